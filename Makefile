@@ -1,0 +1,47 @@
+# `make` alone lists the targets.
+PY ?= python3
+BIN := .venv/bin
+DATA ?= ../shared/data
+
+.PHONY: help demo test lint types imports check fmt bench example clean
+.DEFAULT_GOAL := help
+
+help:  ## This list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/ready: pyproject.toml
+	$(PY) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+demo: .venv/ready  ## The main job: install, and open a copy of the example
+	@env -u NO_COLOR $(BIN)/agentplane demo
+
+test: .venv/ready  ## All tests
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: .venv/ready  ## Style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready  ## Types, strictly
+	$(BIN)/mypy
+
+imports: .venv/ready  ## The house: which room may import which
+	$(BIN)/lint-imports
+
+check: lint types imports test  ## Everything that must pass
+
+fmt: .venv/ready  ## Format, and mend what style can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/ready  ## Speed, as ratios (DATA=folder, SIZE=entries)
+	@$(BIN)/python -m tests.bench --data $(DATA) $(if $(SIZE),--size $(SIZE))
+
+example: .venv/ready  ## Make .agentplane-example anew
+	$(BIN)/python -m tests.example.make
+
+clean:  ## Remove what was installed and built
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,51 @@
+"""Every error that a user can cause, as one family.
+
+AgentplaneError            what happened, where, what to do next; exit code
+├── BadInput       2       arguments, files or settings that cannot be used as they are
+├── Refused        3       a rule of the plane says no
+└── PlaneError     4       the plane itself
+    ├── Locked             another process holds it
+    └── Damaged            its files contradict each other, or cannot be read or written
+"""
+
+from typing import ClassVar
+
+
+class AgentplaneError(Exception):
+    """Shown to a user as `where: what`, then what to do."""
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.todo = todo
+
+    def __str__(self) -> str:
+        first = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{first}\n{self.todo}" if self.todo else first
+
+
+class BadInput(AgentplaneError):
+    """Arguments, files or settings that cannot be used as they are."""
+
+
+class Refused(AgentplaneError):
+    """A rule of the plane says no."""
+
+    exit_code = 3
+
+
+class PlaneError(AgentplaneError):
+    """The plane cannot be used right now."""
+
+    exit_code = 4
+
+
+class Locked(PlaneError):
+    """Another process holds the plane."""
+
+
+class Damaged(PlaneError):
+    """Files of the plane contradict each other, or cannot be read or written."""
