@@ -1,0 +1,205 @@
+"""What the doors and other programs use: one object per plane, over the rooms."""
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.memory import ids, verbs
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.plane import badges, git, history, layout, origin, prune, undo
+from agentplane.plane.badges import Badge
+from agentplane.plane.history import OpView
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
+from agentplane.recall.scan import Result, scan
+from agentplane.review import policy, promote
+from agentplane.runs import events
+
+
+class Status(msgspec.Struct, frozen=True):
+    revision: str
+    waiting: int
+    conflicts: int
+    hand_edits: int
+    next: str
+
+
+class Promoted(msgspec.Struct, frozen=True):
+    """What became of a fact: a candidate, or an entry where the policy approved it."""
+
+    id: str
+    approved: bool
+
+
+class Plane:
+    """One plane. Every call reads what is on disk now; every change is one op."""
+
+    def __init__(self, store: Store, by: Origin) -> None:
+        self.store = store
+        self.origin = by
+
+    @property
+    def layout(self) -> Layout:
+        return self.store.layout
+
+    def memory(self) -> Memory:
+        """The shelf, the inbox and the hand edits, as they are now."""
+        return Memory(self.store.snapshot())
+
+    def status(self) -> Status:
+        memory = self.memory()
+        waiting, edits = len(memory.inbox), len(memory.hand_edits)
+        return Status(
+            revision=memory.snapshot.ledger.revision(),
+            waiting=waiting,
+            conflicts=0,
+            hand_edits=edits,
+            next=_next_step(waiting, edits, len(memory.shelf)),
+        )
+
+    def badge(self) -> Badge:
+        """What waits, counted anew and kept for `agentplane badge`."""
+        return self._keep_badge(self.memory())
+
+    def propose(self, proposal: Proposal) -> str:
+        """Puts a candidate into the inbox. Returns its id."""
+        who = self.origin.actor
+        done = self._do(lambda memory: verbs.propose(memory, proposal, who, self._today(), self.store.token))
+        return done.ids[0]
+
+    def approve(self, wanted: Sequence[str]) -> Done:
+        return self._do(partial(verbs.approve, wanted=wanted, stamp=self._stamp(self.origin.actor)))
+
+    def reject(self, wanted: Sequence[str], why: str | None = None) -> Done:
+        return self._do(partial(verbs.reject, wanted=wanted, why=why))
+
+    def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Done:
+        return self._do(partial(verbs.deprecate, wanted=wanted, today=self._today(), why=why))
+
+    def edit(self, id_: str, text: bytes, seen: str) -> Done | None:
+        """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
+        return self._commit(partial(verbs.edit, wanted=id_, text=text, seen=seen), self.origin)
+
+    def adopt(self, wanted: Collection[str] = ()) -> Done:
+        """Approves hand edits; none named: all."""
+        return self._do(partial(verbs.adopt, wanted=wanted))
+
+    def revert(self, wanted: Collection[str] = ()) -> Done:
+        """Puts back what was approved; none named: all."""
+        return self._do(partial(verbs.revert, wanted=wanted))
+
+    def undo(self, op: str | None = None) -> Done:
+        return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))
+
+    def redo(self) -> Done:
+        return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
+
+    def prune(self, needle: str, why: str | None = None) -> Done:
+        """Takes a text out of history."""
+        return self._plain(partial(prune.plan, needle=needle, why=why))
+
+    def ops(self, limit: int | None = None) -> list[OpView]:
+        """The ops, newest first."""
+        return history.ops(self.store.snapshot(), limit)
+
+    def history(self, id_: str) -> list[history.Step]:
+        """What happened to an entry, oldest first, also under the ids that it had before."""
+        snapshot = self.store.snapshot()
+        return history.of(snapshot, ids.match(id_, snapshot.ledger.known))
+
+    def write_log(self, event: Mapping[str, Any]) -> str:
+        """Adds a run to the log. Returns its run id."""
+        return events.write(self.store, event)
+
+    def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
+        """Proposes a fact; approves it where the policy allows that."""
+        proposal = promote.fact_proposal(fact)
+        id_ = self.propose(proposal)
+        if not policy.may_auto_approve(self.store.settings(), proposal):
+            return Promoted(id_, approved=False)
+        by = msgspec.structs.replace(self.origin, channel="policy")
+        plan = partial(verbs.approve, wanted=[id_], stamp=self._stamp("policy"))
+        done = self._require(self._commit(plan, by))
+        return Promoted(done.ids[-1], approved=True)
+
+    def recall(self, query: str, *, limit: int = 5) -> list[Result]:
+        """The trusted entries in force that are nearest to a query."""
+        entries = [
+            entry for entry in self.memory().shelf if entry.trusted and entry.head.status == "accepted"
+        ]
+        return scan(entries, query, limit)
+
+    def _keep_badge(self, memory: Memory) -> Badge:
+        found = Badge(len(memory.inbox_ids), 0, len(memory.hand_edits))
+        snapshot = memory.snapshot
+        shas = {file: page.sha256 for file, page in snapshot.pages.items()}
+        badges.keep(self.layout, found, shas, snapshot.ledger.size)
+        return found
+
+    def _today(self) -> date:
+        return self.store.clock().date()
+
+    def _stamp(self, actor: str) -> Stamp:
+        return Stamp(self._today(), actor, git.head(self.layout.project))
+
+    def _plain(self, plan: Callable[[Snapshot], Plan]) -> Done:
+        """An op of the plane itself, which needs no look at the entries."""
+        done = self._require(self.store.commit(plan, self.origin))
+        self._keep_badge(Memory(done.snapshot))
+        return done
+
+    def _do(self, plan: Callable[[Memory], Plan]) -> Done:
+        return self._require(self._commit(plan, self.origin))
+
+    def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Done | None:
+        if self.store.settings().trust.hand_edits == "accept":
+            self._take_in_hand_edits()
+        done = self.store.commit(lambda snapshot: plan(Memory(snapshot)), by)
+        if done is not None:
+            self._keep_badge(Memory(done.snapshot))
+        return done
+
+    def _take_in_hand_edits(self) -> None:
+        """Where the settings accept hand edits, they get an op of their own before the next one."""
+
+        def plan(snapshot: Snapshot) -> Plan | None:
+            memory = Memory(snapshot)
+            return verbs.adopt(memory, ()) if memory.all_hand_edits else None
+
+        self.store.commit(plan, msgspec.structs.replace(self.origin, channel="policy"))
+
+    @staticmethod
+    def _require(done: Done | None) -> Done:
+        if done is None:
+            raise BadInput("nothing to do")
+        return done
+
+
+def _next_step(waiting: int, hand_edits: int, on_shelf: int) -> str:
+    if hand_edits:
+        return "agentplane adopt, or agentplane revert"
+    if waiting:
+        return "agentplane inbox"
+    return "nothing waits" if on_shelf else 'agentplane propose --type decision "…"'
+
+
+def open_plane(
+    path: str | os.PathLike[str] = ".",
+    *,
+    channel: str = "api",
+    actor: str | None = None,
+    clock: Clock = utc_now,
+    token: Token = random_token,
+) -> Plane:
+    """The plane that `path` is in, or that `path` is."""
+    start = Path(path)
+    found = layout.at(start) if layout.is_plane(start) else layout.find(start)
+    return Plane(Store(found, clock, token), origin.here(channel, found.project, actor))

@@ -1,0 +1,39 @@
+"""All checks of the rooms in one list, and the repairs that lose nothing."""
+
+from collections.abc import Callable, Iterator
+
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Finding
+from agentplane.memory import checks as memory_checks
+from agentplane.plane import checks as plane_checks
+from agentplane.plane import create
+from agentplane.plane.store import Store
+
+
+CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (plane_checks.check, memory_checks.check)
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+def collect(store: Store) -> list[Finding]:
+    """Everything that was noticed, the worst first. A check that cannot go on says why and the rest still run."""
+    found: dict[Finding, None] = {}
+    for check in CHECKS:
+        try:
+            for finding in check(store):
+                found.setdefault(finding)
+        except AgentplaneError as error:
+            where = error.where or store.layout.root.name
+            found.setdefault(Finding("error", where, error.what, error.todo or "mend this first."))
+    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+
+
+def fix(store: Store) -> list[str]:
+    """Mends what is safe to mend. Says what was done."""
+    before = {finding.where for finding in collect(store) if finding.fixable}
+    done = [*store.mend(), *(f"made {name}" for name in create.complete(store.layout))]
+    left = {finding.where for finding in collect(store) if finding.fixable}
+    told = " ".join(done)
+    return done + [
+        f"{where}: made anew" for where in sorted(before - left) if where.rpartition("/")[2] not in told
+    ]

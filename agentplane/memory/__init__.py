@@ -1,0 +1,1 @@
+"""Entries, kinds and ids; the shelf and the inbox; trust."""

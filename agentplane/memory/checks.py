@@ -1,0 +1,77 @@
+"""What can be wrong with the entries: broken ones, doubled ids, hand edits, links to nowhere."""
+
+from collections.abc import Iterator
+
+from agentplane.findings import Finding
+from agentplane.memory import ids
+from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Store
+from agentplane.text.visible import one_line
+
+
+def check(store: Store) -> Iterator[Finding]:
+    memory = Memory(store.snapshot())
+    yield from _broken(memory)
+    yield from _doubled(memory)
+    yield from _hand_edits(memory)
+    for entry in memory.entries.values():
+        yield from _entry(memory, entry)
+
+
+def _broken(memory: Memory) -> Iterator[Finding]:
+    layout = memory.snapshot.layout
+    for file, page in memory.snapshot.pages.items():
+        for trouble in page.document.troubles:
+            yield Finding("error", f"{layout.shown(file)}:{trouble.line}", trouble.what, trouble.todo)
+
+
+def _doubled(memory: Memory) -> Iterator[Finding]:
+    first: dict[str, str] = {}
+    for file, page in memory.snapshot.pages.items():
+        for block in page.document.blocks:
+            where = f"{memory.snapshot.layout.shown(file)}:{block.line}"
+            if block.id in first:
+                what = f"{one_line(block.id, 40)} stands already at {first[block.id]}"
+                yield Finding("error", where, what, "give one of them another id, or delete it.")
+            first.setdefault(block.id, where)
+
+
+def _hand_edits(memory: Memory) -> Iterator[Finding]:
+    for edit in memory.hand_edits:
+        where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
+        name = one_line(edit.id, 40)
+        remedy = f"`agentplane adopt {name}` or `agentplane revert {name}`."
+        yield Finding("warning", where, f"{name} was {edit.change} by hand", remedy)
+
+
+def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
+    where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
+    name = one_line(entry.id, 40)
+    remedy = f"`agentplane edit {name}`."
+    for problem in entry.problems:
+        yield Finding("warning", where, f"{name}: {problem}", remedy)
+    if not ids.is_plain(entry.id):
+        yield Finding(
+            "warning", where, f"{name} is not an id that agentplane gives out", "choose one like DEC-014."
+        )
+    kind = memory.kinds.get(entry.head.type)
+    if kind is None:
+        what = f"{name}: no kind `{one_line(entry.head.type, 30)}`"
+        yield Finding(
+            "warning", where, what, f"use one of {', '.join(memory.kinds)}, or add it to config.toml."
+        )
+    elif entry.file not in (INBOX, kind.file):
+        yield Finding(
+            "warning", where, f"{name}: a {kind.name} belongs in {kind.file}", "move it there, then adopt."
+        )
+    wanted = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
+    if entry.head.status not in wanted:
+        what = f"{name}: status `{one_line(entry.head.status, 30)}` here should be {' or '.join(wanted)}"
+        yield Finding("warning", where, what, remedy)
+    for link in (*entry.head.supersedes, *entry.head.superseded_by):
+        if link not in memory.entries and link not in memory.snapshot.ledger.known:
+            yield Finding(
+                "warning", where, f"{name} points to {one_line(link, 40)}, which is nowhere", remedy
+            )

@@ -1,0 +1,133 @@
+"""One piece of memory as it was read: typed header, body, place."""
+
+from typing import Any
+
+import msgspec
+
+from agentplane.text.document import Block, Document
+
+
+INBOX_STATUS = "proposed"
+SHELF_STATUSES = ("accepted", "deprecated", "superseded")
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The keys that are known. Unknown ones stay in the file and are never touched."""
+
+    id: str
+    type: str
+    status: str
+    tags: list[str] = []
+    source: str | None = None
+    """The run that it came from."""
+    updated: str | None = None
+    confidence: float | None = None
+    evidence: list[str] = []
+    """Paths, `path:line`, `path#symbol`, commits, URLs."""
+    expires_at: str | None = None
+    check: str | None = None
+    """A command that an assumption must keep passing."""
+    scope: list[str] = []
+    """Path globs that it is about; none: the whole project."""
+    supersedes: list[str] = []
+    superseded_by: list[str] = []
+    anchor: str | None = None
+    """The commit at which it was approved."""
+    layer: str | None = None
+    systemic_scale: float | None = None
+    proposed_by: str | None = None
+    approved_by: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    head: Header
+    body: str
+    file: str
+    """The path inside the plane."""
+    line: int
+    digest: str
+    trusted: bool
+    """Whether its bytes are those that its last op wrote."""
+    label: str
+    """What its kind puts before a statement."""
+    problems: tuple[str, ...] = ()
+    """What in its header is not as it should be, though it can be read."""
+
+    @property
+    def id(self) -> str:
+        return self.head.id
+
+    @property
+    def statement(self) -> str:
+        """The first paragraph of the body, without its label."""
+        first = self.body.strip("\n").partition("\n\n")[0]
+        for line in first.splitlines():
+            if line.strip():
+                first = line.strip()
+                break
+        prefix = f"{self.label}:"
+        return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
+
+
+_strict = msgspec.msgpack.Decoder(Header)
+_loose = msgspec.msgpack.Decoder()
+_LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by")
+_NUMBERS = ("confidence", "systemic_scale")
+
+
+def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
+    """The header, and what had to be bent to read it."""
+    try:
+        return _strict.decode(packed), ()
+    except msgspec.ValidationError:
+        return _bend(_loose.decode(packed))
+
+
+def entry_of(document: Document, block: Block, file: str, *, trusted: bool, label: str) -> Entry:
+    head, problems = read_header(block.packed)
+    return Entry(
+        head=head,
+        body=document.data[block.body : block.end].decode(),
+        file=file,
+        line=block.line,
+        digest=block.digest,
+        trusted=trusted,
+        label=label,
+        problems=problems,
+    )
+
+
+def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
+    """A header whose values have unexpected types: one word for a list, a number for a text."""
+    problems = [f"no `{key}`" for key in ("type", "status") if fields.get(key) is None]
+    values: dict[str, Any] = {"id": str(fields["id"]), "type": "", "status": ""}
+    for name in Header.__struct_fields__:
+        value = fields.get(name)
+        if value is None or name == "id":
+            continue
+        bent = (
+            _as_list(value) if name in _LISTS else _as_number(value) if name in _NUMBERS else _as_text(value)
+        )
+        if bent is None:
+            problems.append(f"`{name}` is not a {'list' if name in _LISTS else 'value'} that can be used")
+        else:
+            values[name] = bent
+    return Header(**values), tuple(problems)
+
+
+def _as_text(value: Any) -> str | None:
+    return None if isinstance(value, list | dict) else str(value)
+
+
+def _as_list(value: Any) -> list[str] | None:
+    if isinstance(value, dict):
+        return None
+    items = value if isinstance(value, list) else [value]
+    return [str(item) for item in items if not isinstance(item, list | dict)]
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,60 @@
+"""Ids. Durable ones count up per kind and are never used twice; candidates' are random, so branches don't collide."""
+
+import re
+from collections.abc import Callable, Collection
+
+from agentplane.errors import BadInput
+from agentplane.plane.ledger import ids_ever
+
+
+CANDIDATE_PREFIX = "CAND"
+_CANDIDATE_LENGTH = 6
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}")
+
+
+def is_plain(id_: str) -> bool:
+    """Whether an id has the form of one that this program gives out."""
+    return _ID.fullmatch(id_) is not None
+
+
+def new_candidate(taken: Collection[str], token: Callable[[int], str]) -> str:
+    while True:
+        id_ = f"{CANDIDATE_PREFIX}-{token(_CANDIDATE_LENGTH).upper()}"
+        if id_ not in taken:
+            return id_
+
+
+def durable(prefix: str, number: int) -> str:
+    return f"{prefix}-{number:03d}"
+
+
+def next_number(prefix: str, ever: Collection[str], in_files: Collection[str]) -> int:
+    return max(ids_ever(ever, prefix), ids_ever(in_files, prefix)) + 1
+
+
+def match(wanted: str, ids: Collection[str]) -> str:
+    """The id that a person means: any case, leading zeros left out, or its beginning where that is one only."""
+    if wanted in ids:
+        return wanted
+    key = _key(wanted)
+    found = [id_ for id_ in ids if _key(id_) == key] or [
+        id_ for id_ in ids if id_.upper().startswith(wanted.upper())
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"{_short(wanted)} could be {', '.join(sorted(found)[:5])}", todo="give more of it.")
+    raise BadInput(
+        f"no entry {_short(wanted)}", todo="`agentplane list` and `agentplane inbox` show what there is."
+    )
+
+
+def _key(id_: str) -> str:
+    prefix, dash, rest = id_.upper().partition("-")
+    return f"{prefix}{dash}{rest.lstrip('0') or rest}"
+
+
+def _short(text: str) -> str:
+    from agentplane.text.visible import one_line
+
+    return one_line(text, 40)

@@ -1,0 +1,254 @@
+"""What can be done to entries. Each verb works out the plan of one op from the memory as it is."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.memory import ids
+from agentplane.memory.entry import INBOX_STATUS, Entry, read_header
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Edit, Plan
+from agentplane.text import document, header
+from agentplane.text.draft import Gap
+from agentplane.text.visible import one_line
+
+
+MAX_TEXT = 32 * 1024
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A memory that somebody would like to be kept."""
+
+    type: str
+    statement: str
+    rationale: str | None = None
+    tags: list[str] = []
+    source: str | None = None
+    evidence: list[str] = []
+    confidence: float | None = None
+    expires_at: str | None = None
+    check: str | None = None
+    scope: list[str] = []
+    supersedes: list[str] = []
+    layer: str | None = None
+    systemic_scale: float | None = None
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """What an approval writes into an entry."""
+
+    today: date
+    actor: str
+    anchor: str | None
+
+
+def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Callable[[int], str]) -> Plan:
+    kind = kind_named(memory.kinds, proposal.type)
+    _check_proposal(proposal)
+    id_ = ids.new_candidate(memory.ids_in_files | memory.snapshot.ledger.known.keys(), token)
+    fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
+    for name in (
+        "tags",
+        "source",
+        "evidence",
+        "confidence",
+        "expires_at",
+        "check",
+        "scope",
+        "supersedes",
+        "layer",
+    ):
+        value = getattr(proposal, name)
+        if value not in (None, []):
+            fields[name] = value
+    if proposal.systemic_scale is not None:
+        fields["systemic_scale"] = proposal.systemic_scale
+    fields |= {"proposed_by": by, "updated": today}
+    body = f"{kind.label}: {proposal.statement.strip()}"
+    if proposal.rationale and proposal.rationale.strip():
+        body += f"\nRationale: {proposal.rationale.strip()}"
+    return Plan("propose", [Edit(id_, INBOX, header.new_core(fields, body))])
+
+
+def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
+    """Moves candidates to the shelf, under the next free id of their kind."""
+    edits: list[Edit] = []
+    numbers: dict[str, int] = {}
+    for entry in _candidates(memory, wanted):
+        kind = kind_named(memory.kinds, entry.head.type)
+        if kind.prefix not in numbers:
+            numbers[kind.prefix] = ids.next_number(
+                kind.prefix, memory.snapshot.ledger.known, memory.ids_in_files
+            )
+        durable = ids.durable(kind.prefix, numbers[kind.prefix])
+        numbers[kind.prefix] += 1
+        changes: dict[str, Any] = {"id": durable, "status": "accepted", "updated": stamp.today}
+        changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
+        changes["approved_by"] = stamp.actor
+        core = header.set_fields(_core(memory, entry), changes)
+        edits += [Edit(entry.id, INBOX, None), Edit(durable, kind.file, core, was=entry.id)]
+    return Plan("approve", edits)
+
+
+def reject(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
+    return Plan("reject", [Edit(entry.id, INBOX, None) for entry in _candidates(memory, wanted)], why=why)
+
+
+def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | None) -> Plan:
+    edits = []
+    for entry in _distinct(memory, wanted):
+        if entry.file == INBOX:
+            raise BadInput(f"{entry.id} is a candidate", todo="`agentplane reject` drops candidates.")
+        if entry.head.status == "deprecated":
+            raise BadInput(f"{entry.id} is deprecated already")
+        _check_untouched(memory, entry)
+        core = header.set_fields(_core(memory, entry), {"status": "deprecated", "updated": today})
+        edits.append(Edit(entry.id, entry.file, core))
+    return Plan("deprecate", edits, why=why)
+
+
+def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
+    """Replaces an entry by `text`, written by a person who saw the entry with the digest `seen`."""
+    entry = memory.get(wanted)
+    if entry.digest != seen:
+        raise Refused(
+            f"{entry.id} was changed while it was being edited",
+            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            todo="look at it again, then edit.",
+        )
+    core = _single(memory, entry, text)
+    if core == _core(memory, entry):
+        return None
+    return Plan("edit", [Edit(entry.id, entry.file, core)])
+
+
+def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
+    """Approves what stands in the files. Their bytes stay as they are."""
+    edits = []
+    for change in _hand_edits(memory, wanted):
+        mark = memory.known(change.id)
+        if mark and mark.digest and mark.file != change.file:
+            raise Refused(
+                f"{change.id} stands in {mark.file} already",
+                where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+                todo=f"give it another id, or `agentplane revert {change.id}`.",
+            )
+        text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
+        edits.append(Edit(change.id, change.file, text))
+    return Plan("adopt", edits)
+
+
+def revert(memory: Memory, wanted: Collection[str]) -> Plan:
+    """Puts back what was approved. What stood there by hand is kept in the op's record."""
+    edits = []
+    for change in _hand_edits(memory, wanted):
+        mark = memory.known(change.id)
+        if change.change == "added" or mark is None:
+            edits.append(Edit(change.id, change.file, None, after=mark.digest if mark else None))
+            continue
+        text = memory.snapshot.approved_text(change.id)
+        if text is None:
+            raise Refused(
+                f"the approved text of {change.id} was pruned",
+                todo=f"`agentplane adopt {change.id}`, or edit it.",
+            )
+        edits.append(Edit(change.id, change.file, text, gap=_old_place(memory, change)))
+    return Plan("revert", edits)
+
+
+def _old_place(memory: Memory, change: HandEdit) -> Gap | None:
+    """Where the op that put the entry in had put it, if that was its last op."""
+    mark = memory.known(change.id)
+    if mark is None or change.change != "removed":
+        return None
+    stored = records.load(memory.snapshot.layout, mark.op)
+    return next((item.gap for item in stored.record.changes if item.id == change.id), None)
+
+
+def _check_proposal(proposal: Proposal) -> None:
+    if not proposal.statement.strip():
+        raise BadInput("the statement is empty", todo="say what is to be remembered.")
+    size = len(proposal.statement) + len(proposal.rationale or "")
+    if size > MAX_TEXT:
+        raise BadInput(f"the text has {size:,} characters, {MAX_TEXT:,} at most", todo="say it shorter.")
+    if proposal.confidence is not None and not 0 <= proposal.confidence <= 1:
+        raise BadInput(f"confidence {proposal.confidence:g} is not between 0 and 1")
+
+
+def _candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
+    found = _distinct(memory, wanted)
+    for entry in found:
+        if entry.file != INBOX:
+            raise BadInput(
+                f"{entry.id} is on the shelf, not in the inbox",
+                todo="adopt and revert decide about hand edits; deprecate takes an entry out of force.",
+            )
+    return found
+
+
+def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:
+    found = {entry.id: entry for entry in map(memory.get, wanted)}
+    if not found:
+        raise BadInput("no entry was named")
+    return list(found.values())
+
+
+def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
+    """The hand edits that are meant; none named: all of them."""
+    edits = memory.all_hand_edits
+    if not edits:
+        raise BadInput("nothing was edited by hand")
+    if not wanted:
+        return edits
+    edited = {change.id for change in edits}
+    names = {ids.match(name, edited | memory.entries.keys()) for name in wanted}
+    for name in sorted(names - edited):
+        raise BadInput(f"{name} was not edited by hand", todo="`agentplane inbox` shows what was.")
+    return [change for change in edits if change.id in names]
+
+
+def _core(memory: Memory, entry: Entry) -> bytes:
+    core = memory.snapshot.core(entry.file, entry.id)
+    if core is None:
+        raise BadInput(f"no entry {entry.id}")
+    return core
+
+
+def _check_untouched(memory: Memory, entry: Entry) -> None:
+    if not entry.trusted:
+        raise Refused(
+            f"{entry.id} was edited by hand",
+            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+        )
+
+
+def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
+    """The core in a text that a person wrote: one entry, with the same id and kind, and nothing else."""
+    read = document.parse(text)
+    where = entry.id
+    if read.troubles:
+        trouble = read.troubles[0]
+        raise BadInput(trouble.what, where=f"{where}:{trouble.line}", todo=trouble.todo)
+    if len(read.blocks) != 1 or text[: read.blocks[0].start].strip(b"\xef\xbb\xbf \t\r\n"):
+        raise BadInput(
+            "the text is not one entry", where=where, todo="keep the header between two `---` lines."
+        )
+    block = read.blocks[0]
+    if block.id != entry.id:
+        raise BadInput(f"the id was changed to {one_line(block.id, 40)}", where=where, todo="ids stay.")
+    head, problems = read_header(block.packed)
+    if problems:
+        raise BadInput(problems[0], where=where, todo="mend the header.")
+    kind = kind_named(memory.kinds, head.type)
+    if entry.file not in (INBOX, kind.file):
+        raise BadInput(
+            f"its kind was changed to {kind.name}", where=where, todo="propose a new entry instead."
+        )
+    return read.core(block)

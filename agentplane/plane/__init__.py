@@ -1,0 +1,1 @@
+"""The folder: where it is, its settings, its lock, the write path, undo, recovery, the log."""

@@ -1,0 +1,33 @@
+"""Keeping the counts that `badge` prints, so that it need not count."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane import stamp
+from agentplane.plane.layout import Layout
+from agentplane.text import canonical, files
+
+
+class Badge(msgspec.Struct, frozen=True):
+    waiting: int
+    conflicts: int
+    hand_edits: int
+
+
+def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -> None:
+    """Keeps the counts under the stamp of the files, unless a file has changed since it was counted."""
+    try:
+        now = stamp.of(str(layout.root))
+        if _unchanged(layout, shas, log_size):
+            text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}"
+            files.write_atomic(layout.file(stamp.KEPT), text.encode(errors="surrogateescape"), durable=False)
+    except (AgentplaneError, OSError):
+        pass
+
+
+def _unchanged(layout: Layout, shas: Mapping[str, str], log_size: int) -> bool:
+    if set(layout.memory_files()) != set(shas) or layout.log.stat().st_size != log_size:
+        return False
+    return all(canonical.sha256(files.read(layout.file(file))) == sha for file, sha in shas.items())

@@ -1,0 +1,153 @@
+"""What can be wrong with the folder itself: log, op records, views, left-overs."""
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Finding
+from agentplane.plane import ledger as ledgers
+from agentplane.plane import records, views
+from agentplane.plane.layout import Layout, foreign_marks
+from agentplane.plane.ledger import Ledger
+from agentplane.plane.records import Stored
+from agentplane.plane.store import Store
+from agentplane.text import chain, document, files
+
+
+_OWN = frozenset(
+    {
+        "config.toml",
+        "memory",
+        "ops",
+        "runs",
+        "context",
+        "sessions",
+        "cache",
+        "project_state.json",
+        ".lock",
+        ".gitignore",
+        ".gitattributes",
+    }
+)
+_FROM_GIT = "take the file back from git: `git checkout -- {}`."
+
+
+def check(store: Store) -> Iterator[Finding]:
+    layout = store.layout
+    yield from _settings(store)
+    yield from _log(layout)
+    ledger = ledgers.advance(Ledger(), layout)
+    yield from _records(layout, ledger)
+    yield from _views(layout, ledger)
+    yield from _folder(layout)
+
+
+def _settings(store: Store) -> Iterator[Finding]:
+    try:
+        store.settings()
+    except AgentplaneError as error:
+        shown = store.layout.shown("config.toml")
+        yield Finding("error", error.where or shown, error.what, error.todo or "mend this file.")
+
+
+def _log(layout: Layout) -> Iterator[Finding]:
+    shown = layout.shown("memory/log.jsonl")
+    if not layout.log.exists():
+        yield Finding("error", shown, "the log is missing", _FROM_GIT.format(shown))
+        return
+    report = chain.verify(layout.log)
+    for fault in report.faults:
+        yield Finding("error", f"{shown}:{fault.line}", fault.what, _FROM_GIT.format(shown))
+    if report.torn is not None:
+        yield Finding(
+            "warning",
+            f"{shown}:{report.torn.line}",
+            "the last line was not written to its end",
+            "`agentplane doctor --fix` repairs it.",
+            fixable=True,
+        )
+    if len(report.heads) > 1:
+        what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
+        yield Finding("info", shown, what, "the next change joins them.")
+    known = views.applied(layout).head
+    if known and not _mentions(layout, known):
+        what = "the log ends before the event that state.json knows: its last lines are missing"
+        yield Finding("error", f"{shown}:{report.count + 1}", what, _FROM_GIT.format(shown))
+
+
+def _mentions(layout: Layout, head: str) -> bool:
+    ending = f'"hash_self":"{head}"}}\n'.encode()
+    return any(line.endswith(ending) for _, line in chain.lines(layout.log))
+
+
+def _records(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    for op in ledger.unproved:
+        yield Finding(
+            "error",
+            layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl"),
+            f"the record of op {op} is missing or was changed; the op counts for nothing",
+            _FROM_GIT.format(layout.shown("ops")),
+        )
+    committed = {note.op for note in ledger.ops} | set(ledger.unproved)
+    for path in records.months(layout):
+        shown = layout.shown(f"ops/{path.name}")
+        end = 0
+        for number, (offset, line) in enumerate(chain.lines(path), 1):
+            end = offset + len(line)
+            yield from _record(line, f"{shown}:{number}", committed)
+        if end < path.stat().st_size:
+            what = "the last record was not written to its end"
+            yield Finding("warning", shown, what, "`agentplane doctor --fix` drops it.", fixable=True)
+
+
+def _record(line: bytes, where: str, committed: set[str]) -> Iterator[Finding]:
+    try:
+        stored = records.read_line(line)
+    except (ValueError, msgspec.MsgspecError):
+        yield Finding("error", where, "is no op record", "take the file back from git.")
+        return
+    if stored.record.op not in committed:
+        what = f"op {stored.record.op} has no event in the log"
+        yield Finding(
+            "warning", where, what, "if the log lost lines, take it back from git; else --fix drops this."
+        )
+    for digest in _wrong_texts(stored):
+        what = f"a text of op {stored.record.op} was changed ({digest[:12]})"
+        yield Finding("error", where, what, "take the file back from git.")
+
+
+def _wrong_texts(stored: Stored) -> Iterator[str]:
+    for digest in stored.texts:
+        text = stored.text(digest)
+        if text is not None and document.digest(text) != digest:
+            yield digest
+
+
+def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    for path, made in ((layout.state, views.state(ledger)), (layout.artifacts, views.artifacts(ledger))):
+        shown = layout.shown(f"memory/{path.name}")
+        if files.read_if(path) != made:
+            what = "is not what the log says" if path.exists() else "is missing"
+            yield Finding("warning", shown, what, "`agentplane doctor --fix` makes it anew.", fixable=True)
+
+
+def _folder(layout: Layout) -> Iterator[Finding]:
+    for mark in foreign_marks(layout.root):
+        what = "belongs to another program that also keeps a folder of this name"
+        yield Finding("warning", layout.shown(mark), what, "keep one of the two elsewhere, with --plane.")
+    for name in sorted(os.listdir(layout.root)):
+        if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
+            yield Finding(
+                "info", layout.shown(name), "is nothing of a plane's", "move it elsewhere if it is not yours."
+            )
+    for folder in (layout.root, layout.memory, layout.ops):
+        for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
+            if files.is_temp(name):
+                where = layout.shown(str((folder / name).relative_to(layout.root)))
+                what = "is left over from a write that did not end"
+                yield Finding("info", where, what, "`agentplane doctor --fix` removes it.", fixable=True)
+            elif (folder / name).is_symlink():
+                where = layout.shown(str((folder / name).relative_to(layout.root)))
+                yield Finding("error", where, "is a symbolic link", "put the file itself there.")

@@ -1,0 +1,99 @@
+"""Making a plane in a folder, and the files around it. What is there already stays as it is."""
+
+from pathlib import Path
+
+from agentplane.errors import Refused
+from agentplane.plane import layout as layouts
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Plan, Store
+from agentplane.text import files
+
+
+CONFIG = """\
+# Settings of this plane. Every key has a default; docs/settings.md explains them.
+
+[trust]
+# "review": an edit by hand waits until a person adopts it. "accept": it counts at once.
+# hand_edits = "review"
+# Let approvals come from a coding tool's shell, or without a terminal.
+# tools_may_approve = false
+
+[policy]
+# promote_fact approves facts of at least this confidence that cite evidence and a run.
+# auto_approve_confidence = 0.9
+
+# A kind of your own:
+# [kinds.preference]
+# prefix = "PREF"
+# file = "preferences.md"
+"""
+
+IGNORE = """\
+# Derived, or of this machine only.
+/cache/
+/.lock
+*.tmp
+"""
+
+ATTRIBUTES = """\
+# The log and the op records are hashed byte by byte, and two branches that both appended keep both sides.
+/memory/log.jsonl -text merge=union
+/ops/*.jsonl -text merge=union
+"""
+
+INTRODUCTIONS = {
+    "decisions.md": "# Decisions\n\nWhat was decided, and why. `agentplane list --kind decision` shows what is in force.\n",
+    "assumptions.md": "# Assumptions\n\nWhat is taken to be true until shown otherwise.\n",
+    "invariants.md": "# Invariants\n\nWhat must always hold.\n",
+    "facts.md": "# Facts\n\nWhat was found out.\n",
+    "candidates.md": "# Candidates\n\nProposed, and waiting for a person: `agentplane inbox`.\n",
+}
+
+
+def check_free(folder: Path) -> None:
+    """Refuses a folder that another program keeps, and one that is not really there."""
+    if folder.is_symlink():
+        raise Refused("is a symbolic link", where=str(folder), todo="a plane is only ever a real folder.")
+    if layouts.is_plane(folder):
+        return
+    marks = layouts.foreign_marks(folder)
+    if marks:
+        raise Refused(
+            f"belongs to another program (it holds {', '.join(marks)}); nothing of it was touched",
+            where=str(folder),
+            todo="keep this plane elsewhere: `agentplane --plane .agentmemory init`.",
+        )
+
+
+def create(store: Store, origin: Origin) -> list[str]:
+    """Makes what is missing of a plane. Says which files were made, as paths inside the plane."""
+    layout = store.layout
+    check_free(layout.root)
+    made = complete(layout)
+    if not layout.log.exists():
+        files.append(layout.log, b"")
+        store.commit(lambda _: Plan(verb="init", edits=()), origin)
+        made.append("memory/log.jsonl")
+    return made
+
+
+def complete(layout: Layout) -> list[str]:
+    """The folders and files that every plane has, where they are missing."""
+    for folder in (layout.root, layout.memory, layout.ops, layout.runs, layout.cache):
+        files.make_folder(folder)
+    wanted = {
+        ".gitignore": IGNORE,
+        ".gitattributes": ATTRIBUTES,
+        "config.toml": CONFIG,
+        **{f"memory/{name}": text for name, text in INTRODUCTIONS.items()},
+    }
+    return [name for name, text in wanted.items() if _write_new(layout, name, text)]
+
+
+def _write_new(layout: Layout, name: str, text: str) -> bool:
+    path = layout.file(name)
+    if path.exists() or path.is_symlink():
+        return False
+    files.write_atomic(path, text.encode())
+    return True

@@ -1,0 +1,132 @@
+"""What happened: the ops, and the story of one entry through all its ids."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.plane import records
+from agentplane.plane.layout import Layout
+from agentplane.plane.records import Change, Stored
+from agentplane.plane.store import Snapshot
+
+
+class OpView(msgspec.Struct, frozen=True):
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    channel: str
+    program: str
+    ids: list[str]
+    why: str | None
+    undoes: str | None
+    undone: bool
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What one op did to one entry."""
+
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    channel: str
+    program: str
+    id: str
+    file: str
+    why: str | None
+    before: str | None
+    """The text that stood in the file; None: there was none, or it was pruned."""
+    after: str | None
+    pruned: bool
+
+
+def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
+    """The ops, newest first."""
+    notes = snapshot.ledger.ops
+    undone = {note.undoes for note in notes if note.undoes}
+    wanted = notes[::-1] if limit is None else notes[::-1][:limit]
+    found = _stored(snapshot.layout, {note.op for note in wanted})
+    return [_view(found[note.op], note.op in undone) for note in wanted if note.op in found]
+
+
+def of(snapshot: Snapshot, id_: str) -> list[Step]:
+    """The steps of an entry, oldest first, with those of the ids that it had before."""
+    marks = [_mark(id_)]
+    family = {id_}
+    mine: list[Stored] = []
+    committed = {note.op for note in snapshot.ledger.ops}
+    for line in reversed(list(records.each(snapshot.layout))):
+        if not any(mark in line for mark in marks):
+            continue
+        try:
+            stored = records.read_line(line)
+        except (ValueError, msgspec.MsgspecError):
+            continue
+        if stored.record.op not in committed:
+            continue
+        mine.append(stored)
+        for change in stored.record.changes:
+            if change.id in family and change.was and change.was not in family:
+                family.add(change.was)
+                marks.append(_mark(change.was))
+    order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
+    mine.sort(key=lambda stored: order[stored.record.op])
+    return [_step(stored, change) for stored in mine for change in _main_changes(stored, family)]
+
+
+def _mark(id_: str) -> bytes:
+    return b'"id":' + msgspec.json.encode(id_)
+
+
+def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
+    """The changes to these ids; one that only hands its text on to another id is left out."""
+    handed_on = {change.was for change in stored.record.changes if change.was}
+    return [change for change in stored.record.changes if change.id in family and change.id not in handed_on]
+
+
+def _view(stored: Stored, undone: bool) -> OpView:
+    record = stored.record
+    return OpView(
+        op=record.op,
+        ts=record.ts,
+        verb=record.verb,
+        actor=record.actor,
+        channel=record.channel,
+        program=record.program,
+        ids=[change.id for change in record.changes],
+        why=stored.why,
+        undoes=record.undoes,
+        undone=undone,
+    )
+
+
+def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:
+    return {stored.record.op: stored for stored in _each(layout) if stored.record.op in wanted}
+
+
+def _each(layout: Layout) -> Iterator[Stored]:
+    for line in records.each(layout):
+        try:
+            yield records.read_line(line)
+        except (ValueError, msgspec.MsgspecError):
+            continue
+
+
+def _step(stored: Stored, change: Change) -> Step:
+    record = stored.record
+    before, after = stored.text(change.found), stored.text(change.left)
+    return Step(
+        op=record.op,
+        ts=record.ts,
+        verb=record.verb,
+        actor=record.actor,
+        channel=record.channel,
+        program=record.program,
+        id=change.id,
+        file=change.file,
+        why=stored.why,
+        before=None if before is None else before.decode(errors="replace"),
+        after=None if after is None else after.decode(errors="replace"),
+        pruned=(before is None and change.found is not None) or (after is None and change.left is not None),
+    )

@@ -1,0 +1,128 @@
+"""Where the files of a plane are, and how a plane is found."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import BadInput, Damaged
+from agentplane.plane import stamp
+from agentplane.plane.stamp import FOLDER
+from agentplane.text import files
+
+
+# Another program keeps a folder of the same name; these are its marks.
+FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
+
+INBOX = "memory/candidates.md"
+SHELF_FOLDER = "memory"
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """The paths of one plane. `root` is absolute and no symbolic link."""
+
+    root: Path
+
+    @property
+    def project(self) -> Path:
+        """The folder that the plane belongs to: usually the top of a repository."""
+        return self.root.parent
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def memory(self) -> Path:
+        return self.root / "memory"
+
+    @property
+    def log(self) -> Path:
+        return self.memory / "log.jsonl"
+
+    @property
+    def state(self) -> Path:
+        return self.memory / "state.json"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.memory / "artifacts.json"
+
+    @property
+    def ops(self) -> Path:
+        return self.root / "ops"
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "cache"
+
+    @property
+    def lock(self) -> Path:
+        """Outside of cache/, which may be deleted at any time."""
+        return self.root / ".lock"
+
+    def file(self, relative: str) -> Path:
+        """The path of a plane file, after a check that it stays inside the plane."""
+        path = self.root / relative
+        files.plain_folder(path.parent, self.root)
+        return path
+
+    def memory_files(self) -> list[str]:
+        """The Markdown files under memory/, inbox last, as paths relative to the plane."""
+        files.plain_folder(self.memory, self.root)
+        try:
+            names = sorted(name for name in os.listdir(self.memory) if name.endswith(".md"))
+        except OSError:
+            return []
+        found = [f"{SHELF_FOLDER}/{name}" for name in names if not files.is_temp(name)]
+        return sorted(found, key=lambda name: (name == INBOX, name))
+
+    def shown(self, relative: str) -> str:
+        """A plane file as a person names it, seen from the project."""
+        return f"{self.root.name}/{relative}"
+
+
+def is_plane(folder: Path) -> bool:
+    return (folder / "memory" / "log.jsonl").is_file() or (folder / "config.toml").is_file()
+
+
+def foreign_marks(folder: Path) -> list[str]:
+    """What shows that `folder` belongs to another program, if anything does."""
+    return [mark for mark in FOREIGN_MARKS if os.path.lexists(folder / mark)]
+
+
+def at(folder: Path) -> Layout:
+    """The plane whose folder is `folder` itself."""
+    if folder.is_symlink():
+        raise Damaged(
+            "is a symbolic link, and a plane is only ever a real folder",
+            where=str(folder),
+            todo="put the folder itself there, or name the plane with --plane.",
+        )
+    if not folder.is_dir():
+        raise BadInput("no such folder", where=str(folder), todo="run `agentplane init` in your project.")
+    if not is_plane(folder):
+        marks = foreign_marks(folder)
+        if marks:
+            raise BadInput(
+                f"belongs to another program (it holds {', '.join(marks)}); nothing of it was touched",
+                where=str(folder),
+                todo="keep this plane elsewhere: `agentplane --plane .agentmemory init`.",
+            )
+        raise BadInput("is not a plane", where=str(folder), todo="run `agentplane init` in your project.")
+    return Layout(root=folder.resolve())
+
+
+def find(start: Path) -> Layout:
+    """The plane of `start`: the nearest one upwards, never beyond the repository that `start` is in."""
+    here = Path(os.path.abspath(start))
+    if here.name == FOLDER and is_plane(here):
+        return at(here)
+    found = stamp.folder_of(str(here))
+    if found is None:
+        raise BadInput("no plane here", where=str(here), todo="run `agentplane init` in your project.")
+    return at(Path(found))

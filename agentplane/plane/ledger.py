@@ -1,0 +1,254 @@
+"""What the log and the op records say, summed up: which text of each id is approved, and the ops in order.
+
+Derived; kept in cache/ and carried on from where it ended, as long as the log still holds that place.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.text import chain, files
+
+
+VERSION = 1
+REVISION_LENGTH = 8
+
+_PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
+
+
+class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the last op left of an id; no digest: it is gone."""
+
+    digest: str | None
+    file: str
+    op: str
+
+
+class OpNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    undoes: str | None
+
+
+class Output(msgspec.Struct, frozen=True, gc=False):
+    """A file that a run produced."""
+
+    path: str
+    sha256: str
+    run: str
+
+
+class OpEvent(msgspec.Struct, frozen=True):
+    kind: str
+    op: str = ""
+    op_sha256: str = ""
+    heads: list[str] = []
+
+
+class _RunOutput(msgspec.Struct, frozen=True):
+    path: str
+    sha256: str
+
+
+class RunEvent(msgspec.Struct, frozen=True):
+    kind: str
+    run_id: str = ""
+    task: str | None = None
+    outputs: list[_RunOutput] = []
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """Never changed in place; `advance` makes the next one."""
+
+    size: int = 0
+    """How many bytes of the log are summed up."""
+    head: str | None = None
+    """The hash of the last line within `size`."""
+    heads: list[str] = []
+    """Events that no other event follows; more than one after a merge of two branches."""
+    known: dict[str, Known] = {}
+    ops: list[OpNote] = []
+    outputs: dict[str, dict[str, Output]] = {}
+    unproved: list[str] = []
+    """Ops whose record is missing or was changed; they count for nothing."""
+    version: int = VERSION
+
+    @property
+    def last_op(self) -> str | None:
+        return self.ops[-1].op if self.ops else None
+
+    def revision(self) -> str:
+        """The short hash of all trusted entries together."""
+        return revision_of(self.known)
+
+
+def revision_of(known: dict[str, Known]) -> str:
+    shelf = sorted((id_, mark.digest) for id_, mark in known.items() if mark.digest and mark.file != INBOX)
+    text = "".join(f"{id_} {digest}\n" for id_, digest in shelf)
+    return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
+
+
+def take_in(known: dict[str, Known], record: records.Record) -> None:
+    """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
+    for change in record.changes:
+        if change.before != change.after:
+            known[change.id] = Known(change.after, change.file, record.op)
+
+
+_op_event = msgspec.json.Decoder(OpEvent)
+_run_event = msgspec.json.Decoder(RunEvent)
+_codec = msgspec.msgpack.Decoder(Ledger)
+
+
+def read(layout: Layout) -> Ledger:
+    """The ledger up to the end of the log. What is new in it is kept for the next time."""
+    kept = _kept(layout)
+    ledger = advance(kept, layout)
+    if ledger.size != kept.size:
+        keep(layout, ledger)
+    return ledger
+
+
+def keep(layout: Layout, ledger: Ledger) -> None:
+    """A cache that cannot be written only costs time."""
+    try:
+        files.make_folder(layout.cache)
+        files.write_atomic(layout.file("cache/ledger.mp"), msgspec.msgpack.encode(ledger), durable=False)
+    except AgentplaneError:
+        pass
+
+
+def _kept(layout: Layout) -> Ledger:
+    try:
+        data = files.read_if(layout.file("cache/ledger.mp"))
+        ledger = _codec.decode(data) if data else Ledger()
+    except (msgspec.MsgspecError, AgentplaneError):
+        return Ledger()
+    if ledger.version != VERSION or not _still_there(layout, ledger):
+        return Ledger()
+    return ledger
+
+
+def _still_there(layout: Layout, ledger: Ledger) -> bool:
+    """Whether the log still has the line that the ledger ended with, in the same place."""
+    if ledger.head is None:
+        return ledger.size == 0
+    ending = f'"hash_self":"{ledger.head}"}}\n'.encode()
+    try:
+        with layout.log.open("rb") as file:
+            file.seek(max(0, ledger.size - len(ending)))
+            return file.read(len(ending)) == ending
+    except OSError:
+        return False
+
+
+def advance(ledger: Ledger, layout: Layout) -> Ledger:
+    """The ledger with the events that the log has beyond it."""
+    if not layout.log.exists():
+        return Ledger()
+    fresh = list(chain.lines(layout.log, ledger.size))
+    if not fresh:
+        return ledger
+    lines = _record_lines(layout) if ledger.size == 0 else None
+    sums = _Sums(ledger, layout, lines)
+    for _, line in fresh:
+        sums.add(line)
+    offset, last = fresh[-1]
+    return sums.done(size=offset + len(last), head=chain.hash_of(last))
+
+
+def _record_lines(layout: Layout) -> dict[str, bytes]:
+    """All record lines by op: one pass over the files, for when the whole log is read."""
+    found = {}
+    for line in records.each(layout):
+        mark = re.search(rb'"op":"([^"]*)"', line)
+        if mark:
+            found[mark[1].decode(errors="replace")] = line
+    return found
+
+
+class _Sums:
+    """Adds event after event. Not frozen; lives only inside `advance`."""
+
+    def __init__(self, ledger: Ledger, layout: Layout, lines: dict[str, bytes] | None) -> None:
+        self.layout = layout
+        self.lines = lines
+        self.known = dict(ledger.known)
+        self.ops = list(ledger.ops)
+        self.outputs = dict(ledger.outputs)
+        self.heads = dict.fromkeys(ledger.heads)
+        self.unproved = list(ledger.unproved)
+
+    def add(self, line: bytes) -> None:
+        if found := _PREV.search(line):
+            self.heads.pop(found[1].decode(), None)
+        self.heads[chain.hash_of(line)] = None
+        if b'"kind":"op"' in line or b'"kind":"merge"' in line:
+            self._add_op(line)
+        elif b'"outputs":[{' in line:
+            self._add_outputs(line)
+
+    def done(self, size: int, head: str) -> Ledger:
+        return Ledger(
+            size=size,
+            head=head,
+            heads=list(self.heads),
+            known=self.known,
+            ops=self.ops,
+            outputs=self.outputs,
+            unproved=self.unproved,
+        )
+
+    def _add_op(self, line: bytes) -> None:
+        try:
+            event = _op_event.decode(line)
+        except msgspec.MsgspecError:
+            return
+        if event.kind == "merge":
+            for head in event.heads:
+                self.heads.pop(head, None)
+        if event.kind != "op":
+            return
+        record = self._proved_record(event)
+        if record is None:
+            self.unproved.append(event.op)
+            return
+        self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
+        take_in(self.known, record)
+
+    def _proved_record(self, event: OpEvent) -> records.Record | None:
+        line = self.lines.get(event.op) if self.lines is not None else records.find(self.layout, event.op)
+        if line is None:
+            return None
+        try:
+            record, sha256 = records.record_of(line)
+        except (ValueError, msgspec.MsgspecError):
+            return None
+        return record if sha256 == event.op_sha256 and record.op == event.op else None
+
+    def _add_outputs(self, line: bytes) -> None:
+        try:
+            event = _run_event.decode(line)
+        except msgspec.MsgspecError:
+            return
+        if event.kind != "run":
+            return
+        task = event.task or ""
+        outputs = dict(self.outputs.get(task, {}))
+        for output in event.outputs:
+            outputs[output.path] = Output(output.path, output.sha256, event.run_id)
+        self.outputs[task] = outputs
+
+
+def ids_ever(known: Iterable[str], prefix: str) -> int:
+    """The highest number that a durable id of this prefix ever had; ids are never used twice."""
+    start = prefix + "-"
+    numbers = (id_[len(start) :] for id_ in known if id_.startswith(start))
+    return max((int(number) for number in numbers if number.isdecimal() and number.isascii()), default=0)

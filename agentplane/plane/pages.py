@@ -1,0 +1,90 @@
+"""Reading the Markdown files, cheaply when they are unchanged.
+
+What was read is kept in cache/pages/, under the hash of the file's bytes: never by its time. When a
+file did change, only headers that were not seen before are parsed.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.text import canonical, document, files
+from agentplane.text.document import Block, Document, Trouble
+
+
+VERSION = 1
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One memory file as it was read; `file` is its path inside the plane."""
+
+    file: str
+    sha256: str
+    document: Document
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    sha256: str
+    blocks: tuple[Block, ...]
+    troubles: tuple[Trouble, ...]
+
+
+_codec = msgspec.msgpack.Decoder(_Kept)
+
+
+def read_all(layout: Layout) -> dict[str, Page]:
+    return {file: read(layout, file) for file in layout.memory_files()}
+
+
+def read(layout: Layout, file: str) -> Page:
+    data = files.read(layout.file(file))
+    sha256 = canonical.sha256(data)
+    kept = _load(layout, file)
+    if kept and kept.sha256 == sha256:
+        return Page(file, sha256, Document(data, kept.blocks, kept.troubles))
+    page = Page(file, sha256, document.parse(data, _known(kept.blocks) if kept else None))
+    keep(layout, page)
+    return page
+
+
+def known_headers(page: Page | None) -> dict[bytes, tuple[str, bytes]]:
+    """The headers of a page, so that they are not parsed again."""
+    return _known(page.document.blocks) if page else {}
+
+
+def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
+    return {block.key: (block.id, block.packed) for block in blocks}
+
+
+def keep(layout: Layout, page: Page) -> None:
+    """A cache that cannot be written only costs time."""
+    kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
+    try:
+        files.make_folder(layout.cache)
+        files.make_folder(layout.cache / "pages")
+        files.write_atomic(_path(layout, page.file), msgspec.msgpack.encode(kept), durable=False)
+    except AgentplaneError:
+        pass
+
+
+def _path(layout: Layout, file: str) -> Path:
+    return layout.file(f"cache/pages/{Path(file).stem}.mp")
+
+
+def _load(layout: Layout, file: str) -> _Kept | None:
+    try:
+        data = files.read_if(_path(layout, file))
+        kept = _codec.decode(data) if data else None
+    except (msgspec.MsgspecError, AgentplaneError):
+        return None
+    return kept if kept and kept.version == VERSION else None
+
+
+def new_file(file: str) -> bytes:
+    """What a memory file begins with."""
+    title = file.rpartition("/")[2].removesuffix(".md").replace("_", " ").replace("-", " ").capitalize()
+    return f"# {title}\n".encode()

@@ -1,0 +1,73 @@
+"""Taking a text out of history. Its digests stay, so the log and the op records still prove what they did."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.plane import records
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import Plan, Snapshot
+from agentplane.text import chain
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Where a text stands in what is kept."""
+
+    digests: tuple[str, ...]
+    """Texts in op records that hold it."""
+    files: tuple[str, ...]
+    """`file:line` in the memory files."""
+    events: tuple[int, ...]
+    """Lines of the log that hold it; those cannot be changed without breaking the chain."""
+
+
+def search(snapshot: Snapshot, needle: str) -> Found:
+    if len(needle.strip()) < 4:
+        raise BadInput("the text to prune is shorter than four characters", todo="give more of it.")
+    digests = dict.fromkeys(_digests(snapshot.layout, needle))
+    return Found(tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle)))
+
+
+def plan(snapshot: Snapshot, needle: str, why: str | None) -> Plan:
+    """Refuses while a memory file still holds the text: what is pruned must not come back with the next op."""
+    found = search(snapshot, needle)
+    if found.files:
+        raise Refused(
+            "the text still stands in the memory files",
+            where=", ".join(found.files[:3]),
+            todo="edit or reject those entries first, then prune.",
+        )
+    if not found.digests:
+        events = f"; log lines {', '.join(map(str, found.events[:5]))} hold it" if found.events else ""
+        raise BadInput(f"no op record holds this text{events}", todo="check the spelling; case counts.")
+    return Plan(verb="prune", edits=(), prunes=found.digests, why=why)
+
+
+def _digests(layout: Layout, needle: str) -> Iterator[str]:
+    wanted = needle.encode()
+    for line in records.each(layout):
+        try:
+            stored = records.read_line(line)
+        except (ValueError, msgspec.MsgspecError):
+            continue
+        for digest in stored.texts:
+            if wanted in (stored.text(digest) or b""):
+                yield digest
+
+
+def _places(snapshot: Snapshot, needle: str) -> Iterator[str]:
+    wanted = needle.encode()
+    for file, page in snapshot.pages.items():
+        data = page.document.data
+        at = data.find(wanted)
+        if at >= 0:
+            line = data.count(b"\n", 0, at) + 1
+            yield f"{snapshot.layout.shown(file)}:{line}"
+
+
+def _events(layout: Layout, needle: str) -> Iterator[int]:
+    wanted = msgspec.json.encode(needle)[1:-1]
+    for number, (_, line) in enumerate(chain.lines(layout.log), 1):
+        if wanted in line:
+            yield number

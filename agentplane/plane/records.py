@@ -1,0 +1,223 @@
+"""Op records: what each op changed, a line each in ops/<year-month>.jsonl.
+
+A line is `{"record":{…},"texts":{…}}`. The record holds digests only, and the log event of the op
+holds the sha256 of the record's bytes; the texts stand beside it under their digests. So a text can
+be pruned from a line and the line still proves what it proved before.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import Damaged
+from agentplane.plane.layout import Layout
+from agentplane.text import canonical, chain, files
+from agentplane.text.draft import Gap
+
+
+_SEAM = b',"texts":{'
+_TAIL_BYTES = 64 * 1024
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an op did to one id.
+
+    `before` and `after` are the digests of the approved text. `found` and `left` are those of what
+    stood in the file; they differ from the former where a hand edit is involved: adopting approves
+    what stands there (found = left = after), reverting writes what was approved (before = left = after).
+    None means that there is no such entry.
+    """
+
+    id: str
+    file: str
+    before: str | None
+    after: str | None
+    found: str | None
+    left: str | None
+    gap: Gap | None = None
+    """Where it stood or stands now, if it was taken out or put in."""
+    was: str | None = None
+    """The id that it had before, if it got a new one."""
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    channel: str
+    program: str
+    changes: list[Change]
+    why: str | None = None
+    """Digest of the reason that was given."""
+    undoes: str | None = None
+    """The op whose inverse this is."""
+    prunes: list[str] = []
+    """Digests whose texts were taken out of all records."""
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A record as it lies on disk, with the texts that were not pruned."""
+
+    record: Record
+    texts: dict[str, Any]
+    sha256: str
+
+    def text(self, digest: str | None) -> bytes | None:
+        """The bytes under a digest; None for no digest, and for a pruned text."""
+        value = self.texts.get(digest) if digest else None
+        if isinstance(value, dict):
+            return base64.b64decode(value.get("base64", ""))
+        return value.encode() if isinstance(value, str) else None
+
+    @property
+    def why(self) -> str | None:
+        text = self.text(self.record.why)
+        return None if text is None else text.decode(errors="replace")
+
+
+_record = msgspec.json.Decoder(Record)
+_texts = msgspec.json.Decoder(dict[str, Any])
+
+
+def encode_text(data: bytes) -> Any:
+    """A text as JSON: a string, or base64 where it is not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def line_of(record: Record, texts: Mapping[str, Any]) -> tuple[bytes, str]:
+    """The line to append, and the sha256 that the event states."""
+    head = canonical.dumps(msgspec.to_builtins(record))
+    return _join(head, texts), canonical.sha256(head)
+
+
+def _join(head: bytes, texts: Mapping[str, Any]) -> bytes:
+    return b'{"record":' + head + b',"texts":' + canonical.dumps(dict(texts)) + b"}\n"
+
+
+def _halves(line: bytes) -> tuple[bytes, bytes]:
+    """Record and texts of a line. Quotes inside JSON strings are escaped, so the seam occurs once."""
+    head, seam, rest = line.rstrip(b"\n").partition(_SEAM)
+    if not seam or not head.startswith(b'{"record":') or not rest.endswith(b"}}"):
+        raise ValueError("not an op record")
+    return head[len(b'{"record":') :], b"{" + rest[:-1]
+
+
+def read_line(line: bytes) -> Stored:
+    """Raises ValueError for what is no op record."""
+    head, texts = _halves(line)
+    return Stored(record=_record.decode(head), texts=_texts.decode(texts), sha256=canonical.sha256(head))
+
+
+def record_of(line: bytes) -> tuple[Record, str]:
+    """The record and its sha256, without a look at the texts."""
+    head, _ = _halves(line)
+    return _record.decode(head), canonical.sha256(head)
+
+
+def without_texts(line: bytes, digests: frozenset[str]) -> bytes:
+    """The line with these texts taken out; the very same bytes if it holds none of them."""
+    head, texts = _halves(line)
+    held = _texts.decode(texts)
+    if not any(held.get(digest) is not None for digest in digests):
+        return line
+    return _join(head, {key: None if key in digests else value for key, value in held.items()})
+
+
+def month_file(layout: Layout, op: str) -> Path:
+    """The file that an op's record is in: op ids begin with their UTC time."""
+    return layout.file(f"ops/{op[:4]}-{op[4:6]}.jsonl")
+
+
+def months(layout: Layout) -> list[Path]:
+    """All op files, oldest first."""
+    files.plain_folder(layout.ops, layout.root)
+    if not layout.ops.is_dir():
+        return []
+    return sorted(path for path in layout.ops.glob("*.jsonl") if not files.is_temp(path.name))
+
+
+def op_mark(op: str) -> bytes:
+    return b'"op":"' + op.encode() + b'"'
+
+
+def find(layout: Layout, op: str) -> bytes | None:
+    """The line of an op's record. The end of its file is tried first: recent ops are asked for most."""
+    path = month_file(layout, op)
+    mark = op_mark(op)
+    for start in dict.fromkeys((max(0, _size(path) - _TAIL_BYTES), 0)):
+        for line in _lines_from(path, start):
+            if mark in line:
+                return line
+    return None
+
+
+def load(layout: Layout, op: str) -> Stored:
+    line = find(layout, op)
+    if line is None:
+        raise Damaged(
+            f"the record of op {op} is missing",
+            where=layout.shown("ops"),
+            todo="run `agentplane doctor`; git may still have the file.",
+        )
+    try:
+        return read_line(line)
+    except (ValueError, msgspec.MsgspecError):
+        raise Damaged(
+            f"the record of op {op} cannot be read",
+            where=layout.shown(f"ops/{month_file(layout, op).name}"),
+            todo="run `agentplane doctor`; git may still have the file.",
+        ) from None
+
+
+def each(layout: Layout) -> Iterator[bytes]:
+    """All record lines, oldest file first."""
+    for path in months(layout):
+        for _, line in chain.lines(path):
+            yield line
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _lines_from(path: Path, start: int) -> list[bytes]:
+    """Whole lines from `start` on; a line that `start` cuts is left out."""
+    if not path.exists():
+        return []
+    lines = [line for _, line in chain.lines(path, start)]
+    return lines[1:] if start else lines
+
+
+def last_op(layout: Layout) -> str | None:
+    """The op of the last line of the file that was written last; empty where that line is torn or no record."""
+    paths = months(layout)
+    if not paths:
+        return None
+    data = _last_line(max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name)))
+    if data is None:
+        return None
+    try:
+        return record_of(data)[0].op if data.endswith(b"\n") else ""
+    except (ValueError, msgspec.MsgspecError):
+        return ""
+
+
+def _last_line(path: Path) -> bytes | None:
+    size, chunk = _size(path), _TAIL_BYTES
+    if not size:
+        return None
+    with path.open("rb") as file:
+        while True:
+            file.seek(max(0, size - chunk))
+            data = file.read()
+            cut = data.rstrip(b"\n").rfind(b"\n")
+            if cut >= 0 or chunk >= size:
+                return data[cut + 1 :]
+            chunk *= 8

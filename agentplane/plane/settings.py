@@ -1,0 +1,120 @@
+"""config.toml: every key has a default; unknown keys and wrong types are errors with their line."""
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.text import files
+
+
+class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    hand_edits: Literal["review", "accept"] = "review"
+    """`review`: an edit by hand waits to be adopted. `accept`: it counts at once, for those who work alone."""
+    tools_may_approve: bool = False
+    """Let approvals come from a coding tool's shell or without a terminal."""
+
+
+class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    auto_approve_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """promote_fact approves facts of at least this confidence that cite evidence and a run; unset: never."""
+
+
+class Write(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    lock_timeout: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 20.0
+    """Seconds to wait for another process that is writing."""
+
+
+class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    prefix: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$")]
+    """What its ids begin with, as `DEC` in `DEC-014`."""
+    file: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$")]
+    """Its file under memory/."""
+    label: str | None = None
+    """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`"""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    trust: Trust = Trust()
+    policy: Policy = Policy()
+    write: Write = Write()
+    kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
+
+
+DEFAULTS = Settings()
+
+
+def load(path: Path, shown: str) -> Settings:
+    """The settings of a plane; `shown` is how errors name the file."""
+    data = files.read_if(path)
+    return DEFAULTS if data is None else parse(data, shown)
+
+
+def parse(data: bytes, shown: str) -> Settings:
+    try:
+        text = data.decode()
+        table = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(str(error), shown) from None
+    try:
+        return msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise _value_error(str(error), text, shown) from None
+
+
+def _syntax_error(message: str, shown: str) -> BadInput:
+    place = re.search(r" \(at line (\d+), column \d+\)$", message)
+    what = message[: place.start()] if place else message
+    where = f"{shown}:{place[1]}" if place else shown
+    return BadInput(
+        what[:1].lower() + what[1:], where=where, todo="mend this line; docs/settings.md has every key."
+    )
+
+
+def _value_error(message: str, text: str, shown: str) -> BadInput:
+    """The library names the place as `$.trust.hand_edits`; a person wants the line."""
+    what, _, place = message.partition(" - at `")
+    keys = [key for key in place.rstrip("`").removeprefix("key in ").removeprefix("$").split(".") if key]
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
+    todo = "docs/settings.md has every key with its values."
+    if unknown:
+        what = f"unknown key `{'.'.join([*keys, unknown[1]])}`"
+        keys.append(unknown[1])
+        near = difflib.get_close_matches(unknown[1], _names(Settings), 1)
+        todo = f"did you mean `{near[0]}`?" if near else todo
+    elif keys:
+        what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
+    return BadInput(what, where=f"{shown}:{_line_of(keys, text)}", todo=todo)
+
+
+def _names(struct: type[msgspec.Struct]) -> list[str]:
+    names: list[str] = []
+    for field in msgspec.structs.fields(struct):
+        names.append(field.name)
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            names.extend(_names(field.type))
+    return names
+
+
+def _line_of(keys: list[str], text: str) -> int:
+    """The line of the deepest of `keys` that can be found; dotted and inline tables give the outer one's."""
+    table: list[str] = []
+    best, depth = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line):
+            table = [part.strip().strip("\"'") for part in head[1].split(".")]
+            path = table
+        elif pair := re.match(r"\s*([^=#\s][^=]*?)\s*=", line):
+            path = table + [part.strip().strip("\"'") for part in pair[1].split(".")]
+        else:
+            continue
+        if len(path) > depth and path == keys[: len(path)]:
+            best, depth = number, len(path)
+    return best

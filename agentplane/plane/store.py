@@ -1,0 +1,318 @@
+"""The write path. Every change of a plane goes through `Store.commit`, for every door.
+
+Under the lock: read the current bytes; append the op's record; append the event and fsync, which is
+the commit point; replace the Markdown files; refresh the views. What a crash leaves is mended by
+`recover` when the plane is next opened.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput, Damaged
+from agentplane.plane import ledger as ledgers
+from agentplane.plane import lock, pages, records, recover, settings, views
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.plane.origin import Origin
+from agentplane.plane.pages import Page
+from agentplane.plane.records import Change, Record
+from agentplane.plane.settings import Settings
+from agentplane.text import canonical, chain, document, files
+from agentplane.text.draft import Draft, Gap
+
+
+_SNAPSHOT_TRIES = 4
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+Clock = Callable[[], datetime]
+Token = Callable[[int], str]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def random_token(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The plane at one moment: files and ledger that belong together."""
+
+    layout: Layout
+    settings: Settings
+    ledger: Ledger
+    pages: dict[str, Page]
+
+    def core(self, file: str, id_: str) -> bytes | None:
+        """The bytes of an entry as they stand in its file."""
+        page = self.pages.get(file)
+        block = page.document.find(id_) if page else None
+        return page.document.core(block) if page and block else None
+
+    def approved_text(self, id_: str) -> bytes | None:
+        """The text that the last op left of an id; None if that op took it away or it was pruned."""
+        mark = self.ledger.known.get(id_)
+        if mark is None or mark.digest is None:
+            return None
+        core = self.core(mark.file, id_)
+        if core is not None and document.digest(core) == mark.digest:
+            return core
+        return records.load(self.layout, mark.op).text(mark.digest)
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One thing that an op does: what shall stand in a file under an id (None: nothing)."""
+
+    id: str
+    file: str
+    text: bytes | None
+    after: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The digest that counts as approved afterwards; unset: that of `text`."""
+    after_text: bytes | None = None
+    """The text of `after`, where it is not `text`."""
+    gap: Gap | None = None
+    """Where to put it back, or where the op that put it in had put it."""
+    was: str | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What an op is going to do, worked out from a snapshot."""
+
+    verb: str
+    edits: Sequence[Edit]
+    why: str | None = None
+    undoes: str | None = None
+    prunes: Sequence[str] = ()
+
+
+class Done(msgspec.Struct, frozen=True):
+    """An op that is committed."""
+
+    op: str
+    verb: str
+    ids: list[str]
+    revision: str
+    snapshot: Snapshot
+    """The plane after it."""
+
+
+class _Work(msgspec.Struct, frozen=True):
+    """A plan with its bytes worked out, before anything is written."""
+
+    record: Record
+    texts: dict[str, Any]
+    pages: dict[str, Page]
+
+
+class Store:
+    """One plane on disk. Holds no state of it: every call reads what is there now."""
+
+    def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
+        self.layout = layout
+        self.clock = clock
+        self.token = token
+
+    def settings(self) -> Settings:
+        return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
+
+    def snapshot(self) -> Snapshot:
+        """Files and ledger that belong together; mends first what a crash left.
+
+        Readers take no lock: when a writer was at work in between, they read again.
+        """
+        for _ in range(_SNAPSHOT_TRIES):
+            if recover.needed(self.layout):
+                break
+            before = chain.tail(self.layout.log)
+            snapshot = self._read()
+            if chain.tail(self.layout.log) == before and not recover.needed(self.layout):
+                return snapshot
+        try:
+            with self._locked():
+                return self._read()
+        except Damaged:
+            return self._read()
+
+    def commit(self, plan: Callable[[Snapshot], Plan | None], origin: Origin) -> Done | None:
+        """Does what `plan` works out from the plane as it is under the lock; None if that is nothing."""
+        with self._locked():
+            snapshot = self._read()
+            planned = plan(snapshot)
+            if planned is None:
+                return None
+            work = self._prepare(planned, snapshot, origin)
+            ledger = self._append(work, snapshot)
+            done = self._write_files(work, snapshot, ledger)
+            if planned.prunes:
+                recover.prune_texts(self.layout, frozenset(planned.prunes))
+            views.refresh(self.layout, ledger)
+            return done
+
+    def append_event(self, event: Mapping[str, Any]) -> str:
+        """Adds a run's event to the log. Returns its hash."""
+        with self._locked():
+            ledger = self._joined(ledgers.read(self.layout))
+            line = chain.link(event, ledger.head or chain.GENESIS)
+            files.append(self.layout.log, line)
+            views.refresh(self.layout, ledgers.read(self.layout))
+            return chain.hash_of(line)
+
+    def mend(self) -> list[str]:
+        """Repairs what a crash left. Says what was done."""
+        with lock.held(self.layout, self.settings().write.lock_timeout):
+            return recover.repair(self.layout)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with lock.held(self.layout, self.settings().write.lock_timeout):
+            if recover.needed(self.layout):
+                recover.repair(self.layout)
+            yield
+
+    def _read(self) -> Snapshot:
+        return Snapshot(self.layout, self.settings(), ledgers.read(self.layout), pages.read_all(self.layout))
+
+    def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
+        drafts = _Drafts(snapshot)
+        texts: dict[str, Any] = {}
+        changes = [drafts.apply(edit, snapshot.ledger, texts) for edit in plan.edits]
+        now = self.clock()
+        why = None if plan.why is None else document.digest(plan.why.encode())
+        if plan.why is not None and why is not None:
+            texts[why] = plan.why
+        record = Record(
+            op=f"{now:%Y%m%dT%H%M%SZ}-{self.token(6)}",
+            ts=timestamp(now),
+            verb=plan.verb,
+            actor=origin.actor,
+            channel=origin.channel,
+            program=origin.program,
+            changes=changes,
+            why=why,
+            undoes=plan.undoes,
+            prunes=list(plan.prunes),
+        )
+        return _Work(record, texts, drafts.pages())
+
+    def _append(self, work: _Work, snapshot: Snapshot) -> Ledger:
+        """The record, then the event: the commit point."""
+        ledger = self._joined(snapshot.ledger)
+        line, sha256 = records.line_of(work.record, work.texts)
+        known = dict(ledger.known)
+        ledgers.take_in(known, work.record)
+        event = {
+            "kind": "op",
+            "ts": work.record.ts,
+            "op": work.record.op,
+            "verb": work.record.verb,
+            "actor": work.record.actor,
+            "channel": work.record.channel,
+            "ids": [change.id for change in work.record.changes],
+            "op_sha256": sha256,
+            "revision": ledgers.revision_of(known),
+        }
+        linked = chain.link(event, ledger.head or chain.GENESIS)
+        files.make_folder(self.layout.ops)
+        path = records.month_file(self.layout, work.record.op)
+        offset = files.append(path, line)
+        try:
+            files.append(self.layout.log, linked)
+        except AgentplaneError:
+            files.truncate(path, offset)
+            raise
+        return ledgers.read(self.layout)
+
+    def _joined(self, ledger: Ledger) -> Ledger:
+        """After a merge of two branches: the event that joins their heads comes first."""
+        if len(ledger.heads) < 2:
+            return ledger
+        files.append(self.layout.log, chain.join(ledger.heads, timestamp(self.clock())))
+        return ledgers.read(self.layout)
+
+    def _write_files(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
+        """The shelf before the inbox: whoever reads in between sees an entry twice rather than never."""
+        found = dict(snapshot.pages)
+        try:
+            for file, page in sorted(work.pages.items(), key=lambda item: item[0] == INBOX):
+                old = found.get(file)
+                if old is None or old.sha256 != page.sha256:
+                    files.write_atomic(self.layout.file(file), page.document.data)
+                    pages.keep(self.layout, page)
+                found[file] = page
+        except Damaged as error:
+            raise Damaged(
+                f"the change is recorded (op {work.record.op}), but this file could not be written: {error.what}",
+                where=error.where,
+                todo="mend that; the next command completes the change.",
+            ) from None
+        return Done(
+            op=work.record.op,
+            verb=work.record.verb,
+            ids=[change.id for change in work.record.changes],
+            revision=ledger.revision(),
+            snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
+        )
+
+
+def timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class _Drafts:
+    """The files that an op touches, while it is being worked out."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.drafts: dict[str, Draft] = {}
+
+    def apply(self, edit: Edit, ledger: Ledger, texts: dict[str, Any]) -> Change:
+        draft = self._draft(edit.file)
+        found = draft.core(edit.id)
+        gap = None
+        if edit.text is None and found is not None:
+            gap = draft.remove(edit.id, edit.gap.lead if edit.gap else "")
+        elif edit.text is not None and found is None:
+            gap = draft.insert(edit.id, edit.text, edit.gap)
+        elif edit.text is not None and edit.text != found:
+            draft.replace(edit.id, edit.text)
+        left = draft.core(edit.id)
+        digest = None if left is None else document.digest(left)
+        mark = ledger.known.get(edit.id)
+        before = self.snapshot.approved_text(edit.id) if mark and mark.digest != digest else None
+        for text in (found, left, before, edit.after_text):
+            if text is not None:
+                texts[document.digest(text)] = records.encode_text(text)
+        return Change(
+            id=edit.id,
+            file=edit.file,
+            before=mark.digest if mark else None,
+            after=digest if edit.after is msgspec.UNSET else edit.after,
+            found=None if found is None else document.digest(found),
+            left=digest,
+            gap=gap,
+            was=edit.was,
+        )
+
+    def pages(self) -> dict[str, Page]:
+        """The new pages, after a look whether each holds what was meant and nothing else."""
+        return {file: self._page(file, draft) for file, draft in self.drafts.items()}
+
+    def _page(self, file: str, draft: Draft) -> Page:
+        old = self.snapshot.pages.get(file)
+        try:
+            made = draft.checked(pages.known_headers(old))
+        except BadInput as error:
+            raise BadInput(error.what, where=self.snapshot.layout.shown(file), todo=error.todo) from None
+        return Page(file, canonical.sha256(made.data), made)
+
+    def _draft(self, file: str) -> Draft:
+        if file not in self.drafts:
+            page = self.snapshot.pages.get(file)
+            self.drafts[file] = Draft(page.document if page else document.parse(pages.new_file(file)))
+        return self.drafts[file]

@@ -1,0 +1,124 @@
+"""Undo and redo, as in an editor: undo again goes further back, redo comes forward again.
+
+A person's stack is made of that person's own ops. The inverse of an op swaps what it found with what
+it left, and what was approved before with what was approved after; it applies only where nothing
+has touched those entries since.
+
+    approve A, edit B, undo, undo, redo:   A B -> A -> (nothing) -> A
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.plane import records
+from agentplane.plane.ledger import Ledger, OpNote
+from agentplane.plane.records import Change, Stored
+from agentplane.plane.store import Edit, Plan, Snapshot
+from agentplane.text import document
+
+
+# What cannot be taken back: the text is gone for good, or there is nothing to take back.
+_FINAL = frozenset({"prune", "init"})
+
+
+class Stacks(msgspec.Struct, frozen=True):
+    """The ops that undo and redo would take next are the last ones."""
+
+    undo: tuple[OpNote, ...]
+    redo: tuple[OpNote, ...]
+
+
+def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
+    undo: list[OpNote] = []
+    redo: list[OpNote] = []
+    for note in ops:
+        if note.actor != actor or note.verb in _FINAL:
+            continue
+        if note.undoes is None:
+            undo.append(note)
+            redo.clear()
+        elif note.verb == "undo":
+            undo = [other for other in undo if other.op != note.undoes]
+            redo.append(note)
+        else:
+            redo = [other for other in redo if other.op != note.undoes]
+            undo.append(note)
+    return Stacks(tuple(undo), tuple(redo))
+
+
+def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
+    """Takes back the last op of `actor`, or the one that is named."""
+    if op is not None:
+        return _inverse(snapshot, _named(snapshot.ledger, op), "undo")
+    mine = stacks(snapshot.ledger.ops, actor).undo
+    if not mine:
+        raise BadInput(f"nothing to undo: no op by {actor} is left", todo="`agentplane ops` lists them all.")
+    return _inverse(snapshot, mine[-1], "undo")
+
+
+def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
+    mine = stacks(snapshot.ledger.ops, actor).redo
+    if not mine:
+        raise BadInput("nothing to redo", todo="redo follows an undo, until the next change.")
+    return _inverse(snapshot, mine[-1], "redo")
+
+
+def _named(ledger: Ledger, op: str) -> OpNote:
+    found = [note for note in ledger.ops if note.op == op or note.op.endswith(f"-{op}")]
+    if len(found) != 1:
+        raise BadInput(f"no op {op}", todo="`agentplane ops` lists them.")
+    if found[0].verb in _FINAL:
+        raise Refused(f"a {found[0].verb} cannot be undone", where=f"op {found[0].op}")
+    undone = {note.undoes for note in ledger.ops if note.verb == "undo"}
+    if found[0].op in undone:
+        raise BadInput(f"op {found[0].op} was undone already", todo="`agentplane ops` lists them.")
+    return found[0]
+
+
+def _inverse(snapshot: Snapshot, note: OpNote, verb: str) -> Plan:
+    stored = records.load(snapshot.layout, note.op)
+    for change in stored.record.changes:
+        _check_clear(snapshot, change, note)
+    edits = [_inverse_edit(change, stored) for change in reversed(stored.record.changes)]
+    return Plan(verb=verb, edits=edits, undoes=note.op)
+
+
+def _inverse_edit(change: Change, stored: Stored) -> Edit:
+    text = stored.text(change.found)
+    if text is None and change.found is not None:
+        raise Refused(
+            f"the earlier text of {change.id} was pruned",
+            where=f"op {stored.record.op}",
+            todo="edit the entry instead.",
+        )
+    return Edit(
+        id=change.id,
+        file=change.file,
+        text=text,
+        after=change.before,
+        after_text=stored.text(change.before),
+        gap=change.gap,
+        was=change.was,
+    )
+
+
+def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
+    """Says what stands in the way, if anything touched the entry since."""
+    mark = snapshot.ledger.known.get(change.id)
+    if (mark.digest if mark else None) != change.after:
+        later = next((other for other in snapshot.ledger.ops if mark and other.op == mark.op), None)
+        by = f"{later.verb} by {later.actor}, op {later.op}" if later else "a later op"
+        raise Refused(
+            f"cannot take back {note.verb} of {change.id}: it was changed since ({by})",
+            where=f"op {note.op}",
+            todo=f"`agentplane undo {later.op}` first, or edit {change.id}." if later else None,
+        )
+    core = snapshot.core(change.file, change.id)
+    if (None if core is None else document.digest(core)) != change.left:
+        raise Refused(
+            f"cannot take back {note.verb} of {change.id}: it was edited by hand since",
+            where=snapshot.layout.shown(change.file),
+            todo=f"`agentplane revert {change.id}` or `agentplane adopt {change.id}` first.",
+        )

@@ -1,0 +1,92 @@
+"""state.json and artifacts.json: what is trusted and what runs produced, for programs that read files.
+
+Made from the ledger alone, so the same history gives the same bytes. `head` and `op` say up to which
+event the files of the plane are written; recovery goes by them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from agentplane.plane import ledger as ledgers
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.text import files
+
+
+_HEAD_BYTES = 4096
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """How far the files are written, by state.json."""
+
+    head: str | None
+    op: str | None
+
+
+def state(ledger: Ledger) -> bytes:
+    rows = (
+        {"id": id_, "file": mark.file, "sha256": mark.digest, "op": mark.op}
+        for id_, mark in sorted(ledger.known.items())
+        if mark.digest and mark.file != INBOX
+    )
+    top = {
+        "schema": "agentplane/state@1",
+        "head": ledger.head,
+        "op": ledger.last_op,
+        "revision": ledger.revision(),
+    }
+    return _with_rows(top, "entries", rows)
+
+
+def artifacts(ledger: Ledger) -> bytes:
+    rows = (
+        {"task": task, "path": output.path, "sha256": output.sha256, "run": output.run}
+        for task, outputs in sorted(ledger.outputs.items())
+        for _, output in sorted(outputs.items())
+    )
+    return _with_rows({"schema": "agentplane/artifacts@1"}, "artifacts", rows)
+
+
+def refresh(layout: Layout, ledger: Ledger) -> None:
+    """Writes both views. state.json comes last: it says that all else is written."""
+    ledgers.keep(layout, ledger)
+    made = artifacts(ledger)
+    if files.read_if(layout.artifacts) != made:
+        files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)
+    files.write_atomic(layout.file("memory/state.json"), state(ledger), durable=False)
+
+
+def applied(layout: Layout) -> Applied:
+    """Read from the first bytes only, so that it costs the same for any plane."""
+    try:
+        with layout.state.open("rb") as file:
+            start = file.read(_HEAD_BYTES)
+    except OSError:
+        return Applied(None, None)
+    return Applied(_value(start, b"head"), _value(start, b"op"))
+
+
+def _value(start: bytes, key: bytes) -> str | None:
+    found = re.search(rb'^"' + key + rb'":"([^"]*)",$', start, re.MULTILINE)
+    return found[1].decode(errors="replace") if found else None
+
+
+def _with_rows(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -> bytes:
+    """JSON with a line for each key and each row: small diffs."""
+    return b"".join(_lines(top, name, rows))
+
+
+def _lines(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    yield b"{\n"
+    for key, value in top.items():
+        yield _encode(key) + b":" + _encode(value) + b",\n"
+    yield _encode(name) + b":["
+    separator = b"\n"
+    for row in rows:
+        yield separator + _encode(row)
+        separator = b",\n"
+    yield b"\n]\n}\n"

@@ -1,0 +1,1 @@
+"""What decides about candidates: policy and promotion."""

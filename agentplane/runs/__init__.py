@@ -1,0 +1,1 @@
+"""Executions of tools, as events of the log."""
