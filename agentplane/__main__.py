@@ -1,0 +1,6 @@
+"""`python -m agentplane`."""
+
+from agentplane.cli.start import main
+
+
+main()

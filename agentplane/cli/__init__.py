@@ -1,0 +1,1 @@
+"""The command line: thin, no rules of its own."""

@@ -1,0 +1,118 @@
+"""The commands by name; each is loaded when it is called."""
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from agentplane import __version__
+from agentplane.cli import out
+from agentplane.errors import AgentplaneError
+
+
+# Order is that of the help text: looking, deciding, going back, keeping house.
+COMMANDS = {
+    "init": ("setup", "Make a plane in this project."),
+    "demo": ("demo", "Try it on a copy of the example."),
+    "status": ("look", "What waits, and what to do next."),
+    "badge": ("look", "A short count for the prompt; prints nothing when nothing waits."),
+    "inbox": ("look", "The candidates, and what was edited by hand."),
+    "list": ("look", "The entries on the shelf."),
+    "show": ("look", "Entries and candidates in full."),
+    "history": ("look", "What happened to an entry."),
+    "propose": ("propose", "Put a candidate into the inbox."),
+    "approve": ("decide", "Move candidates to the shelf."),
+    "reject": ("decide", "Drop candidates."),
+    "edit": ("edit", "Change an entry or a candidate in your editor."),
+    "deprecate": ("decide", "Take entries out of force."),
+    "adopt": ("decide", "Approve what was edited by hand."),
+    "revert": ("decide", "Put back what was approved before an edit by hand."),
+    "undo": ("change", "Take back your last op; again goes further back."),
+    "redo": ("change", "Do again what was undone."),
+    "ops": ("change", "The ops, newest first."),
+    "prune": ("change", "Take a text out of history for good."),
+    "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
+    "completion": ("setup", "Print the completion script of a shell."),
+}
+
+
+class Commands(click.Group):
+    """Loads a command's module only to run or complete that command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"agentplane.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            hint = f" Did you mean `{near[0]}`?" if near else " `agentplane --help` lists the commands."
+            raise click.UsageError(f"no command `{args[0]}`.{hint}", ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--plane", metavar="DIR", envvar="AGENTPLANE_PLANE", help="The plane's folder, if not found from here."
+)
+@click.version_option(__version__, prog_name="agentplane")
+@click.pass_context
+def cli(ctx: click.Context, plane: str | None) -> None:
+    """Memory for coding agents: every tool may propose, a person decides.
+
+    Without a command: what waits, and what to do next.
+    """
+    ctx.obj = plane
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(_command("status"))
+
+
+def _command(name: str) -> click.Command:
+    module = importlib.import_module(f"agentplane.cli.{COMMANDS[name][0]}")
+    command: click.Command = getattr(module, f"{name}_command")
+    return command
+
+
+def run(words: list[str] | None = None) -> int:
+    """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
+    try:
+        result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
+    except AgentplaneError as error:
+        out.error(error)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        out.note("stopped; nothing was changed.")
+        return 130
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python must not complain of it at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0

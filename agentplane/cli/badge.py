@@ -1,0 +1,22 @@
+"""`agentplane badge` from what was counted before. Imports nothing heavy: it runs in every prompt."""
+
+import os
+import sys
+
+from agentplane.plane import stamp
+
+
+def answer() -> bool:
+    """Prints the badge if nothing has changed since it was counted; False: it must be counted."""
+    try:
+        folder = os.environ.get("AGENTPLANE_PLANE") or stamp.folder_of(os.getcwd())
+    except OSError:
+        return True
+    if folder is None:
+        return True
+    counts = stamp.kept_counts(folder)
+    if counts is None:
+        return False
+    if text := stamp.shown(counts, sys.stdout.encoding):
+        print(text)
+    return True

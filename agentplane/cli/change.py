@@ -1,0 +1,79 @@
+"""Going back and forth: undo, redo, ops, prune."""
+
+import sys
+
+import click
+
+from agentplane.cli import out
+from agentplane.cli.decide import report
+from agentplane.cli.door import json_option, opened
+from agentplane.errors import BadInput
+from agentplane.text.visible import one_line
+
+
+@click.command()
+@click.argument("op", required=False)
+@json_option
+def undo_command(op: str | None, as_json: bool) -> None:
+    """Take back your last op, or the OP that is named; again goes further back."""
+    report(opened(deciding="undoing").undo(op), as_json=as_json)
+
+
+@click.command()
+@json_option
+def redo_command(as_json: bool) -> None:
+    """Do again what was undone last."""
+    report(opened(deciding="redoing").redo(), as_json=as_json)
+
+
+@click.command()
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(min=1))
+@json_option
+def ops_command(limit: int, as_json: bool) -> None:
+    """The ops, newest first."""
+    found = opened().ops(limit)
+    if as_json:
+        out.emit("ops", ops=found)
+        return
+    for op in found:
+        ids = ", ".join(op.ids[:3]) + (f" and {len(op.ids) - 3} more" if len(op.ids) > 3 else "")
+        notes = [f"by {op.actor} ({op.channel}, {op.program})", f"why: {op.why}" if op.why else ""]
+        notes.append("undone" if op.undone else "")
+        rest = " · ".join(text for text in notes if text)
+        verb = op.verb if not op.undone else f"({op.verb})"
+        out.line(out.row([(op.op, 23), (out.age(op.ts), 10), (verb, 11)], f"{one_line(ids)}  {rest}"))
+
+
+@click.command()
+@click.option("--why", help="The reason; it is kept.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
+    """Take a text out of history for good.
+
+    The text is read from standard input or asked for, so that it does not land in your shell's
+    history. Every op record that holds it loses it; the log stays verifiable. What git has already
+    committed is not changed.
+    """
+    plane = opened(deciding="pruning")
+    needle = _needle()
+    if not yes and not click.confirm("This cannot be undone. Prune?", err=True):
+        raise click.Abort
+    done = plane.prune(needle, why)
+    report_pruned = (
+        f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."
+    )
+    if as_json:
+        report(done, as_json=True)
+    else:
+        out.note(report_pruned)
+
+
+def _needle() -> str:
+    if sys.stdin.isatty():
+        found: str = click.prompt("Text to prune", hide_input=True, err=True)
+    else:
+        found = sys.stdin.read().strip("\r\n")
+    if not found.strip():
+        raise BadInput("no text was given", todo="type it, or pass it on standard input.")
+    return found

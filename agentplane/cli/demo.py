@@ -1,0 +1,69 @@
+"""Trying it: a copy of the example project with its plane, in a temporary folder."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import click
+
+from agentplane.cli import out
+from agentplane.errors import BadInput
+
+
+@click.command()
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="Where to put the copy; a temporary folder otherwise."
+)
+@click.pass_context
+def demo_command(ctx: click.Context, into: Path | None) -> None:
+    """Try it on a copy of the example: what waits there, and where it lies."""
+    plane, project = _example()
+    target = into or Path(tempfile.mkdtemp(prefix="agentplane-demo-"))
+    folder = target / "payments-api"
+    if folder.exists():
+        raise BadInput("is there already", where=str(folder), todo="name another folder with --into.")
+    shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(plane, folder / ".agentplane")
+    _make_repository(folder)
+    ctx.find_root().obj = str(folder / ".agentplane")
+    from agentplane.cli.look import inbox_command, status_command
+
+    ctx.invoke(status_command)
+    out.line()
+    ctx.invoke(inbox_command)
+    out.note(f"\nThe copy is yours to play with: cd {folder}")
+
+
+def _example() -> tuple[Path, Path]:
+    """The example's plane and project: in the package, or in a checkout of the source."""
+    package = Path(__file__).parents[1]
+    for plane, project in (
+        (package / "example" / "plane", package / "example" / "project"),
+        (package.parent / ".agentplane-example", package.parent / "tests" / "example" / "project"),
+    ):
+        if plane.is_dir() and project.is_dir():
+            return plane, project
+    raise BadInput(
+        "the example is not part of this installation", todo="see it in the source: .agentplane-example/."
+    )
+
+
+def _make_repository(folder: Path) -> None:
+    """So that the copy behaves as a project does; without git it works as well."""
+    identity = (
+        "-c",
+        "user.name=Demo",
+        "-c",
+        "user.email=demo@payments.example",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "The example")):
+        try:
+            subprocess.run(
+                ("git", *identity, *words), cwd=folder, capture_output=True, check=False, env=os.environ
+            )
+        except OSError:
+            return

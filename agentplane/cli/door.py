@@ -1,0 +1,31 @@
+"""How a command gets its plane, and who it says is asking."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from agentplane.api import Plane, open_plane
+from agentplane.review.policy import check_person
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def opened(*, deciding: str | None = None) -> Plane:
+    """The plane of this command. `deciding` names a verb that only a person may use."""
+    wanted: str | None = click.get_current_context().find_root().obj
+    channel = "terminal" if sys.stdin.isatty() else "cli"
+    plane = open_plane(wanted or ".", channel=channel)
+    if deciding is not None:
+        check_person(plane.store.settings(), deciding)
+    return plane
+
+
+def json_option(command: _Command) -> _Command:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def ids_argument(*, required: bool = True) -> Callable[[_Command], _Command]:
+    return click.argument("ids", nargs=-1, required=required, metavar="ID..." if required else "[ID]...")

@@ -1,0 +1,141 @@
+"""Looking: status, badge, inbox, list, show, history."""
+
+import sys
+
+import click
+import msgspec
+
+from agentplane.cli import out, rows
+from agentplane.cli.door import ids_argument, json_option, opened
+from agentplane.memory.entry import Entry
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.shelf import Memory
+from agentplane.plane import stamp
+from agentplane.text.visible import one_line, visible
+
+
+@click.command()
+@json_option
+def status_command(as_json: bool) -> None:
+    """What waits, and what to do next."""
+    plane = opened()
+    status = plane.status()
+    if as_json:
+        out.emit("status", **msgspec.to_builtins(status))
+        return
+    out.line(f"memory {status.revision}  {plane.layout.root}")
+    out.line(f"  {status.waiting} waiting, {status.conflicts} conflicts, {status.hand_edits} hand edits")
+    out.line(f"  next: {status.next}")
+
+
+@click.command()
+@json_option
+def badge_command(as_json: bool) -> None:
+    """A short count for the prompt; prints nothing when nothing waits."""
+    badge = opened().badge()
+    if as_json:
+        out.emit("badge", **msgspec.to_builtins(badge))
+        return
+    text = stamp.shown([badge.waiting, badge.conflicts, badge.hand_edits], sys.stdout.encoding)
+    if text:
+        out.line(text)
+
+
+@click.command()
+@json_option
+def inbox_command(as_json: bool) -> None:
+    """The candidates, and what was edited by hand."""
+    memory = opened().memory()
+    if as_json:
+        candidates = [rows.as_candidate(entry, rows.flags_of(memory, entry)) for entry in memory.inbox]
+        edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
+        out.emit("inbox", candidates=candidates, hand_edits=edits)
+        return
+    for entry in memory.inbox:
+        _print_candidate(memory, entry)
+    _print_hand_edits(memory)
+    if not memory.inbox and not memory.hand_edits:
+        out.note("nothing waits.")
+
+
+@click.command()
+@click.option("--kind", help="Only this kind.")
+@click.option(
+    "--status", help="Only this status; `all` for every one.", default="accepted", show_default=True
+)
+@click.option("--tag", help="Only entries with this tag.")
+@json_option
+def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
+    """The entries on the shelf."""
+    memory = opened().memory()
+    name = kind_named(memory.kinds, kind).name if kind else None
+    found = [
+        entry
+        for entry in memory.shelf
+        if name in (None, entry.head.type)
+        and status in ("all", entry.head.status)
+        and (tag is None or tag in entry.head.tags)
+    ]
+    if as_json:
+        out.emit("list", entries=[rows.as_entry(entry) for entry in found])
+        return
+    size = max((len(entry.id) for entry in found), default=0)
+    for entry in found:
+        mark = " " if entry.trusted else "~"
+        state = "" if entry.head.status == "accepted" else f"({entry.head.status}) "
+        out.line(out.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
+    if not found:
+        out.note("no such entries.")
+
+
+@click.command()
+@ids_argument()
+@json_option
+def show_command(ids: tuple[str, ...], as_json: bool) -> None:
+    """Entries and candidates in full."""
+    memory = opened().memory()
+    entries = [memory.get(id_) for id_ in ids]
+    if as_json:
+        out.emit("show", entries=[rows.as_entry(entry) for entry in entries])
+        return
+    for number, entry in enumerate(entries):
+        if number:
+            out.line()
+        rows.print_entry(memory, entry)
+
+
+@click.command()
+@click.argument("id", metavar="ID")
+@click.option("--texts", is_flag=True, help="Print each text as well.")
+@json_option
+def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
+    """What happened to an entry, oldest first."""
+    steps = opened().history(id)
+    if as_json:
+        out.emit("history", id=id, steps=steps)
+        return
+    for step in steps:
+        why = f"  ({one_line(step.why, 60)})" if step.why else ""
+        pruned = "  text pruned" if step.pruned else ""
+        out.line(
+            f"{step.ts}  {step.verb:<9} {step.id}  by {one_line(step.actor, 30)} ({step.channel}){why}{pruned}"
+        )
+        if texts and step.after is not None:
+            for text in visible(step.after).splitlines():
+                out.line(f"    {text}")
+
+
+def _print_candidate(memory: Memory, entry: Entry) -> None:
+    flags = rows.flags_of(memory, entry)
+    mark = "!" if flags else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
+    out.line(out.row([(mark, 1), (entry.id, 11), (entry.head.type, 10)], entry.statement))
+    told = [f"by {entry.head.proposed_by}" if entry.head.proposed_by else "", entry.head.source or "", *flags]
+    details = " · ".join(text for text in told if text)
+    if details:
+        out.line(out.row([("", 1), ("", 11), ("", 10)], details), dim=True)
+
+
+def _print_hand_edits(memory: Memory) -> None:
+    for edit in memory.hand_edits:
+        place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
+        out.line(out.row([("~", 1), (edit.id, 11)], f"{edit.change} by hand in {place}: adopt or revert"))

@@ -1,0 +1,73 @@
+"""Proposing: anyone may."""
+
+import sys
+
+import click
+
+from agentplane.cli import out
+from agentplane.cli.door import json_option, opened
+from agentplane.errors import BadInput, Refused
+from agentplane.memory.verbs import Proposal
+
+
+@click.command()
+@click.argument("statement")
+@click.option(
+    "--type", "--kind", "kind", default="decision", show_default=True, help="decision, assumption, …"
+)
+@click.option("--rationale", help="Why.")
+@click.option("--tag", "tags", multiple=True, help="Can be given several times.")
+@click.option("--evidence", multiple=True, help="A path, path:line, path#symbol, commit or URL.")
+@click.option("--source", help="The run that it comes from.")
+@click.option("--confidence", type=float, help="0 to 1.")
+@click.option("--scope", multiple=True, help="A path glob that it is about.")
+@click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
+@click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
+@click.option("--check", help="A command that an assumption must keep passing.")
+@json_option
+def propose_command(
+    statement: str,
+    kind: str,
+    rationale: str | None,
+    tags: tuple[str, ...],
+    evidence: tuple[str, ...],
+    source: str | None,
+    confidence: float | None,
+    scope: tuple[str, ...],
+    supersedes: tuple[str, ...],
+    expires_at: str | None,
+    check: str | None,
+    as_json: bool,
+) -> None:
+    """Put a candidate into the inbox. STATEMENT is one sentence; `-` reads it from standard input."""
+    proposal = Proposal(
+        type=kind,
+        statement=_read_stdin() if statement == "-" else statement,
+        rationale=rationale,
+        tags=list(tags),
+        evidence=list(evidence),
+        source=source,
+        confidence=confidence,
+        scope=list(scope),
+        supersedes=list(supersedes),
+        expires_at=expires_at,
+        check=check,
+    )
+    try:
+        id_ = opened().propose(proposal)
+    except Refused as error:
+        if as_json:
+            out.emit("propose", refused=error.what)
+        raise
+    if as_json:
+        out.emit("propose", id=id_, conflicts=[], flags=[])
+        return
+    out.line(id_)
+    out.note("waits in the inbox.")
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise BadInput("standard input is not UTF-8", todo="save the text as UTF-8.") from None

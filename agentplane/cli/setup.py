@@ -1,0 +1,62 @@
+"""Setting up: init, completion."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from agentplane.cli import out
+from agentplane.errors import BadInput
+from agentplane.plane import create, git, origin
+from agentplane.plane.layout import Layout, is_plane
+from agentplane.plane.stamp import FOLDER
+from agentplane.plane.store import Store
+
+
+@click.command()
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_context
+def init_command(ctx: click.Context, yes: bool) -> None:
+    """Make a plane in this project: at the top of the repository, or here where there is no git."""
+    folder = _wanted_folder(ctx.find_root().obj)
+    create.check_free(folder)
+    there = is_plane(folder)
+    if not yes and not there:
+        if not sys.stdin.isatty():
+            raise BadInput("there is no terminal to ask on", todo="say `agentplane init --yes`.")
+        click.confirm(f"Make a plane in {folder}?", default=True, abort=True, err=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    layout = Layout(root=folder.parent.resolve() / folder.name)
+    channel = "terminal" if sys.stdin.isatty() else "cli"
+    made = create.create(Store(layout), origin.here(channel, layout.project))
+    if not made:
+        out.note(f"{folder} is a plane already; nothing was missing.")
+        return
+    for name in made:
+        out.line(f"{folder.name}/{name}")
+    out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    bash: eval "$(agentplane completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc;
+    fish: agentplane completion fish > ~/.config/fish/completions/agentplane.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from agentplane.cli.app import cli
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise BadInput(f"no completion for {shell}")
+    click.echo(found(cli, {}, "agentplane", "_AGENTPLANE_COMPLETE").source())
+
+
+def _wanted_folder(named: str | None) -> Path:
+    if named:
+        return Path(named).absolute()
+    here = Path.cwd()
+    return (git.top(here) or here) / FOLDER

@@ -1,0 +1,18 @@
+"""Where the command begins. `badge` is answered here, before anything else is loaded."""
+
+import sys
+
+
+def main() -> None:
+    if sys.argv[1:] == ["badge"]:
+        from agentplane.cli.badge import answer
+
+        if answer():
+            return
+    from agentplane.cli.app import run
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

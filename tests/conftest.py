@@ -1,0 +1,88 @@
+"""What every test gets: an environment without the developer's own tools and settings, and planes to work on."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.memory.verbs import Proposal
+from agentplane.plane import create
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import TOOL_VARIABLES, Origin
+from agentplane.plane.store import Store
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would change a result."""
+    dropped = {name for names in TOOL_VARIABLES.values() for name in names}
+    dropped |= {"NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
+    kept = {key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")}
+    return kept | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "GIT_AUTHOR_NAME": "Test Person",
+        "GIT_AUTHOR_EMAIL": "test@example.test",
+        "GIT_COMMITTER_NAME": "Test Person",
+        "GIT_COMMITTER_EMAIL": "test@example.test",
+        "LC_ALL": "C.UTF-8",
+        "TERM": "xterm",
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = clean_environment()
+    for name in set(os.environ) - set(wanted):
+        if name != "PYTEST_CURRENT_TEST":
+            monkeypatch.delenv(name)
+    for name, value in wanted.items():
+        monkeypatch.setenv(name, value)
+
+
+MakePlane = Callable[..., Plane]
+
+
+def plane_in(folder: Path, actor: str = "Ada", channel: str = "terminal") -> Plane:
+    """The plane of a folder for one actor; made if it is not there."""
+    layout = Layout(root=folder.resolve() / ".agentplane")
+    plane = Plane(Store(layout), Origin(actor, channel, "pytest"))
+    create.create(plane.store, plane.origin)
+    return plane
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def plane(project: Path) -> Plane:
+    return plane_in(project)
+
+
+@pytest.fixture
+def git_project(project: Path) -> Path:
+    """The project as a repository with one commit."""
+    (project / "README.md").write_text("# Project\n")
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "first")):
+        subprocess.run(("git", *words), cwd=project, check=True)
+    return project
+
+
+def decision(statement: str, **more: object) -> Proposal:
+    return Proposal(type="decision", statement=statement, **more)  # type: ignore[arg-type]
+
+
+def files_of(plane: Plane) -> dict[str, bytes]:
+    """The bytes of everything that is the plane's truth: not what is derived, nor the history."""
+    root = plane.layout.root
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted((root / "memory").glob("*.md"))}

@@ -1,0 +1,213 @@
+"""A process that dies, or whose disk fails, at any file operation: the state before or the state after, nothing else."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import AgentplaneError
+from agentplane.health import collect
+from agentplane.text import chain
+from tests.actor import fixed_plane
+from tests.conftest import ROOT, decision, files_of, plane_in
+
+
+PROSE = b"\nA line of prose that somebody wrote between entries.\n"
+
+
+def run_child(mode: str, at: int, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.faults", mode, str(at), "tests.actor", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def calls_of(done: subprocess.CompletedProcess[str]) -> int:
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.rpartition("calls ")[2])
+
+
+@pytest.fixture
+def filled(project: Path) -> Path:
+    """Three candidates, an approved entry, prose around them, and a candidate to approve."""
+    plane = plane_in(project)
+    ids = [plane.propose(decision(f"Choice number {number}.", tags=["x"])) for number in range(4)]
+    plane.approve(ids[:1])
+    with (project / ".agentplane/memory/facts.md").open("ab") as file:
+        file.write(PROSE)
+    (project / "ids.json").write_text(json.dumps(ids[1:]))
+    return project
+
+
+def outcomes(filled: Path, words: Callable[[Path], list[str]]) -> tuple[dict[str, bytes], dict[str, bytes], int]:
+    """The files before and after the action, and how many file operations it takes."""
+    copy = filled.parent / "undisturbed"
+    shutil.copytree(filled, copy)
+    before = files_of(fixed_plane(copy))
+    count = calls_of(run_child("kill", 0, *words(copy)))
+    return before, files_of(fixed_plane(copy)), count
+
+
+def check_whole(plane: Plane, before: dict[str, bytes], after: dict[str, bytes]) -> dict[str, bytes]:
+    """Opens the plane again: it mends itself, and holds one of the two states."""
+    plane.status()
+    found = files_of(plane)
+    assert found in (before, after)
+    report = chain.verify(plane.layout.log)
+    assert not report.faults
+    assert report.torn is None
+    assert [finding for finding in collect(plane.store) if finding.severity != "info"] == []
+    return found
+
+
+def approve_words(folder: Path) -> list[str]:
+    return ["approve", str(folder), *json.loads((folder / "ids.json").read_text())[:2]]
+
+
+def undo_words(folder: Path) -> list[str]:
+    return ["undo", str(folder)]
+
+
+ACTIONS = [approve_words, undo_words]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ACTIONS)
+def test_killed_at_every_file_operation(filled: Path, words: Callable[[Path], list[str]]) -> None:
+    before, after, count = outcomes(filled, words)
+    assert before != after
+    assert count >= 12
+    seen = set()
+    for at in range(1, count + 1):
+        folder = filled.parent / f"killed-{at}"
+        shutil.copytree(filled, folder)
+        done = run_child("kill", at, *words(folder))
+        assert done.returncode == -9, done.stderr
+        found = check_whole(fixed_plane(folder), before, after)
+        seen.add(found == after)
+        # The plane goes on working: the same action succeeds, unless it was done already.
+        if found == before:
+            calls_of(run_child("kill", 0, *words(folder)))
+            assert files_of(fixed_plane(folder)) == after
+        shutil.rmtree(folder)
+    assert seen == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["enospc", "erofs"])
+def test_disk_fails_from_any_file_operation_on(filled: Path, mode: str) -> None:
+    before, after, count = outcomes(filled, approve_words)
+    for at in range(1, count + 1):
+        folder = filled.parent / f"failed-{at}"
+        shutil.copytree(filled, folder)
+        done = run_child(mode, at, *approve_words(folder))
+        assert "Traceback" not in done.stderr or "agentplane.errors.Damaged" in done.stderr
+        check_whole(fixed_plane(folder), before, after)
+        shutil.rmtree(folder)
+
+
+def test_killed_while_pruning(filled: Path) -> None:
+    plane = fixed_plane(filled)
+    waiting = json.loads((filled / "ids.json").read_text())
+    plane.reject(waiting[:1], "it said too much")
+    words = ["prune", str(filled), "it said too much"]
+    copy = filled.parent / "undisturbed"
+    shutil.copytree(filled, copy)
+    count = calls_of(run_child("kill", 0, "prune", str(copy), words[2]))
+    for at in range(1, count + 1):
+        folder = filled.parent / f"pruning-{at}"
+        shutil.copytree(filled, folder)
+        assert run_child("kill", at, "prune", str(folder), words[2]).returncode == -9
+        again = fixed_plane(folder, seed=10)
+        again.status()
+        pruned = any(op.verb == "prune" for op in again.ops())
+        text = b"".join(path.read_bytes() for path in (folder / ".agentplane/ops").iterdir())
+        assert (b"it said too much" in text) is not pruned
+        assert not chain.verify(again.layout.log).faults
+        assert [finding for finding in collect(again.store) if finding.severity == "error"] == []
+        shutil.rmtree(folder)
+
+
+def test_a_hand_edit_made_between_crash_and_opening_stays(filled: Path) -> None:
+    """Rolling forward never writes over what somebody did to a file in the meantime."""
+    ids = json.loads((filled / "ids.json").read_text())
+    _, _, count = outcomes(filled, approve_words)
+    edited = 0
+    for at in range(1, count + 1):
+        folder = filled.parent / f"edited-{at}"
+        shutil.copytree(filled, folder)
+        run_child("kill", at, *approve_words(folder))
+        inbox = folder / ".agentplane/memory/candidates.md"
+        old = inbox.read_bytes()
+        if b"Choice number 1." in old:
+            inbox.write_bytes(old.replace(b"Choice number 1.", b"Choice number one, by hand."))
+            edited += 1
+            fixed_plane(folder).status()
+            assert b"Choice number one, by hand." in inbox.read_bytes()
+        shutil.rmtree(folder)
+    assert edited
+    assert ids
+
+
+def test_a_record_without_event_is_dropped(plane: Plane) -> None:
+    id_ = plane.propose(decision("One."))
+    path = next((plane.layout.ops).iterdir())
+    line = path.read_bytes().splitlines(keepends=True)[-1]
+    op = plane.ops(1)[0].op
+    path.write_bytes(path.read_bytes() + line.replace(op.encode(), b"20990101T000000Z-zzzzzz"))
+    before = path.read_bytes()
+    plane.status()
+    assert path.read_bytes() == before[: -len(line)]
+    assert [entry.id for entry in plane.memory().inbox] == [id_]
+
+
+def test_records_are_kept_when_it_is_the_log_that_lost_lines(plane: Plane) -> None:
+    """Somebody put an old log back: the records are the only copy of what was done since."""
+    for number in range(3):
+        plane.propose(decision(f"Number {number}."))
+    records = {path: path.read_bytes() for path in plane.layout.ops.iterdir()}
+    lines = plane.layout.log.read_bytes().splitlines(keepends=True)
+    plane.layout.log.write_bytes(b"".join(lines[:-2]))
+    plane.status()
+    assert {path: path.read_bytes() for path in plane.layout.ops.iterdir()} == records
+    assert any(finding.severity == "error" for finding in collect(plane.store)) or collect(plane.store)
+
+
+def test_torn_event_is_cut_off(plane: Plane) -> None:
+    plane.propose(decision("One."))
+    before = files_of(plane)
+    with plane.layout.log.open("ab") as log:
+        log.write(b'{"actor":"Ada","chan')
+    assert plane.status().waiting == 1
+    assert files_of(plane) == before
+    assert chain.verify(plane.layout.log).torn is None
+
+
+def test_without_views_and_cache_nothing_is_lost(plane: Plane) -> None:
+    ids = [plane.propose(decision(f"Number {number}.")) for number in range(3)]
+    plane.approve(ids[:2])
+    state = plane.layout.state.read_bytes()
+    revision = plane.status().revision
+    shutil.rmtree(plane.layout.cache)
+    plane.layout.state.unlink()
+    plane.layout.artifacts.unlink()
+    assert plane.status().revision == revision
+    assert plane.layout.state.read_bytes() == state
+    assert not plane.memory().hand_edits
+
+
+def test_errors_of_a_full_disk_are_two_lines(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+    import os
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(AgentplaneError) as caught:
+        plane.propose(decision("One."))
+    assert str(caught.value).count("\n") == 1
+    assert "space" in str(caught.value)
