@@ -1,0 +1,1 @@
+"""Bytes to structure and back: documents, canonical JSON, the hash chain, atomic writes. Knows no memory."""

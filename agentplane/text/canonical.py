@@ -1,0 +1,74 @@
+"""Canonical JSON (RFC 8785): one value, one sequence of bytes."""
+
+import hashlib
+import json
+import math
+from typing import Any
+
+import rfc8785
+
+from agentplane.errors import BadInput
+
+
+_SAFE = 2**53 - 1
+"""The largest integer that every JSON reader understands as the same number."""
+
+
+def dumps(value: Any) -> bytes:
+    """The canonical bytes; BadInput names the field that JSON cannot hold."""
+    try:
+        return rfc8785.dumps(value)
+    except RecursionError as error:
+        raise BadInput("is nested too deeply for JSON, or holds itself") from error
+    except ValueError as error:
+        where, what = _culprit(value, "") or (None, str(error))
+        raise BadInput(what, where=where or None) from error
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _culprit(value: Any, path: str) -> tuple[str, str] | None:
+    """The first field that cannot be written, as path and complaint."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            found = _key_complaint(key, path) or _culprit(item, _below(path, key))
+            if found:
+                return found
+        return None
+    if isinstance(value, list | tuple):
+        found_items = (_culprit(item, f"{path}[{n}]") for n, item in enumerate(value))
+        return next((found for found in found_items if found), None)
+    what = _complaint(value)
+    return (path, what) if what else None
+
+
+def _complaint(value: Any) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return None if -_SAFE <= value <= _SAFE else "is an integer beyond 2^53, which JSON readers round"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"is {value}, which JSON has no number for"
+    if isinstance(value, str):
+        return "holds half of a surrogate pair" if _has_surrogate(value) else None
+    return f"is a {type(value).__name__}, which JSON has no form for"
+
+
+def _key_complaint(key: Any, path: str) -> tuple[str, str] | None:
+    if not isinstance(key, str):
+        return path, f"has the key {key!r}, which is no string"
+    if _has_surrogate(key):
+        return path, f"has the key {json.dumps(key)}, which holds half of a surrogate pair"
+    return None
+
+
+def _below(path: str, key: str) -> str:
+    if not key.isidentifier():
+        return f"{path}[{json.dumps(key)}]"
+    return f"{path}.{key}" if path else key
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)

@@ -1,0 +1,296 @@
+"""A memory file as it lies on disk: where its entries are, and what in it cannot be read.
+
+An entry opens at a line that is just ---, outside a code fence, when what follows up to the next
+such line is a YAML mapping with an `id`. Offsets are bytes; the bytes themselves are never changed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from hashlib import blake2b, sha256
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import frontmatter
+import msgspec
+
+from agentplane.text.fences import Fences
+from agentplane.text.yaml12 import HASTY, LOOKS_LIKE_ENTRY, MAX_CHARS, PATIENT, YamlError
+
+
+WHITE: Final = b" \t\r\n"
+BOM: Final = b"\xef\xbb\xbf"
+
+_FIRST: Final = re.compile(rb"---[ \t]*\r?(?![^\n])")
+_DELIMITER: Final = re.compile(rb"\n---[ \t]*\r?(?![^\n])")
+_LOOKS_LIKE_ENTRY: Final = re.compile(LOOKS_LIKE_ENTRY.pattern.encode(), re.MULTILINE)
+_FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
+
+# How many headers of one file, refused by libyaml, get the slower second opinion of ruamel.yaml.
+_PATIENCE: Final = 100
+
+
+class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One entry: where it lies, and what its header says."""
+
+    id: str
+    line: int
+    """Of the opening ---, from 1."""
+    start: int
+    """The opening ---."""
+    head: int
+    """The header's first byte."""
+    body: int
+    """Behind the line of the closing ---."""
+    end: int
+    """End of the core: the whitespace that follows the body is not part of the entry."""
+    key: bytes
+    """Hash of the header's bytes, to recognise a header that was read before."""
+    digest: str
+    """Hash of the core, the same for CRLF and LF."""
+    packed: bytes
+    """The header as msgpack; dates as ISO text."""
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A piece of the file that cannot be read; it stays as it is, and belongs to no entry."""
+
+    line: int
+    what: str
+    todo: str
+    start: int
+    end: int
+
+
+class Document(msgspec.Struct, frozen=True, dict=True):
+    data: bytes
+    blocks: tuple[Block, ...]
+    troubles: tuple[Trouble, ...]
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+    def core(self, block: Block) -> bytes:
+        return self.data[block.start : block.end]
+
+    def body(self, block: Block) -> str:
+        """The text, with LF line ends."""
+        return self.data[block.body : block.end].replace(b"\r\n", b"\n").decode()
+
+    def header(self, block: Block) -> dict[str, Any]:
+        header: dict[str, Any] = msgspec.msgpack.decode(block.packed)
+        return header
+
+    def find(self, id: str) -> Block | None:  # noqa: A002
+        return self._by_id.get(id)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Block]:
+        return {block.id: block for block in self.blocks}
+
+
+def normalise(core: bytes) -> bytes:
+    """What counts of an entry: not its line ends, not the whitespace behind it."""
+    return core.replace(b"\r\n", b"\n").rstrip(WHITE)
+
+
+def digest(core: bytes) -> str:
+    return sha256(normalise(core)).hexdigest()
+
+
+def split(core: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """An entry's opening line, its header, and the rest from the closing --- on."""
+    opening = _FIRST.match(core)
+    closing = opening and _DELIMITER.search(core, opening.end())
+    if not opening or not closing:
+        return None
+    head, end = opening.end() + 1, closing.start() + 1
+    return core[:head], core[head:end], core[end:]
+
+
+def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -> Document:
+    """Reads a file. `known` gives id and packed header for header keys that were read before."""
+    pieces = _Scan(data, known or {}).pieces()
+    starts = [piece[0] for piece in pieces]
+    clean = _unreadable(data) is None
+    prose = None if clean else _bad_text(data, 0, starts[0] if starts else len(data), 1, "the file")
+    troubles = [prose] if prose else []
+    blocks: list[Block] = []
+    ids: dict[str, int] = {}
+    line, counted = 1, 0
+    for (start, head, body, found), stop in zip(pieces, [*starts[1:], len(data)], strict=False):
+        core = data[start:stop].rstrip(WHITE)
+        end = start + len(core)
+        line += data.count(b"\n", counted, start)
+        counted = start
+        if isinstance(found, _Broken):
+            troubles.append(Trouble(line + found.line, found.what, found.todo, start, end))
+            continue
+        id_, key, packed = found
+        first = ids.setdefault(id_, line)
+        trouble = None if clean else _bad_text(data, start, end, line, id_)
+        if first != line:
+            trouble = _used_twice(id_, first, line, start, end)
+        if trouble:
+            troubles.append(trouble)
+            continue
+        seal = sha256(core.replace(b"\r\n", b"\n")).hexdigest()
+        blocks.append(Block(id_, line, start, head, body, end, key, seal, packed))
+    return Document(data, tuple(blocks), tuple(troubles))
+
+
+class _Broken(NamedTuple):
+    line: int
+    """From the opening ---."""
+    what: str
+    todo: str
+
+
+_Found = tuple[str, bytes, bytes]
+"""Id, key and packed header."""
+
+_Piece = tuple[int, int, int, _Found | _Broken]
+"""Start, head and body, as in a block, and what was read."""
+
+
+class _Scan:
+    """One pass over the delimiters of a file."""
+
+    def __init__(self, data: bytes, known: Mapping[bytes, tuple[str, bytes]]) -> None:
+        self.data = data
+        self.known = known
+        self.first = len(BOM) if data.startswith(BOM) else 0
+        self.patience = _PATIENCE
+
+    def pieces(self) -> list[_Piece]:
+        data, size, known = self.data, len(self.data), self.known
+        pieces: list[_Piece] = []
+        fences = Fences(data)
+        delimiters = self.delimiters()
+        # Where the prose or body that is being read starts: all fences before it are dealt with.
+        text = self.first
+        here = next(delimiters, None)
+        while here is not None:
+            before, behind = here
+            if fences.ahead < before and (fenced := fences.covering(text, before + 1)):
+                text = fenced
+                here = next((there for there in delimiters if there[0] + 1 >= fenced), None)
+                continue
+            here = next(delimiters, None)
+            if here is None:
+                found: _Found | _Broken | None = self.unclosed(behind + 1)
+                if found:
+                    pieces.append((before + 1, min(behind + 1, size), size, found))
+                break
+            text = behind + 1
+            header = data[text : here[0] + 1]
+            # A key that reads as id is written with these letters, or with an escape.
+            if b"id" not in header and b"\\" not in header:
+                continue
+            key = blake2b(header, digest_size=16).digest()
+            entry = known.get(key)
+            found = (entry[0], key, entry[1]) if entry else self.read(header, key)
+            if found is None:
+                continue
+            body = here[1] + 1
+            pieces.append((before + 1, text, min(size, body), found))
+            # What is broken may only look like a header, and its end may open the next entry.
+            if entry or not isinstance(found, _Broken):
+                text = body
+                here = next(delimiters, None)
+        return pieces
+
+    def delimiters(self) -> Iterator[tuple[int, int]]:
+        """From the line break before each --- to the one behind it."""
+        spans = map(re.Match[bytes].span, _DELIMITER.finditer(self.data, self.first))
+        match = _FIRST.match(self.data, self.first)
+        return chain([(self.first - 1, match.end())], spans) if match else spans
+
+    def read(self, header: bytes, key: bytes) -> _Found | _Broken | None:
+        if len(header) > MAX_CHARS:
+            return _broken_if_entry(header, 0, f"frontmatter longer than {MAX_CHARS // 1024} KiB", _SHORTEN)
+        try:
+            text = header.decode()
+        except UnicodeDecodeError as error:
+            line = 1 + header.count(b"\n", 0, error.start)
+            return _broken_if_entry(header, line, "frontmatter that is not UTF-8", _SAVE_AS_UTF8)
+        try:
+            handler = PATIENT if self.patience > 0 else HASTY
+            fields, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
+        except YamlError as error:
+            self.patience -= 1
+            return _broken_if_entry(header, 1 + error.line, f"broken frontmatter: {error.problem}", _REPAIR)
+        if "id" not in fields:
+            return None
+        id_: object = fields["id"]
+        if not isinstance(id_, str) or not id_.strip():
+            return _Broken(0, f"frontmatter whose id is no text: {ascii(id_)[:60]}", _QUOTE_ID)
+        return id_, key, pack(fields)
+
+    def unclosed(self, head: int) -> _Broken | None:
+        """Frontmatter at the end of the file without its closing ---; no thematic break in a body."""
+        paragraph = _FIRST_PARAGRAPH.match(self.data, head, head + MAX_CHARS)
+        if paragraph is None:
+            return None
+        return _broken_if_entry(paragraph[0], 0, "frontmatter that is never closed", _CLOSE)
+
+
+_REPAIR: Final = "Repair the YAML between the two --- lines; until then this entry is not used."
+_SHORTEN: Final = "Move the text out of the frontmatter, into the body."
+_CLOSE: Final = "Put a line --- behind its last field."
+_QUOTE_ID: Final = "Write the id as text, for instance id: DEC-001, and in quotes if it is a number."
+_SAVE_AS_UTF8: Final = "Save the file as UTF-8; until then this part is kept as it is, and not used."
+
+
+def _broken_if_entry(header: bytes, line: int, what: str, todo: str) -> _Broken | None:
+    return _Broken(line, what, todo) if _LOOKS_LIKE_ENTRY.search(header) else None
+
+
+def _used_twice(id_: str, first: int, line: int, start: int, end: int) -> Trouble:
+    what = f"the id {_shown(id_)} is already that of the entry in line {first}"
+    return Trouble(line, what, "Give one of the two another id; until then the first one counts.", start, end)
+
+
+def _shown(id_: str) -> str:
+    text = id_ if id_.isprintable() else ascii(id_)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _unreadable(data: bytes) -> tuple[int, str] | None:
+    """The first byte that no text has, and what is wrong with it."""
+    nul = data.find(b"\0")
+    if nul >= 0:
+        return nul, "a NUL byte"
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start, "bytes that are not UTF-8"
+    return None
+
+
+def _bad_text(data: bytes, start: int, end: int, line: int, name: str) -> Trouble | None:
+    bad = _unreadable(data[start:end])
+    if bad is None:
+        return None
+    offset, what = bad
+    line += data.count(b"\n", start, start + offset)
+    return Trouble(line, f"{what} in {_shown(name)}", _SAVE_AS_UTF8, start, end)
+
+
+def pack(fields: Mapping[str, Any]) -> bytes:
+    """A header as msgpack; dates become ISO text, integers beyond 64 bits decimal text."""
+    try:
+        return msgspec.msgpack.encode(msgspec.to_builtins(fields))
+    except OverflowError:
+        return msgspec.msgpack.encode(msgspec.to_builtins(_small(fields)))
+
+
+def _small(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_small(key): _small(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_small(item) for item in value]
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        # Python refuses to write very long integers in decimal.
+        return str(value) if value.bit_length() < 10_000 else hex(value)
+    return value

@@ -1,0 +1,228 @@
+"""Edits of one document, kept as pieces, so that a thousand changes cost one join.
+
+A piece is an entry's core and all that follows it up to the next entry: whitespace, and whatever
+broken text stands there. An edit changes cores, and the whitespace that belongs to the edited entry.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.text.document import BOM, WHITE, Document, parse
+
+
+_ENOUGH: Final = 256
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """Where an entry stood, and the whitespace that came and went with it."""
+
+    after: str | None
+    """The entry before it; None when there was none."""
+    lead: str = ""
+    """Whitespace that was added before it."""
+    tail: str = ""
+    """Whitespace behind its core."""
+    back: int = 0
+    """How many bytes of text that is no entry stood between it and the next entry."""
+
+
+class _Piece:
+    __slots__ = ("after", "before", "core", "id", "tail")
+
+    def __init__(self, id_: str | None, core: bytes, tail: list[bytes]) -> None:
+        self.id = id_
+        self.core = core
+        self.tail = tail
+        """In parts, so that an edit next to a long text doesn't copy it; broken texts each start one."""
+        self.before = self.after = self
+
+
+class Draft:
+    """A document that is being edited; `bytes(draft)` is what it has become."""
+
+    def __init__(self, document: Document) -> None:
+        data, blocks = document.data, document.blocks
+        # The ring's joint: the prose is its tail, the first entry comes after it, the last before it.
+        broken = [trouble.start for trouble in document.troubles]
+        self._prose = _Piece(None, b"", _cut(data, 0, blocks[0].start if blocks else len(data), broken))
+        self._pieces: dict[str, _Piece] = {}
+        for block, stop in zip(blocks, [*(block.start for block in blocks[1:]), len(data)], strict=False):
+            self._link(
+                block.id, document.core(block), _cut(data, block.end, stop, broken), self._prose.before
+            )
+        self._break = b"\r\n" if _mostly_crlf(data) else b"\n"
+
+    def __bytes__(self) -> bytes:
+        parts: list[bytes] = [*self._prose.tail]
+        for piece in self._in_order():
+            parts.append(piece.core)
+            parts += piece.tail
+        return b"".join(parts)
+
+    def ids(self) -> Iterator[str]:
+        return (piece.id for piece in self._in_order() if piece.id is not None)
+
+    def core(self, id_: str) -> bytes | None:
+        piece = self._pieces.get(id_)
+        return None if piece is None else piece.core
+
+    def replace(self, id_: str, core: bytes) -> None:
+        self._pieces[id_].core = core.rstrip(WHITE)
+
+    def remove(self, id_: str, lead: str = "") -> Gap:
+        """Takes an entry out, the whitespace behind it, and `lead` before it where that stands there."""
+        piece = self._pieces.pop(id_)
+        before, after = piece.before, piece.after
+        before.after, after.before = after, before
+        tail, rest = _split_white(piece.tail)
+        followed = any(rest) or after is not self._prose
+        wanted = lead.encode()
+        if not _strip_lead(before, wanted, first=before is self._prose, followed=followed):
+            wanted = b""
+        before.tail += rest
+        return Gap(before.id, wanted.decode(), tail.decode(), sum(map(len, rest)))
+
+    def insert(self, id_: str, core: bytes, gap: Gap | None = None) -> Gap:
+        """Puts an entry back where `gap` says, or at the end of the file, a blank line before it."""
+        if id_ in self._pieces:
+            raise KeyError(id_)
+        core = core.rstrip(WHITE)
+        before = self._prose if gap is None or gap.after is None else self._pieces.get(gap.after)
+        if gap is None or before is None:
+            before = self._prose.before
+            core = core if gap else _with_breaks(core, self._break)
+            gap = Gap(before.id, tail=self._break.decode(), lead=self._separation(before).decode())
+        rest = _cut_back(before, gap.back)
+        lead = gap.lead.encode()
+        if not _at_line_start(_ending(before) + lead, first=before is self._prose):
+            lead = self._separation(before)
+        tail = gap.tail.encode()
+        if not tail.endswith(b"\n") and (any(rest) or before.after is not self._prose):
+            tail += self._break * 2
+        if lead:
+            before.tail.append(lead)
+        self._link(id_, core, [tail, *rest], before)
+        return Gap(before.id, lead.decode(), tail.decode(), sum(map(len, rest)))
+
+    def checked(self, known: Mapping[bytes, tuple[str, bytes]] | None = None) -> Document:
+        """The document that this has become, read again: the same entries, each with the core it was given.
+
+        A body can hold what changes how the text around it reads: a fence that it opens and another
+        entry closes, or frontmatter of its own.
+        """
+        document = parse(bytes(self), known)
+        found = {block.id: block for block in document.blocks}
+        for piece in self._in_order():
+            block = found.pop(piece.id or "", None)
+            if block is None or document.core(block) != piece.core:
+                raise BadInput(
+                    f"the text of {piece.id} would not read as this one entry in its file",
+                    todo="Close every code fence in it, and indent or fence lines that are just ---.",
+                )
+        for id_ in found:
+            raise BadInput(
+                f"the file would come to hold an entry {id_} that nobody put there",
+                todo="Put frontmatter that is only text in a code fence; give entries ids of their own.",
+            )
+        return document
+
+    def _in_order(self) -> Iterator[_Piece]:
+        piece = self._prose.after
+        while piece is not self._prose:
+            yield piece
+            piece = piece.after
+
+    def _link(self, id_: str, core: bytes, tail: list[bytes], before: _Piece) -> None:
+        piece = self._pieces[id_] = _Piece(id_, core, tail)
+        piece.before, piece.after = before, before.after
+        before.after.before = before.after = piece
+
+    def _separation(self, before: _Piece) -> bytes:
+        """What is missing behind a piece so that a blank line stands before the next entry."""
+        ending = _ending(before)
+        if before is self._prose and ending in {b"", BOM}:
+            return b""
+        *lines, last = ending.split(b"\n")
+        if last:
+            return self._break * (2 if last.strip(WHITE) else 1)
+        return self._break if lines[-1].strip(WHITE) else b""
+
+
+def _mostly_crlf(data: bytes) -> bool:
+    return 2 * data.count(b"\r\n") > data.count(b"\n")
+
+
+def _with_breaks(core: bytes, line_break: bytes) -> bytes:
+    return core.replace(b"\r\n", b"\n").replace(b"\n", line_break)
+
+
+def _ending(piece: _Piece) -> bytes:
+    """The last bytes of a piece, enough of them to tell a blank line."""
+    ending = b""
+    for part in reversed((piece.core, *piece.tail)):
+        ending = part[-_ENOUGH:] + ending
+        if len(ending) >= _ENOUGH:
+            break
+    return ending
+
+
+def _at_line_start(before: bytes, *, first: bool) -> bool:
+    return before.endswith(b"\n") or (first and before in {b"", BOM})
+
+
+def _split_white(parts: list[bytes]) -> tuple[bytes, list[bytes]]:
+    """The whitespace that some text starts with, and the rest of it."""
+    white = b""
+    for number, part in enumerate(parts):
+        rest = part.lstrip(WHITE)
+        white += part[: len(part) - len(rest)]
+        if rest:
+            return white, [rest, *parts[number + 1 :]]
+    return white, []
+
+
+def _take(piece: _Piece, size: int) -> bytes:
+    """The last `size` bytes of a piece's tail, taken from it; fewer where there are no more."""
+    taken: list[bytes] = []
+    while size > 0 and piece.tail:
+        part = piece.tail.pop()
+        if len(part) > size:
+            piece.tail.append(part[:-size])
+            part = part[-size:]
+        taken.append(part)
+        size -= len(part)
+    return b"".join(reversed(taken))
+
+
+def _strip_lead(piece: _Piece, lead: bytes, *, first: bool, followed: bool) -> bool:
+    """Takes `lead` off the end, unless it isn't there, or what follows would not start a line then."""
+    if not lead:
+        return False
+    taken = _take(piece, len(lead))
+    if taken == lead and (not followed or _at_line_start(_ending(piece), first=first)):
+        return True
+    piece.tail.append(taken)
+    return False
+
+
+def _cut(data: bytes, start: int, stop: int, at: list[int]) -> list[bytes]:
+    """Text in parts, cut at those of the ascending offsets `at` that lie in it."""
+    cuts = [start, *at[bisect_right(at, start) : bisect_left(at, stop)], stop]
+    return [data[one:other] for one, other in pairwise(cuts)]
+
+
+def _cut_back(piece: _Piece, size: int) -> list[bytes]:
+    """Takes the broken text off that stood behind an entry which comes back; only if it is there still."""
+    rest: list[bytes] = []
+    while size > 0 and piece.tail:
+        rest.insert(0, piece.tail.pop())
+        size -= len(rest[0])
+    if size == 0 and rest and rest[0].startswith(b"---"):
+        return rest
+    piece.tail += rest
+    return []

@@ -1,0 +1,275 @@
+"""Every read and write of a plane's files: whole or not at all, on the disk, never through a link.
+
+Only calls of `os` touch the disk, so that a test can fail or kill at each of them. What keeps two
+writers of a plane apart is its lock; this module only keeps the bytes of one call together.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from agentplane.errors import Damaged
+
+
+StrPath = str | os.PathLike[str]
+
+_NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+"""Added to every open; without O_NONBLOCK a FIFO in a file's place would hang us."""
+
+_CHUNK = 1 << 20
+_TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
+_LONGEST_IN_TEMP = 200
+"""Bytes of a file's name that its temp name repeats: both have to fit into 255."""
+
+_WORDS = {
+    errno.ENOSPC: ("no space is left on the disk", "Free some space, then try again."),
+    errno.EDQUOT: ("your disk quota is used up", "Free some space, then try again."),
+    errno.EFBIG: ("the file would become larger than is allowed here", "Raise the limit on file sizes."),
+    errno.EROFS: ("the disk is read-only", "Make it writable, then try again."),
+    errno.EACCES: ("permission denied", "Check who owns it and its permission bits."),
+    errno.EPERM: ("the system does not permit this", "Check who owns it and whether it is protected."),
+    errno.ENOENT: ("it, or the folder it belongs in, does not exist", "Check the path."),
+    errno.ENOTDIR: ("a part of the path is no folder", "Move away the file that stands in its place."),
+    errno.EISDIR: ("is a folder, not a file", "Move the folder away."),
+    errno.ELOOP: ("is a symbolic link", "Put the real file in its place."),
+    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
+    errno.EMFILE: ("too many files are open", "Close some programs, then try again."),
+    errno.ENFILE: ("too many files are open", "Close some programs, then try again."),
+    errno.EIO: ("the disk reports an error", "Check the disk, and that there is a backup."),
+}
+
+
+def read(path: StrPath) -> bytes:
+    with _opened(path, os.O_RDONLY) as fd:
+        return b"".join(iter(lambda: os.read(fd, _CHUNK), b""))
+
+
+def read_if(path: StrPath) -> bytes | None:
+    """The bytes, or None where there is no such file."""
+    with _explained(path):
+        try:
+            os.lstat(_usable(path))
+        except FileNotFoundError:
+            return None
+    return read(path)
+
+
+@contextmanager
+def reading(path: StrPath) -> Iterator[BinaryIO]:
+    """The file as a stream, for what is too large to hold at once."""
+    with _opened(path, os.O_RDONLY) as fd, os.fdopen(fd, "rb", _CHUNK, closefd=False) as stream:
+        yield stream
+
+
+def append(path: StrPath, data: bytes) -> int:
+    """Where in the file the data begins; it is on the disk, or the file is as long as it was."""
+    with _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd:
+        _wait_for_appenders(fd)
+        begin = os.fstat(fd).st_size
+        try:
+            _write(fd, data)
+            _sync(fd)
+            if begin == 0:
+                _sync_folder(path)
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(fd, begin)
+                _sync(fd)
+            raise
+        return begin
+
+
+def write_atomic(path: StrPath, data: bytes, *, durable: bool = True) -> None:
+    """The file holds its old bytes or the new ones, whenever the power fails.
+
+    `durable=False` is for files that can be derived again: whole for other processes, but not
+    waited for until they are on the disk.
+    """
+    with _explained(path):
+        target = Path(_usable(path))
+        bits = _permission_bits(target)
+        temp = _temp_beside(target)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NEVER_A_LINK, 0o666)
+        try:
+            _fill(fd, data, bits, durable=durable)
+            os.replace(temp, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temp)
+            raise
+        if durable:
+            _sync_folder(target)
+
+
+def truncate(path: StrPath, size: int) -> None:
+    """Cuts the file off; never makes it longer."""
+    with _opened(path, os.O_WRONLY) as fd:
+        if size > os.fstat(fd).st_size:
+            raise Damaged(f"is shorter than {size} bytes", where=str(path), todo="Run `agentplane doctor`.")
+        os.ftruncate(fd, size)
+        _sync(fd)
+
+
+def make_folder(path: StrPath) -> None:
+    """One folder in a folder that exists; nothing happens where it is already there."""
+    with _explained(path):
+        target = _usable(path)
+        try:
+            os.mkdir(target)
+        except FileExistsError:
+            _must_be_folder(target)
+            return
+        _sync_folder(target)
+
+
+def plain_folder(path: StrPath, root: StrPath) -> None:
+    """Refuses a folder that is not inside root, or that is reached through a link or `..`."""
+    top, folder = Path(_usable(root)), Path(_usable(path))
+    if not folder.is_relative_to(top):
+        raise Damaged(f"lies outside {top}", where=str(path), todo="Nothing outside of it is touched.")
+    below = folder.relative_to(top).parts
+    if ".." in below:
+        raise Damaged("holds `..`", where=str(path), todo="Name the folder without going up.")
+    for depth in range(len(below) + 1):
+        step = top.joinpath(*below[:depth])
+        with _explained(step):
+            _must_be_folder(os.fspath(step))
+
+
+def is_temp(name: str) -> bool:
+    """Whether a file of this name is what a killed `write_atomic` left behind."""
+    return _TEMP.fullmatch(name) is not None
+
+
+@contextmanager
+def _opened(path: StrPath, flags: int) -> Iterator[int]:
+    with _explained(path):
+        name = _usable(path)
+        # Opening a device can do something by itself, so what stands there is looked at before and after.
+        with suppress(FileNotFoundError):
+            _must_be_file(os.lstat(name).st_mode, name)
+        fd = os.open(name, flags | _NEVER_A_LINK, 0o666)
+        try:
+            _must_be_file(os.fstat(fd).st_mode, name)
+            yield fd
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def _explained(path: StrPath) -> Iterator[None]:
+    """Says in words what the system calls by a number."""
+    try:
+        yield
+    except OSError as error:
+        unknown = (os.strerror(error.errno or 0).lower(), "Run `agentplane doctor`.")
+        what, todo = _WORDS.get(error.errno or 0, unknown)
+        raise Damaged(what, where=str(path), todo=todo) from error
+
+
+def _usable(path: StrPath) -> str:
+    name = os.fspath(path)
+    try:
+        usable = name != "" and b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise Damaged(
+            "is no usable path", where=ascii(name), todo="Choose a name without control characters."
+        )
+    return name
+
+
+def _must_be_file(mode: int, path: StrPath) -> None:
+    if not stat.S_ISREG(mode):
+        todo = "Put the real file in its place."
+        raise Damaged(f"is {_sort(mode)}, not a plain file", where=str(path), todo=todo)
+
+
+def _must_be_folder(path: str) -> None:
+    mode = os.lstat(path).st_mode
+    if not stat.S_ISDIR(mode):
+        todo = "Put a real folder in its place."
+        raise Damaged(f"is {_sort(mode)}, not a plain folder", where=path, todo=todo)
+
+
+def _sort(mode: int) -> str:
+    sorts = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISREG, "a file"),
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((name for holds, name in sorts if holds(mode)), "a device")
+
+
+def _permission_bits(path: Path) -> int | None:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return None
+    _must_be_file(mode, path)
+    return mode & 0o777
+
+
+def _temp_beside(path: Path) -> Path:
+    name = os.fsdecode(os.fsencode(path.name)[:_LONGEST_IN_TEMP])
+    return path.with_name(f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
+
+
+def _fill(fd: int, data: bytes, bits: int | None, *, durable: bool) -> None:
+    """Closes the descriptor as well."""
+    try:
+        if bits is not None:
+            os.fchmod(fd, bits)
+        _write(fd, data)
+        if durable:
+            _sync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        written = os.write(fd, rest)
+        if written <= 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rest = rest[written:]
+
+
+def _wait_for_appenders(fd: int) -> None:
+    """Keeps a write that the system cuts into pieces, or one that is cut back, apart from others."""
+    # Some network file systems cannot do it; there the plane's lock alone has to.
+    with suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+def _sync(fd: int) -> None:
+    if sys.platform == "darwin":
+        # macOS returns from fsync before the drive has written; some file systems know only fsync.
+        with suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
+
+
+def _sync_folder(path: StrPath) -> None:
+    """Makes the name of a new file as lasting as its bytes."""
+    fd = os.open(Path(path).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        # File systems that have nothing to sync in a folder say so with these.
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(fd)

@@ -1,0 +1,317 @@
+"""Changes single fields of an entry's header; every other byte stays.
+
+The place of a field comes from libyaml, the new value is put there, and the result is read back. If
+it does not say what it should (anchors that others refer to, unusual layouts), ruamel.yaml rewrites
+this one header; if that fails too, nothing is changed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any, Final
+
+from agentplane.errors import BadInput
+from agentplane.text.document import WHITE, parse, split
+from agentplane.text.fences import Fences
+from agentplane.text.scalars import block, inline, is_word, key, scalar
+from agentplane.text.yaml12 import Field, Layout, YamlError, layout, load
+
+
+class _Drop:
+    """The value of a field that goes."""
+
+    def __repr__(self) -> str:
+        return "DROP"
+
+
+DROP: Final = _Drop()
+
+_COLON: Final = re.compile(r"[ \t]*:")
+_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
+_LINE_END: Final = re.compile(r"[^\n]*(?:\n|\Z)")
+_INDICATOR: Final = re.compile(r"[|>][-+0-9]*")
+_LINE: Final = 80
+
+
+def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
+    """The entry with these fields set, or taken out where the value is DROP."""
+    parts = split(core)
+    if parts is None:
+        raise BadInput("the entry has no frontmatter", todo="Put its fields between two lines ---.")
+    opening, header, rest = parts
+    text = _decoded(header)
+    before = _load(text)
+    wanted = {**before, **changes}
+    wanted = {name: value for name, value in wanted.items() if value is not DROP}
+    changed = {name: value for name, value in changes.items() if not _stays(before, name, value)}
+    if not changed:
+        return core
+    for candidate in _candidates(text, changed, before, wanted):
+        edited = opening + candidate.encode() + rest
+        if split(edited) == (opening, candidate.encode(), rest) and _says(candidate, wanted):
+            return edited
+    raise BadInput(
+        f"the frontmatter's layout leaves no way to change {', '.join(map(str, changed))} alone",
+        todo="Write its fields one a line, without anchors and merges, then try again.",
+    )
+
+
+def new_core(fields: Mapping[str, Any], body: str) -> bytes:
+    """A fresh entry."""
+    body = body.replace("\r\n", "\n").rstrip(WHITE.decode())
+    for quote in ("", '"'):
+        header = "".join(_line(name, value, "\n", quote) for name, value in fields.items())
+        core = f"---\n{header}---\n{body}".encode().rstrip(WHITE)
+        if _says(header, dict(fields)):
+            _stands_alone(core)
+            return core
+    raise BadInput(
+        "these fields cannot be written as YAML", todo="Use text, numbers, dates, lists and mappings."
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal in type too, and nan equal to itself."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return len(one) == len(other) and all(
+            same(name, twin) and same(one[name], other[twin])
+            for name, twin in zip(sorted(one, key=_order), sorted(other, key=_order), strict=True)
+        )
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and (one == other or (one != one and other != other))  # noqa: PLR0124
+
+
+def _order(name: Any) -> tuple[str, str]:
+    return type(name).__name__, str(name)
+
+
+def _decoded(header: bytes) -> str:
+    try:
+        return header.decode()
+    except UnicodeDecodeError:
+        raise BadInput("the frontmatter is not UTF-8", todo="Save the file as UTF-8.") from None
+
+
+def _load(text: str) -> dict[Any, Any]:
+    try:
+        fields = load(text)
+    except YamlError as error:
+        raise BadInput(f"broken frontmatter: {error}", todo="Repair its YAML first.") from None
+    if not isinstance(fields, dict):
+        raise BadInput("the frontmatter is no mapping", todo="Write it as fields: a name, a colon, a value.")
+    return fields
+
+
+def _stays(before: Mapping[Any, Any], name: str, value: Any) -> bool:
+    if value is DROP:
+        return name not in before
+    return name in before and same(before[name], value)
+
+
+def _says(text: str, wanted: Mapping[Any, Any]) -> bool:
+    try:
+        return same(load(text) or {}, wanted)
+    except YamlError:
+        return False
+
+
+def _stands_alone(core: bytes) -> None:
+    """A body can hold what would read as more than this one entry."""
+    document = parse(core)
+    blocks = document.blocks
+    if len(blocks) != 1 or document.troubles or (blocks[0].start, blocks[0].end) != (0, len(core)):
+        where = f"{document.troubles[0].what}" if document.troubles else "it would not read as one entry"
+        raise BadInput(
+            f"this text cannot be an entry: {where}", todo="Put frontmatter in it in a code fence."
+        )
+    if Fences(core).left_open(blocks[0].body):
+        raise BadInput("the text opens a code fence and never closes it", todo="Close the fence.")
+
+
+def _candidates(
+    text: str, changed: Mapping[str, Any], before: Mapping[Any, Any], wanted: Mapping[Any, Any]
+) -> Iterator[str]:
+    """Headers that may be what is wanted, the gentlest edit first."""
+    places = layout(text)
+    if places is not None and not places.flow:
+        for gentle, quote in ((True, ""), (False, ""), (False, '"')):
+            edited = _Splice(text, places, before, gentle=gentle, quote=quote).edit(changed)
+            if edited is not None:
+                yield edited
+    rewritten = _rewritten(text, changed)
+    if rewritten is not None and wanted:
+        yield rewritten
+
+
+class _Splice:
+    """Puts new values where the old ones stand."""
+
+    def __init__(
+        self, text: str, places: Layout, before: Mapping[Any, Any], *, gentle: bool, quote: str
+    ) -> None:
+        self.text = text
+        self.places = places
+        self.before = before
+        self.gentle = gentle
+        self.quote = quote
+        self.line_break = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+
+    def edit(self, changed: Mapping[str, Any]) -> str | None:
+        """None when a field has no place of its own."""
+        edits: list[tuple[int, int, str]] = []
+        new = ""
+        for name, value in changed.items():
+            fields = [field for field in self.places.fields if field.key == name]
+            if not fields and value is not DROP:
+                new += " " * self.places.column + _line(name, value, self.line_break, self.quote)
+            elif fields:
+                edit = self.drop(fields[0]) if value is DROP else self.put(fields[0], value)
+                if edit is None or len(fields) > 1:
+                    return None
+                edits.append(edit)
+        text = self.text
+        for start, end, replacement in sorted(edits, reverse=True):
+            text = text[:start] + replacement + text[end:]
+        return text + new
+
+    def drop(self, field: Field) -> tuple[int, int, str] | None:
+        """All lines of the field, the comment at their end included."""
+        start = self.text.rfind("\n", 0, field.key_start) + 1
+        if self.text[start : field.key_start].strip():
+            return None
+        last = max(field.key_end, self.solid_end(field) - 1)
+        match = _LINE_END.match(self.text, last)
+        return start, match.end() if match else len(self.text), ""
+
+    def put(self, field: Field, value: Any) -> tuple[int, int, str] | None:
+        colon = _COLON.match(self.text, field.key_end)
+        if colon is None:
+            return None
+        end = self.solid_end(field)
+        old = self.before.get(field.key)
+        if self.gentle and isinstance(value, list) and isinstance(old, list) and old:
+            added = value[len(old) :]
+            if added and same(value[: len(old)], old):
+                return self.append(field, end, added)
+        if field.style == "-" and isinstance(value, list) and value:
+            start = field.start if field.bare else self.first_item(field)
+            return start, end, self.items(value, self.indent(start))
+        new = self.inline(field, value)
+        start = field.start
+        if self.gentle and not field.bare and field.style != "*":
+            match = _PROPERTIES.match(self.text, start)
+            start = match.end() if match else start
+        if field.style in {"-", ":"}:
+            # What stood on lines of its own comes up to the key; a comment beside the key stays.
+            beside, newline, _ = self.text[colon.end() : field.start].partition("\n")
+            return colon.end(), end, f" {new}{beside.rstrip()}" if newline else f" {new}"
+        if field.style in {"|", ">"}:
+            return start, end, self.block(field, start, value) or new + self.beside(start)
+        return start, end, f" {new}" if start == colon.end() else new
+
+    def block(self, field: Field, start: int, value: Any) -> str | None:
+        """Text as a block scalar, indented like the one that stands there."""
+        if not isinstance(value, str) or not value.strip() or self.quote:
+            return None
+        lines = self.text[start : field.end].split("\n")[1:]
+        indent = next((line[: len(line) - len(line.lstrip(" "))] for line in lines if line.strip()), "  ")
+        folded = field.style == ">" and "\n" not in value.rstrip("\n")
+        written = block(value, ">" if folded else "|", indent, self.beside(start))
+        return None if written is None else written.replace("\n", self.line_break)
+
+    def beside(self, start: int) -> str:
+        """The comment on the line of a block scalar's indicator."""
+        first = self.text[start:].split("\n", 1)[0].rstrip()
+        return _INDICATOR.sub("", first)
+
+    def append(self, field: Field, end: int, added: list[Any]) -> tuple[int, int, str] | None:
+        if field.style == "-":
+            indent = self.indent(field.start if field.bare else self.first_item(field))
+            line_end = _LINE_END.match(self.text, end)
+            at = line_end.end() if line_end else end
+            if self.text[at - 1 : at] != "\n":
+                return at, at, self.line_break + indent + self.items(added, indent)
+            return at, at, indent + self.items(added, indent) + self.line_break
+        at = end - 1
+        while self.text[at - 1] in " \t":
+            at -= 1
+        return at, at, "".join(f", {inline(item, quote=self.quote)}" for item in added)
+
+    def inline(self, field: Field, value: Any) -> str:
+        quote = self.quote or (field.style if field.style in {"'", '"'} else "")
+        if isinstance(value, list | tuple | Mapping):
+            return inline(value, quote=self.quote)
+        return scalar(value, quote=quote)
+
+    def items(self, values: list[Any], indent: str) -> str:
+        return (self.line_break + indent).join(f"- {inline(item, quote=self.quote)}" for item in values)
+
+    def first_item(self, field: Field) -> int:
+        return self.text.index("- ", field.start) if "- " in self.text[field.start :] else field.start
+
+    def indent(self, at: int) -> str:
+        return self.text[self.text.rfind("\n", 0, at) + 1 : at]
+
+    def solid_end(self, field: Field) -> int:
+        """Block scalars end behind their last line break."""
+        return field.start + len(self.text[field.start : field.end].rstrip(" \t\r\n"))
+
+
+def _line(name: str, value: Any, line_break: str, quote: str) -> str:
+    """A field on its own line, or lines."""
+    start = f"{key(name)}:".replace("\n", line_break)
+    if isinstance(value, list | tuple) and value:
+        flow = inline(value, quote=quote)
+        if len(start) + len(flow) > _LINE or not all(map(is_word, value)):
+            items = (f"{line_break}  - {inline(item, quote=quote)}" for item in value)
+            return start + "".join(items) + line_break
+        return f"{start} {flow}{line_break}"
+    if isinstance(value, list | tuple | Mapping):
+        return f"{start} {inline(value, quote=quote)}{line_break}"
+    return f"{start} {scalar(value, quote=quote)}{line_break}"
+
+
+def _quoted(value: Any) -> Any:
+    """The value, with quotes asked for where we would set them; ruamel.yaml overlooks some of them."""
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
+
+    if isinstance(value, list):
+        return [_quoted(item) for item in value]
+    if isinstance(value, Mapping):
+        return {_quoted(name): _quoted(item) for name, item in value.items()}
+    if not isinstance(value, str):
+        return value
+    match scalar(value, flow=True)[:1]:
+        case '"':
+            return DoubleQuotedScalarString(value)
+        case "'":
+            return SingleQuotedScalarString(value)
+    return value
+
+
+def _rewritten(text: str, changed: Mapping[str, Any]) -> str | None:
+    """The header as ruamel.yaml writes it."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.util import load_yaml_guess_indent
+
+    yaml = YAML(typ="rt")
+    yaml.preserve_quotes = True
+    yaml.width = 2**20
+    try:
+        _, indent, offset = load_yaml_guess_indent(text)
+        if indent is not None and offset is not None:
+            yaml.indent(mapping=max(indent, 2), sequence=max(indent, offset + 2), offset=offset)
+        data = yaml.load(text)
+        for name, value in changed.items():
+            if value is DROP:
+                data.pop(name, None)
+            else:
+                data[_quoted(name)] = _quoted(value)
+        out = StringIO()
+        yaml.dump(data, out)
+    except (YAMLError, ValueError, TypeError, LookupError, AttributeError, AssertionError):
+        return None
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    return out.getvalue().replace("\r\n", "\n").replace("\n", line_break)

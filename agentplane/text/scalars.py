@@ -1,0 +1,112 @@
+"""Values as YAML 1.2 on one line, quoted only where they must be."""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Final
+
+from agentplane.errors import BadInput
+from agentplane.text.yaml12 import plain
+
+
+# Plain everywhere, inside [ ] and { } too.
+_WORD: Final = re.compile(r"[\w./](?:[\w./@+=;()'-]| (?=[^\s#])|:(?=[^\s:]))*")
+# Plain behind a key only.
+_PHRASE: Final = re.compile(r"[\w./](?:[\w./@+=;()'\",?!&*|<>%$`\[\]{}-]| (?=[^\s#])|:(?=[^\s:]))*")
+_ESCAPED: Final = re.compile(
+    "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_SHORT_ESCAPES: Final = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+# YAML finds a key's colon only this far away, unless ? announces the key.
+_LONGEST_KEY: Final = 900
+
+
+def scalar(value: Any, *, quote: str = "", flow: bool = False) -> str:
+    """One value, no list or mapping. Text gets the quotes asked for, if they can hold it."""
+    match value:
+        case str():
+            return _text(value, quote, flow=flow)
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value) if value.bit_length() < 10_000 else hex(value)
+        case float():
+            return _float(value)
+        case datetime() | date():
+            return value.isoformat()
+    raise TypeError(f"YAML has no place for {type(value).__name__}")
+
+
+def inline(value: Any, *, quote: str = "") -> str:
+    """Any value, on one line."""
+    match value:
+        case list() | tuple():
+            return f"[{', '.join(inline(item, quote=quote) for item in value)}]"
+        case Mapping():
+            pairs = (f"{key(name, flow=True)}: {inline(item, quote=quote)}" for name, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
+    return scalar(value, quote=quote, flow=True)
+
+
+def block(text: str, style: str, indent: str, comment: str = "") -> str | None:
+    """Text as a block scalar without its last line break, if its lines can stand in one."""
+    lines = text.removesuffix("\n").split("\n")
+    if any(line != line.rstrip() or _ESCAPED.search(line) for line in lines):
+        return None
+    if text.endswith("\n\n") or not lines[0] or lines[0][0].isspace():
+        return None
+    chomp = "" if text.endswith("\n") else "-"
+    return "\n".join([f"{style}{chomp}{comment}", *(line and indent + line for line in lines)])
+
+
+def key(name: Any, *, flow: bool = False) -> str:
+    text = scalar(name, flow=flow)
+    if len(text) <= _LONGEST_KEY:
+        return text
+    return f"? {text} " if flow else f"? {text}\n"
+
+
+def is_word(value: Any) -> bool:
+    return not isinstance(value, str) or (len(value) <= 24 and _text(value, "", flow=True) == value)
+
+
+def single_quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def double_quoted(text: str) -> str:
+    return '"' + _ESCAPED.sub(_escape, text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def _text(text: str, quote: str, *, flow: bool) -> str:
+    if quote == '"' or _ESCAPED.search(text):
+        return double_quoted(text)
+    pattern = _WORD if flow else _PHRASE
+    if quote == "'" or not pattern.fullmatch(text) or not _means_itself(text):
+        return single_quoted(text)
+    return text
+
+
+def _means_itself(text: str) -> bool:
+    try:
+        return isinstance(plain(text), str)
+    except ValueError:
+        return False
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xD800 <= code <= 0xDFFF:
+        raise BadInput("a text holds half a character (a surrogate)", todo="Remove it: no file can hold it.")
+    short = _SHORT_ESCAPES.get(match[0])
+    return short or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return ".nan"
+    return repr(value) if math.isfinite(value) else ("-.inf" if value < 0 else ".inf")

@@ -1,0 +1,272 @@
+"""Reading YAML: what ruamel.yaml says it means, within limits."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+import warnings
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from agentplane.text import yaml12
+from agentplane.text.yaml12 import YamlError, layout, load
+from tests.text.strategies import SCALAR_PARTS, real_files, same
+
+
+def ruamel(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return YAML(typ="safe", pure=True).load(text)
+
+
+def reads(text):
+    """What ruamel.yaml makes of a text, or the error it has with it."""
+    try:
+        return ruamel(text), None
+    except Exception as error:
+        return None, error
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("no", "no"), ("on", "on"), ("yes", "yes"), ("1:30", "1:30"), ("0o17", 15), ("017", 17), ("08", 8),
+        ("1_000", 1000), ("0x_f", 15), ("0b11", 3), ("-0o17", -15), ("1e3", 1000.0), ("1.", 1.0), (".5", 0.5),
+        (".5e3", ".5e3"), ("-.inf", -math.inf), (".NaN", math.nan), ("~", None), ("", None), ("Null", None),
+        ("TRUE", True), ("tRUE", "tRUE"), ("2026-01-27", date(2026, 1, 27)), ("2026-1-27", "2026-1-27"),
+        ("2026-01-27 10:15:02", datetime(2026, 1, 27, 10, 15, 2)),  # noqa: DTZ001
+        ("2026-01-27T10:15:02.5Z", datetime(2026, 1, 27, 10, 15, 2, 500000, tzinfo=UTC)),
+        ("2026-01-27t10:15:02 -3:30",
+         datetime(2026, 1, 27, 10, 15, 2, tzinfo=timezone(-timedelta(hours=3, minutes=30)))),
+        ("!!str 1", "1"), ("!!int '7'", 7), ("!!bool on", True), ("! 1", 1), ("! '1'", 1), ("'1'", "1"),
+        ("123456789012345678901234567890", 123456789012345678901234567890),
+    ],
+)  # fmt: skip
+def test_scalars_mean_what_yaml_1_2_says(written, value):
+    text = f"a: {written}\n"
+    assert same(load(text), {"a": value})
+    assert same(ruamel(text), {"a": value})
+
+
+@given(st.lists(st.sampled_from(SCALAR_PARTS), max_size=5).map("".join))
+@example("0x_")
+@example("2026-02-30")
+@example("2026-12-31T23:59:59.9999999")
+@example("-_")
+def test_scalars_read_as_ruamel_reads_them(written):
+    """Whatever ruamel.yaml reads as a mapping, means the same here."""
+    for text in (f"a: {written}\n", f"a: [{written}]\n", f"- {written}\n"):
+        expected, error = reads(text)
+        if error is not None:
+            continue
+        if has_collection_key(expected):
+            continue
+        assert same(load(text), expected)
+
+
+def has_collection_key(value):
+    if isinstance(value, dict):
+        return any(isinstance(key, tuple) or has_collection_key(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(has_collection_key, value))
+
+
+PIECES = ["a", "id", " ", "\n", "\n  ", "\n- ", ": ", ":", "- ", "[", "]", "{", "}", ", ", "'", '"', " #", "|\n ",
+          "&x ", "*x", "!!str ", "? ", "<<: ", "\\n", "1", "\r\n", "\u2028", "\ufeff", "😀"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
+@example("{?x: 1}")
+@example("[?]")
+@example("[?:]")
+@example("{x, ?:y}")
+@example("\n: 1")
+@example("\x85b")
+@example("\r\ufeffb: c")
+def test_mappings_read_as_ruamel_reads_them(rest):
+    text = f"a: {rest}"
+    expected, error = reads(text)
+    if error is None and isinstance(expected, dict) and not has_collection_key(expected) and "*x" not in text:
+        assert same(load(text), expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\na: 2", "1: a\n1.0: b", "a: {b: 1, b: 2}", "<<: {a: 1}\n<<: {b: 1}", "<<: 1", "<<: [1]",
+        "a: <<", "a: =", "a: !foo 1", "a: !!binary aGk=", "a: !!set {x}", "a: !!omap [x: 1]", "a: !!str [x]",
+        "a: !!map []", "a: !!python/object:os.system x", "a: !!python/object/apply:os.system ['x']",
+        "a: 2026-02-30", "a: 0x_", "a: !!int x", "a: !!bool maybe", "a: !!timestamp x", "a: *x", "a: &x [*x]",
+        "a: &x {b: *x}", "? [a]\n: b", "? {a: b}\n: c", "a: 1\n--- \nb: 2", "%YAML 1.1\n---\na: no", "a: [", "a: 'b",
+        "\ta: b", "a: @x", "a: \0", "a: \x01", "a: \ud800", 'a: "\\ud800"', "a: b: c", "...",
+    ],
+)  # fmt: skip
+def test_what_is_refused(text):
+    with pytest.raises(YamlError):
+        load(text)
+
+
+def test_the_line_of_a_problem():
+    with pytest.raises(YamlError) as caught:
+        load("a: 1\nb: 2\nc: d: e\n")
+    assert caught.value.line == 2
+    with pytest.raises(YamlError) as caught:
+        load("a: 1\n\n# x\nb: 2026-13-01\n")
+    assert caught.value.line == 3
+    assert "2026-13-01" in caught.value.problem
+
+
+@pytest.mark.parametrize("text", ["a:\tb", "a: b\t", "a: b\t# c"])
+def test_tabs_behind_a_value_are_read_although_ruamel_refuses_them(text):
+    """YAML 1.2 allows them."""
+    assert reads(text)[1] is not None
+    assert load(text) == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x: &a {b: 1}\n<<: *a\nc: 2", {"x": {"b": 1}, "b": 1, "c": 2}),
+        ("<<: [{a: 1}, {a: 2, b: 2}]\nb: 3", {"a": 1, "b": 3}),
+        ("<<: {a: 1}\nb: 1\nb: 2", {"a": 1, "b": 2}),
+        ("=: 1", {"=": 1}),
+        ("a: &x 1\nb: &x 2\nc: *x", {"a": 1, "b": 2, "c": 2}),
+        ("&k a: *k", {"a": "a"}),
+        ("a: &x [&x 1, *x]\nb: *x", {"a": [1, 1], "b": 1}),
+    ],
+)
+def test_merges_and_aliases(text, value):
+    assert load(text) == value
+    assert ruamel(text) == value
+
+
+def test_an_impatient_reader_asks_nobody_else():
+    assert load("a: [?]") == {"a": [{None: None}]}
+    with pytest.raises(YamlError):
+        load("a: [?]", patient=False)
+    assert load("a: x\u2028y", patient=False) == {"a": "x\u2028y"}
+
+
+def bombs():
+    laughs = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
+    laughs += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    chain = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 100)]
+    merges = ["a0: &a0 {k: v}"] + [
+        f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 10)
+    ]
+    found = {
+        "laughs": "\n".join(laughs),
+        "chain": "\n".join(chain),
+        "merges": "\n".join(merges),
+        "long text": f"a: &a {'x' * 60_000}\nb: [{','.join(['*a'] * 1500)}]",
+        "too many": f"a: [{'x,' * 20_000}]",
+        "too long": "a: " + "x" * 70_000,
+        "object": "a: !!python/object/apply:os.system ['touch /tmp/agentplane-owned']",
+    }
+    for deep in (30, 1000, 30_000, 50_000):
+        found |= {
+            f"flow {deep}": "a: " + "[" * deep,
+            f"closed flow {deep}": "a: " + "[" * deep + "]" * deep,
+            f"flow maps {deep}": "a: " + "{a: " * (deep // 2),
+            f"dashes {deep}": "- " * deep,
+            f"questions {deep}": "? " * deep,
+            f"spaced {deep}": "a:\n" + "".join(" " * n + "-\n" for n in range(1, min(deep, 300))),
+            f"odd {deep}": "a: \u2028" + "\n- " + "[" * deep,
+        }
+    return found
+
+
+RUN_BOMBS = """
+import json, resource, sys, time
+resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
+from agentplane.text.yaml12 import YamlError, load
+load("a: \\u2028")
+plain = "a: [" + "x, " * 9000 + "]"
+start = time.perf_counter(); load(plain); unit = time.perf_counter() - start
+out = {}
+for name, text in json.load(sys.stdin).items():
+    start = time.perf_counter()
+    try:
+        load(text); result = "read"
+    except YamlError as error:
+        result = error.problem
+    out[name] = [result, (time.perf_counter() - start) / unit]
+print(json.dumps(out))
+"""
+
+
+def test_bombs_are_refused_fast_and_in_bounded_memory():
+    """The unit is the time that an innocent list of 9,000 words takes."""
+    texts = bombs()
+    run = subprocess.run(
+        [sys.executable, "-c", RUN_BOMBS],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    outcome = json.loads(run.stdout)
+    assert outcome.keys() == texts.keys()
+    assert [name for name, (result, _) in outcome.items() if result == "read"] == []
+    assert {name: ratio for name, (_, ratio) in outcome.items() if ratio > 30} == {}
+
+
+def test_layout_tells_places_in_characters():
+    text = "# 😀\n\"k\": &a 'é'  # c\nlist: # d\n  - 😀\n  # e\nempty:\nnote: |\n  x\n\nid: *a\n"
+    places = layout(text)
+    assert places is not None
+    assert not places.flow
+    fields = {field.key: field for field in places.fields}
+    assert {key: text[field.start : field.end].rstrip() for key, field in fields.items()} == {
+        "k": "&a 'é'", "list": "- 😀", "empty": "", "note": "|\n  x", "id": "*a",
+    }  # fmt: skip
+    assert [field.style for field in places.fields] == ["'", "-", "", "|", "*"]
+    assert [field.bare for field in places.fields] == [False, True, True, True, False]
+    assert layout("- a") is None
+    assert layout("") is None
+
+
+@given(st.lists(st.sampled_from(["é", "😀", "a", "\ufeff", "\u2028"]), min_size=1).map("".join))
+def test_layout_of_odd_characters(word):
+    text = f"# 😀\nfirst: '{word}'\nsecond: b\n"
+    places = layout(text)
+    assert places is not None
+    assert text[places.fields[1].start : places.fields[1].end] == "b"
+
+
+FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+
+
+def test_real_headers_read_as_ruamel_reads_them():
+    paths = real_files()
+    if not paths:
+        pytest.skip("the folder of real files (AGENTPLANE_DATA) is not here")
+    read = 0
+    for path in paths:
+        match = FRONTMATTER.match(path.read_bytes().decode("utf-8", "replace"))
+        expected, error = reads(match[1]) if match else (None, True)
+        if error is None:
+            assert same(load(match[1]), expected), path.name
+            read += 1
+    assert read > len(paths) / 2
+
+
+def test_ruamel_is_not_imported_for_ordinary_text():
+    code = "import sys; from agentplane.text.yaml12 import load; load('a: 1'); print('ruamel.yaml' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "False\n", run.stderr
+
+
+def test_limits_are_those_documented():
+    assert (yaml12.MAX_CHARS, yaml12.MAX_NODES, yaml12.MAX_DEPTH) == (65536, 10_000, 20)
+    nested = "x"
+    for _ in range(20):
+        nested = f"[{nested}]"
+    assert load(nested)
+    with pytest.raises(YamlError):
+        load(f"[{nested}]")
