@@ -1,17 +1,17 @@
 """One piece of memory as it was read: typed header, body, place."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from agentplane.text.document import Block, Document
 
 
 INBOX_STATUS = "proposed"
 SHELF_STATUSES = ("accepted", "deprecated", "superseded")
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The keys that are known. Unknown ones stay in the file and are never touched."""
 
     id: str
@@ -39,7 +39,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     approved_by: str | None = None
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     head: Header
     body: str
     file: str
@@ -70,6 +70,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 _strict = msgspec.msgpack.Decoder(Header)
+_strict_list = msgspec.msgpack.Decoder(list[Header])
 _loose = msgspec.msgpack.Decoder()
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by")
 _NUMBERS = ("confidence", "systemic_scale")
@@ -83,18 +84,14 @@ def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
         return _bend(_loose.decode(packed))
 
 
-def entry_of(document: Document, block: Block, file: str, *, trusted: bool, label: str) -> Entry:
-    head, problems = read_header(block.packed)
-    return Entry(
-        head=head,
-        body=document.data[block.body : block.end].decode(),
-        file=file,
-        line=block.line,
-        digest=block.digest,
-        trusted=trusted,
-        label=label,
-        problems=problems,
-    )
+def read_headers(packed: Sequence[bytes]) -> tuple[list[Header], dict[int, tuple[str, ...]]]:
+    """Many headers, and the places of those that had to be bent with what was bent."""
+    array = b"\xdd" + len(packed).to_bytes(4, "big") + b"".join(packed)
+    try:
+        return _strict_list.decode(array), {}
+    except msgspec.ValidationError:
+        read = [read_header(one) for one in packed]
+        return [head for head, _ in read], {place: problems for place, (_, problems) in enumerate(read) if problems}
 
 
 def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:

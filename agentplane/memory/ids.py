@@ -1,10 +1,10 @@
 """Ids. Durable ones count up per kind and are never used twice; candidates' are random, so branches don't collide."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from agentplane.errors import BadInput
-from agentplane.plane.ledger import ids_ever
+from agentplane.plane.ledger import raise_tops
 
 
 CANDIDATE_PREFIX = "CAND"
@@ -28,8 +28,11 @@ def durable(prefix: str, number: int) -> str:
     return f"{prefix}-{number:03d}"
 
 
-def next_number(prefix: str, ever: Collection[str], in_files: Collection[str]) -> int:
-    return max(ids_ever(ever, prefix), ids_ever(in_files, prefix)) + 1
+def next_number(prefix: str, tops: Mapping[str, int], by_hand: Iterable[str]) -> int:
+    """One more than any op or hand edit ever used."""
+    all_tops = dict(tops)
+    raise_tops(all_tops, by_hand)
+    return all_tops.get(prefix, 0) + 1
 
 
 def match(wanted: str, ids: Collection[str]) -> str:

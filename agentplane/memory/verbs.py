@@ -83,9 +83,9 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
     for entry in _candidates(memory, wanted):
         kind = kind_named(memory.kinds, entry.head.type)
         if kind.prefix not in numbers:
-            numbers[kind.prefix] = ids.next_number(
-                kind.prefix, memory.snapshot.ledger.known, memory.ids_in_files
-            )
+            ledger = memory.snapshot.ledger
+            by_hand = memory.ids_in_files - ledger.known.keys()
+            numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, by_hand)
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
         numbers[kind.prefix] += 1
         changes: dict[str, Any] = {"id": durable, "status": "accepted", "updated": stamp.today}
@@ -158,17 +158,23 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
                 f"the approved text of {change.id} was pruned",
                 todo=f"`agentplane adopt {change.id}`, or edit it.",
             )
-        edits.append(Edit(change.id, change.file, text, gap=_old_place(memory, change)))
+        edits.append(Edit(change.id, change.file, text, gap=_old_place(memory, change, text)))
     return Plan("revert", edits)
 
 
-def _old_place(memory: Memory, change: HandEdit) -> Gap | None:
-    """Where the op that put the entry in had put it, if that was its last op."""
+def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
+    """Behind the entry that its last op put it behind; None: at the end, or where it stands now."""
     mark = memory.known(change.id)
-    if mark is None or change.change != "removed":
+    page = memory.snapshot.pages.get(change.file)
+    if mark is None or page is None or change.change != "removed":
         return None
     stored = records.load(memory.snapshot.layout, mark.op)
-    return next((item.gap for item in stored.record.changes if item.id == change.id), None)
+    old = next((item.gap for item in stored.record.changes if item.id == change.id), None)
+    if old is None:
+        return None
+    line_break = "\r\n" if b"\r\n" in text else "\n"
+    last = not page.document.blocks or page.document.blocks[-1].id == old.after
+    return Gap(old.after, tail=line_break if last else line_break * 2)
 
 
 def _check_proposal(proposal: Proposal) -> None:

@@ -15,8 +15,9 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.text import chain, files
 
 
-VERSION = 1
+VERSION = 2
 REVISION_LENGTH = 8
+_ID_DIGITS = 16
 
 _PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
 
@@ -76,6 +77,8 @@ class Ledger(msgspec.Struct, frozen=True):
     known: dict[str, Known] = {}
     ops: list[OpNote] = []
     outputs: dict[str, dict[str, Output]] = {}
+    tops: dict[str, int] = {}
+    """The highest number that a durable id of each prefix ever had; ids are never used twice."""
     unproved: list[str] = []
     """Ops whose record is missing or was changed; they count for nothing."""
     version: int = VERSION
@@ -93,6 +96,13 @@ def revision_of(known: dict[str, Known]) -> str:
     shelf = sorted((id_, mark.digest) for id_, mark in known.items() if mark.digest and mark.file != INBOX)
     text = "".join(f"{id_} {digest}\n" for id_, digest in shelf)
     return hashlib.sha256(text.encode()).hexdigest()[:REVISION_LENGTH]
+
+
+def raise_tops(tops: dict[str, int], ids: Iterable[str]) -> None:
+    for id_ in ids:
+        prefix, _, number = id_.rpartition("-")
+        if number.isdecimal() and number.isascii() and len(number) < _ID_DIGITS:
+            tops[prefix] = max(tops.get(prefix, 0), int(number))
 
 
 def take_in(known: dict[str, Known], record: records.Record) -> None:
@@ -156,22 +166,12 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     fresh = list(chain.lines(layout.log, ledger.size))
     if not fresh:
         return ledger
-    lines = _record_lines(layout) if ledger.size == 0 else None
+    lines = records.by_op(layout) if ledger.size == 0 else None
     sums = _Sums(ledger, layout, lines)
     for _, line in fresh:
         sums.add(line)
     offset, last = fresh[-1]
     return sums.done(size=offset + len(last), head=chain.hash_of(last))
-
-
-def _record_lines(layout: Layout) -> dict[str, bytes]:
-    """All record lines by op: one pass over the files, for when the whole log is read."""
-    found = {}
-    for line in records.each(layout):
-        mark = re.search(rb'"op":"([^"]*)"', line)
-        if mark:
-            found[mark[1].decode(errors="replace")] = line
-    return found
 
 
 class _Sums:
@@ -183,6 +183,7 @@ class _Sums:
         self.known = dict(ledger.known)
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
+        self.tops = dict(ledger.tops)
         self.heads = dict.fromkeys(ledger.heads)
         self.unproved = list(ledger.unproved)
 
@@ -203,6 +204,7 @@ class _Sums:
             known=self.known,
             ops=self.ops,
             outputs=self.outputs,
+            tops=self.tops,
             unproved=self.unproved,
         )
 
@@ -222,6 +224,7 @@ class _Sums:
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         take_in(self.known, record)
+        raise_tops(self.tops, (change.id for change in record.changes))
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
         line = self.lines.get(event.op) if self.lines is not None else records.find(self.layout, event.op)
@@ -245,10 +248,3 @@ class _Sums:
         for output in event.outputs:
             outputs[output.path] = Output(output.path, output.sha256, event.run_id)
         self.outputs[task] = outputs
-
-
-def ids_ever(known: Iterable[str], prefix: str) -> int:
-    """The highest number that a durable id of this prefix ever had; ids are never used twice."""
-    start = prefix + "-"
-    numbers = (id_[len(start) :] for id_ in known if id_.startswith(start))
-    return max((int(number) for number in numbers if number.isdecimal() and number.isascii()), default=0)

@@ -6,6 +6,7 @@ be pruned from a line and the line still proves what it proved before.
 """
 
 import base64
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from agentplane.text.draft import Gap
 
 _SEAM = b',"texts":{'
 _TAIL_BYTES = 64 * 1024
+# Keys of a record are sorted, and only the record itself has this one.
+_OP = re.compile(rb'"op":"([^"]*)"')
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -176,6 +179,15 @@ def load(layout: Layout, op: str) -> Stored:
         ) from None
 
 
+def by_op(layout: Layout) -> dict[str, bytes]:
+    """All record lines by their op: one pass over the files, for when the whole log is read."""
+    lines = {}
+    for line in each(layout):
+        if found := _OP.search(line):
+            lines[found[1].decode(errors="replace")] = line
+    return lines
+
+
 def each(layout: Layout) -> Iterator[bytes]:
     """All record lines, oldest file first."""
     for path in months(layout):
@@ -200,24 +212,22 @@ def last_op(layout: Layout) -> str | None:
     paths = months(layout)
     if not paths:
         return None
-    data = _last_line(max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name)))
-    if data is None:
+    line = _last_line(max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name)))
+    if line is None:
         return None
-    try:
-        return record_of(data)[0].op if data.endswith(b"\n") else ""
-    except (ValueError, msgspec.MsgspecError):
-        return ""
+    found = _OP.search(line) if line.startswith(b'{"record":') and line.endswith(b"}}\n") else None
+    return found[1].decode(errors="replace") if found else ""
 
 
 def _last_line(path: Path) -> bytes | None:
     size, chunk = _size(path), _TAIL_BYTES
     if not size:
         return None
-    with path.open("rb") as file:
+    with files.reading(path) as file:
         while True:
             file.seek(max(0, size - chunk))
             data = file.read()
-            cut = data.rstrip(b"\n").rfind(b"\n")
+            cut = data.rfind(b"\n", 0, len(data) - 1)
             if cut >= 0 or chunk >= size:
                 return data[cut + 1 :]
             chunk *= 8

@@ -102,6 +102,13 @@ class Done(msgspec.Struct, frozen=True):
     """The plane after it."""
 
 
+class _Timed(msgspec.Struct, frozen=True):
+    ts: str = ""
+
+
+_timed = msgspec.json.Decoder(_Timed)
+
+
 class _Work(msgspec.Struct, frozen=True):
     """A plan with its bytes worked out, before anything is written."""
 
@@ -160,7 +167,7 @@ class Store:
             ledger = self._joined(ledgers.read(self.layout))
             line = chain.link(event, ledger.head or chain.GENESIS)
             files.append(self.layout.log, line)
-            views.refresh(self.layout, ledgers.read(self.layout))
+            views.refresh(self.layout, ledgers.advance(ledger, self.layout))
             return chain.hash_of(line)
 
     def mend(self) -> list[str]:
@@ -226,14 +233,14 @@ class Store:
         except AgentplaneError:
             files.truncate(path, offset)
             raise
-        return ledgers.read(self.layout)
+        return ledgers.advance(ledger, self.layout)
 
     def _joined(self, ledger: Ledger) -> Ledger:
         """After a merge of two branches: the event that joins their heads comes first."""
         if len(ledger.heads) < 2:
             return ledger
-        files.append(self.layout.log, chain.join(ledger.heads, timestamp(self.clock())))
-        return ledgers.read(self.layout)
+        files.append(self.layout.log, chain.join(ledger.heads, _latest(self.layout, set(ledger.heads))))
+        return ledgers.advance(ledger, self.layout)
 
     def _write_files(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
         """The shelf before the inbox: whoever reads in between sees an entry twice rather than never."""
@@ -258,6 +265,13 @@ class Store:
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
         )
+
+
+def _latest(layout: Layout, heads: set[str]) -> str:
+    """The later time of the heads: taken from the log, so that two clones join the same heads in the same line."""
+    lines = (line for _, line in chain.lines(layout.log))
+    times = [_timed.decode(line).ts for line in lines if chain.hash_of(line) in heads]
+    return max(times, default="")
 
 
 def timestamp(moment: datetime) -> str:

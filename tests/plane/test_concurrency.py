@@ -1,0 +1,102 @@
+"""Many processes at once, and locks whose owners are gone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agentplane.errors import Locked
+from agentplane.health import collect
+from agentplane.plane import lock
+from agentplane.text import chain
+from tests.conftest import ROOT, decision, plane_in
+
+
+WRITERS = 16
+EACH = 100
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.actor", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_sixteen_propose_while_another_approves(project: Path) -> None:
+    plane = plane_in(project)
+    stop = project / "stop"
+    approver = start("approve-while", str(project), str(stop))
+    begin = time.monotonic()
+    writers = [start("propose-many", str(project), f"tool{number}", str(EACH)) for number in range(WRITERS)]
+    longest = 0.0
+    for writer in writers:
+        out, err = writer.communicate(timeout=300)
+        assert writer.returncode == 0, err
+        longest = max(longest, float(out))
+    whole = time.monotonic() - begin
+    stop.touch()
+    out, err = approver.communicate(timeout=300)
+    assert approver.returncode == 0, err
+    assert int(out) == WRITERS * EACH
+
+    memory = plane.memory()
+    assert not memory.inbox
+    statements = {entry.statement for entry in memory.shelf}
+    expected = {f"tool{w} found out number {n}." for w in range(WRITERS) for n in range(EACH)}
+    assert statements == expected
+    assert all(entry.trusted for entry in memory.shelf)
+    assert len({entry.id for entry in memory.shelf}) == WRITERS * EACH
+    report = chain.verify(plane.layout.log)
+    assert not report.faults
+    assert len(report.heads) == 1
+    assert [finding for finding in collect(plane.store) if finding.severity != "info"] == []
+    # Nobody starves: a fair share of the whole time is a sixteenth of a hundredth of it for each proposal.
+    assert longest < whole / 3
+
+
+def test_a_lock_whose_owner_died_is_free(project: Path) -> None:
+    plane = plane_in(project)
+    owner = start("hold", str(project), "60")
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == "held\n"
+    os.kill(owner.pid, signal.SIGKILL)
+    owner.communicate()
+    assert plane.propose(decision("One.")).startswith("CAND-")
+
+
+def test_a_held_lock_is_reported_with_its_owner(project: Path) -> None:
+    plane = plane_in(project)
+    owner = start("hold", str(project), "60")
+    assert owner.stdout is not None
+    owner.stdout.readline()
+    try:
+        with pytest.raises(Locked) as caught, lock.held(plane.layout, 0.2):
+            pass
+        assert f"process {owner.pid}" in str(caught.value)
+    finally:
+        owner.kill()
+        owner.communicate()
+
+
+def test_reading_takes_no_lock(project: Path) -> None:
+    plane = plane_in(project)
+    plane.propose(decision("One."))
+    owner = start("hold", str(project), "60")
+    assert owner.stdout is not None
+    owner.stdout.readline()
+    try:
+        begin = time.monotonic()
+        assert plane.status().waiting == 1
+        assert time.monotonic() - begin < 5
+    finally:
+        owner.kill()
+        owner.communicate()

@@ -1,0 +1,174 @@
+"""Undo and redo: back and forth to the byte, never over somebody else's change."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentplane.api import Plane
+from agentplane.errors import AgentplaneError, BadInput, Refused
+from tests.conftest import decision, files_of, plane_in
+
+
+def test_undo_and_redo_walk_the_whole_way(plane: Plane) -> None:
+    states = [files_of(plane)]
+    first = plane.propose(decision("One.", rationale="Because.\n\n- a\n- b"))
+    states.append(files_of(plane))
+    second = plane.propose(decision("Two."))
+    states.append(files_of(plane))
+    plane.approve([first])
+    states.append(files_of(plane))
+    plane.reject([second], "no")
+    states.append(files_of(plane))
+    plane.deprecate(["DEC-001"])
+    states.append(files_of(plane))
+    for state in reversed(states[:-1]):
+        plane.undo()
+        assert files_of(plane) == state
+    with pytest.raises(BadInput, match="nothing to undo"):
+        plane.undo()
+    for state in states[1:]:
+        plane.redo()
+        assert files_of(plane) == state
+    with pytest.raises(BadInput, match="nothing to redo"):
+        plane.redo()
+
+
+def test_a_new_change_ends_the_way_forward(plane: Plane) -> None:
+    plane.propose(decision("One."))
+    plane.undo()
+    plane.propose(decision("Two."))
+    with pytest.raises(BadInput, match="nothing to redo"):
+        plane.redo()
+
+
+def test_undo_takes_back_only_my_own_ops(project: Path) -> None:
+    ada, codex = plane_in(project), plane_in(project, "codex", "mcp")
+    mine = ada.propose(decision("Mine."))
+    theirs = codex.propose(decision("Theirs."))
+    ada.undo()
+    left = [entry.id for entry in ada.memory().inbox]
+    assert left == [theirs]
+    assert mine not in left
+
+
+def test_what_somebody_did_since_stands_in_the_way(project: Path) -> None:
+    ada, ben = plane_in(project), plane_in(project, "Ben")
+    ada.approve([ada.propose(decision("One."))])
+    memory = ben.memory()
+    entry = memory.get("DEC-001")
+    core = memory.snapshot.core(entry.file, entry.id)
+    assert core is not None
+    ben.edit("DEC-001", core.replace(b"One.", b"One, by Ben."), entry.digest)
+    before = files_of(ada)
+    with pytest.raises(Refused, match="edit by Ben") as caught:
+        ada.undo()
+    assert "agentplane undo" in str(caught.value)
+    assert files_of(ada) == before
+    ben.undo()
+    ada.undo()
+    assert [entry.head.status for entry in ada.memory().inbox] == ["proposed"]
+
+
+def test_a_hand_edit_stands_in_the_way(plane: Plane) -> None:
+    plane.approve([plane.propose(decision("One."))])
+    path = plane.layout.memory / "decisions.md"
+    path.write_bytes(path.read_bytes().replace(b"One.", b"One by hand."))
+    with pytest.raises(Refused, match="by hand"):
+        plane.undo()
+    assert b"One by hand." in path.read_bytes()
+
+
+def test_an_op_can_be_named(project: Path) -> None:
+    ada, ben = plane_in(project), plane_in(project, "Ben")
+    ada.propose(decision("One."))
+    op = ada.ops(1)[0].op
+    ada.propose(decision("Two."))
+    ben.undo(op)
+    assert [entry.statement for entry in ada.memory().inbox] == ["Two."]
+    with pytest.raises(BadInput, match="undone already"):
+        ben.undo(op)
+    with pytest.raises(BadInput, match="no op"):
+        ben.undo("nonsense")
+
+
+def test_ids_are_not_used_again_after_an_undo(plane: Plane) -> None:
+    first = plane.propose(decision("One."))
+    plane.approve([first])
+    plane.undo()
+    done = plane.approve([first])
+    assert done.ids == [first, "DEC-002"]
+
+
+def test_bulk_approval_is_one_step(plane: Plane) -> None:
+    ids = [plane.propose(decision(f"Number {number}.")) for number in range(30)]
+    before = files_of(plane)
+    plane.approve(ids)
+    assert len(plane.memory().shelf) == 30
+    plane.undo()
+    assert files_of(plane) == before
+
+
+ACTIONS = ("propose", "approve", "reject", "deprecate", "edit", "undo", "redo", "hand", "adopt", "revert", "prose")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(actions=st.lists(st.sampled_from(ACTIONS), min_size=4, max_size=16), crlf=st.booleans())
+def test_any_way_back_leads_to_the_bytes_it_came_from(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[str], crlf: bool
+) -> None:
+    """Whatever was done: undoing an op right after it gives the bytes from before it, and nobody's prose is touched."""
+    folder = tmp_path_factory.mktemp("walk")
+    plane = plane_in(folder)
+    path = plane.layout.memory / "decisions.md"
+    if crlf:
+        for file in plane.layout.memory.glob("*.md"):
+            file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    for number, action in enumerate(actions):
+        before = files_of(plane)
+        try:
+            act(plane, action, number)
+        except AgentplaneError:
+            assert files_of(plane) == before
+            continue
+        if action in ("hand", "prose", "undo", "redo"):
+            continue
+        plane.undo()
+        assert files_of(plane) == before
+        plane.redo()
+    assert path.read_bytes().count(b"Prose.") == actions.count("prose")
+    from agentplane.health import collect
+
+    assert [finding for finding in collect(plane.store) if finding.severity == "error"] == []
+
+
+def act(plane: Plane, action: str, number: int) -> None:
+    memory = plane.memory()
+    path = plane.layout.memory / "decisions.md"
+    match action:
+        case "propose":
+            plane.propose(decision(f"Number {number}.", tags=["x"]))
+        case "approve":
+            plane.approve(memory.inbox_ids[:2])
+        case "reject":
+            plane.reject(memory.inbox_ids[-1:])
+        case "deprecate":
+            plane.deprecate([entry.id for entry in memory.shelf][:1])
+        case "edit":
+            entry = memory.shelf[0] if memory.shelf else memory.get("DEC-404")
+            core = memory.snapshot.core(entry.file, entry.id)
+            assert core is not None
+            plane.edit(entry.id, core + f"\n\nEdited {number}.".encode(), entry.digest)
+        case "undo":
+            plane.undo()
+        case "redo":
+            plane.redo()
+        case "hand":
+            path.write_bytes(path.read_bytes().replace(b"Number", b"By hand, number", 1))
+        case "prose":
+            path.write_bytes(b"Prose.\n" + path.read_bytes())
+        case "adopt":
+            plane.adopt()
+        case "revert":
+            plane.revert()
