@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentplane.api import Plane, Promoted, open_plane
     from agentplane.errors import AgentplaneError
     from agentplane.memory.verbs import Proposal
-    from agentplane.recall.scan import Result
+    from agentplane.retrieval.scan import Result
 
 __version__ = "0.1.0"
 
@@ -37,7 +37,7 @@ _HOMES = {
     "Plane": "agentplane.api",
     "Promoted": "agentplane.api",
     "Proposal": "agentplane.memory.verbs",
-    "Result": "agentplane.recall.scan",
+    "Result": "agentplane.retrieval.scan",
     "open_plane": "agentplane.api",
 }
 

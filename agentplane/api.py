@@ -19,7 +19,7 @@ from agentplane.plane.history import OpView
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
-from agentplane.recall.scan import Result, scan
+from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
 from agentplane.runs import events
 

@@ -19,10 +19,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would change a result."""
+    """The environment of this process, without what would change a result."""
     dropped = {name for names in TOOL_VARIABLES.values() for name in names}
     dropped |= {"NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
-    kept = {key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")}
+    kept = {
+        key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")
+    }
     return kept | {
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull,

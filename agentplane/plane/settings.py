@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -66,7 +66,7 @@ def parse(data: bytes, shown: str) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise _value_error(str(error), text, shown) from None
+        raise _value_error(str(error), table, text, shown) from None
 
 
 def _syntax_error(message: str, shown: str) -> BadInput:
@@ -78,10 +78,13 @@ def _syntax_error(message: str, shown: str) -> BadInput:
     )
 
 
-def _value_error(message: str, text: str, shown: str) -> BadInput:
+def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:
     """The library names the place as `$.trust.hand_edits`; a person wants the line."""
     what, _, place = message.partition(" - at `")
-    keys = [key for key in place.rstrip("`").removeprefix("key in ").removeprefix("$").split(".") if key]
+    place = place.rstrip("`")
+    if "[...]" in place:
+        place = place.replace("[...]", f".{_bad_kind(table)}")
+    keys = [key for key in place.removeprefix("key in ").removeprefix("$").split(".") if key]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
     todo = "docs/settings.md has every key with its values."
     if unknown:
@@ -92,6 +95,16 @@ def _value_error(message: str, text: str, shown: str) -> BadInput:
     elif keys:
         what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
     return BadInput(what, where=f"{shown}:{_line_of(keys, text)}", todo=todo)
+
+
+def _bad_kind(table: dict[str, Any]) -> str:
+    """The name of the first kind that does not fit: the library does not say it."""
+    for name, row in table["kinds"].items():
+        try:
+            msgspec.convert({"kinds": {name: row}}, Settings)
+        except msgspec.ValidationError:
+            return str(name)
+    return ""
 
 
 def _names(struct: type[msgspec.Struct]) -> list[str]:

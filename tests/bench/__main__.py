@@ -11,9 +11,15 @@ from tests.bench.rows import ROWS
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
-    parser.add_argument("--size", type=int, default=10_000, help="entries; the log has a hundred times as many events")
-    parser.add_argument("--only", action="append", choices=list(ROWS), help="only this row; can be given several times")
-    parser.add_argument("--data", help="taken for the sake of the other benches; these rows make their own data")
+    parser.add_argument(
+        "--size", type=int, default=10_000, help="entries; the log has a hundred times as many events"
+    )
+    parser.add_argument(
+        "--only", action="append", choices=list(ROWS), help="only this row; can be given several times"
+    )
+    parser.add_argument(
+        "--data", help="taken for the sake of the other benches; these rows make their own data"
+    )
     arguments = parser.parse_args()
     table = {}
     for name in arguments.only or ROWS:

@@ -12,10 +12,14 @@ from agentplane.plane.store import Edit, Plan, Store
 from agentplane.text import header
 
 
+# fmt: off
 WORDS = (
-    "retry webhook ledger posting currency merchant refund settle batch queue redis postgres migration index cache "
-    "timeout backoff signature endpoint report export import invoice payout dispute token session audit log alert"
-).split()
+    "retry", "webhook", "ledger", "posting", "currency", "merchant", "refund", "settle", "batch",
+    "queue", "redis", "postgres", "migration", "index", "cache", "timeout", "backoff", "signature",
+    "endpoint", "report", "export", "import", "invoice", "payout", "dispute", "token", "session",
+    "audit", "log", "alert",
+)
+# fmt: on
 
 
 def entry(number: int, dice: random.Random, *, candidate: bool) -> tuple[str, bytes]:
@@ -32,7 +36,10 @@ def entry(number: int, dice: random.Random, *, candidate: bool) -> tuple[str, by
         "updated": "2026-01-27",
     }
     words = " ".join(dice.choice(WORDS) for _ in range(30))
-    return id_, header.new_core(fields, f"Decision: {dice.choice(WORDS)} before {dice.choice(WORDS)} number {number}.\nRationale: {words}.")
+    return id_, header.new_core(
+        fields,
+        f"Decision: {dice.choice(WORDS)} before {dice.choice(WORDS)} number {number}.\nRationale: {words}.",
+    )
 
 
 def make(folder: Path, shelf: int, inbox: int = 0) -> Plane:

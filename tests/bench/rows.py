@@ -95,7 +95,11 @@ def entries(plane: Plane) -> dict[str, Entry]:
 
 def headers(plane: Plane) -> list[str]:
     pages = plane.store.snapshot().pages.values()
-    return [page.document.data[block.head : block.body].rpartition(b"---")[0].decode() for page in pages for block in page.document.blocks]
+    return [
+        page.document.data[block.head : block.body].rpartition(b"---")[0].decode()
+        for page in pages
+        for block in page.document.blocks
+    ]
 
 
 def libyaml(texts: list[str]) -> None:

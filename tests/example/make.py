@@ -346,7 +346,7 @@ WAITING = [
                 "Backoff makes merchants wait too long.",
                 ["app/webhooks.py"],
                 ["webhooks"],
-                {"supersedes": ["DEC-013"]},
+                {"supersedes": ["DEC-011"]},
             ),
         ],
     ),

@@ -42,7 +42,9 @@ def filled(project: Path) -> Path:
     return project
 
 
-def outcomes(filled: Path, words: Callable[[Path], list[str]]) -> tuple[dict[str, bytes], dict[str, bytes], int]:
+def outcomes(
+    filled: Path, words: Callable[[Path], list[str]]
+) -> tuple[dict[str, bytes], dict[str, bytes], int]:
     """The files before and after the action, and how many file operations it takes."""
     copy = filled.parent / "undisturbed"
     shutil.copytree(filled, copy)

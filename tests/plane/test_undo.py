@@ -110,10 +110,26 @@ def test_bulk_approval_is_one_step(plane: Plane) -> None:
     assert files_of(plane) == before
 
 
-ACTIONS = ("propose", "approve", "reject", "deprecate", "edit", "undo", "redo", "hand", "adopt", "revert", "prose")
+ACTIONS = (
+    "propose",
+    "approve",
+    "reject",
+    "deprecate",
+    "edit",
+    "undo",
+    "redo",
+    "hand",
+    "adopt",
+    "revert",
+    "prose",
+)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(actions=st.lists(st.sampled_from(ACTIONS), min_size=4, max_size=16), crlf=st.booleans())
 def test_any_way_back_leads_to_the_bytes_it_came_from(
     tmp_path_factory: pytest.TempPathFactory, actions: list[str], crlf: bool

@@ -1,0 +1,24 @@
+"""The benches run, on small sizes: figures of the right shape, not how fast."""
+
+import json
+import subprocess
+import sys
+
+from tests.bench.rows import ROWS
+from tests.conftest import ROOT
+
+
+def test_every_row_prints_its_figures() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench", "--size", "20"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    table = json.loads(done.stdout.splitlines()[-1])
+    assert table.keys() == ROWS.keys()
+    for row in table.values():
+        assert {"ratio", "limit", "ms", "tenth", "hundredth"} <= row.keys()
+        assert row["ratio"] > 0
+        assert row["tenth"]["ms"] > 0

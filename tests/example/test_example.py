@@ -1,0 +1,58 @@
+"""The example plane is what the tool writes, and it has something of everything in it."""
+
+from pathlib import Path
+
+import pytest
+
+from agentplane.health import collect
+from agentplane.text import chain
+from agentplane.text.visible import hidden
+from tests.example import make
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make.make(tmp_path_factory.mktemp("example"))
+
+
+def test_it_is_what_the_tool_writes(made: Path) -> None:
+    assert make.same(made, make.TARGET), "run `make example`"
+
+
+def test_it_has_something_of_everything(made: Path) -> None:
+    plane = make.World(made).person(make.MARA)
+    memory = plane.memory()
+    kinds = {entry.head.type for entry in memory.shelf}
+    assert len(memory.shelf) >= 25
+    assert kinds == {"decision", "assumption", "invariant", "fact"}
+    assert len(memory.inbox) >= 8
+    texts = [entry.body for entry in memory.inbox]
+    assert any("AKIA" in text for text in texts)
+    assert any(hidden(text) for text in texts)
+    gone = [
+        path
+        for entry in memory.inbox
+        for path in entry.head.evidence
+        if not (made.parent / path.split("#")[0]).exists()
+    ]
+    assert gone == ["docs/alerts.md"]
+    assert any(entry.head.supersedes for entry in memory.inbox)
+    assert {entry.head.status for entry in memory.shelf} == {"accepted", "deprecated"}
+    assert plane.layout.log.read_bytes().count(b'"kind":"run"') >= 6
+
+
+def test_what_its_entries_cite_is_true(made: Path) -> None:
+    plane = make.World(made).person(make.MARA)
+    memory = plane.memory()
+    by_statement = {entry.statement: entry for entry in memory.entries.values()}
+    deprecated = by_statement["Retry failed webhooks after a fixed 30 s."]
+    assert deprecated.head.status == "deprecated"
+    rival = by_statement["Retry webhooks after a fixed 60 s instead of backing off."]
+    target = memory.get(rival.head.supersedes[0])
+    assert target.statement == "Retry webhooks with exponential backoff, at most an hour."
+
+
+def test_it_is_well(made: Path) -> None:
+    plane = make.World(made).person(make.MARA)
+    assert collect(plane.store) == []
+    assert not chain.verify(plane.layout.log).faults

@@ -1,0 +1,138 @@
+"""The public API, as a program would use it."""
+
+from pathlib import Path
+
+import pytest
+
+import agentplane
+from agentplane.api import Plane
+from agentplane.errors import BadInput
+from agentplane.health import collect
+from agentplane.text import chain
+from tests.conftest import decision
+
+
+@pytest.fixture
+def here(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> Plane:
+    monkeypatch.chdir(plane.layout.project)
+    return plane
+
+
+def test_all_names_are_there() -> None:
+    for name in agentplane.__all__:
+        assert getattr(agentplane, name)
+
+
+def test_a_run_is_logged(here: Plane) -> None:
+    run = agentplane.write_log({"tool": "codex", "task": "retry", "exit_status": 0})
+    assert len(run) == len("20260127T101502Z-k3f9qa")
+    line = here.layout.log.read_bytes().splitlines()[-1]
+    assert f'"run_id":"{run}"'.encode() in line
+    assert not chain.verify(here.layout.log).faults
+    assert collect(here.store) == []
+
+
+def test_outputs_of_runs_are_in_artifacts_json(here: Plane) -> None:
+    sha = "a" * 64
+    run = agentplane.write_log({"task": "report", "outputs": [{"path": "out/report.csv", "sha256": sha}]})
+    text = here.layout.artifacts.read_text()
+    assert f'{{"path":"out/report.csv","run":"{run}","sha256":"{sha}","task":"report"}}' in text
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ({"run_id": "../x"}, "run_id"),
+        ({"ts": "yesterday"}, "ts"),
+        ({"ts": "2026-01-01T10:00:00"}, "ts"),
+        ({"exit_status": "zero"}, "exit_status"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"outputs": [{"path": "x", "sha256": "short"}]}, r"outputs\[0\].sha256"),
+    ],
+)
+def test_a_bad_event_is_refused_by_the_name_of_its_field(
+    here: Plane, event: dict[str, object], field: str
+) -> None:
+    before = here.layout.log.read_bytes()
+    with pytest.raises(BadInput, match=field):
+        agentplane.write_log(event)
+    assert here.layout.log.read_bytes() == before
+
+
+FACT = {
+    "statement": "Tests need REDIS_URL.",
+    "confidence": 0.95,
+    "evidence": ["app/settings.py:5"],
+    "source": "20260127T101502Z-k3f9qa",
+}
+
+
+def test_a_fact_is_only_proposed_by_default(here: Plane) -> None:
+    promoted = agentplane.promote_fact(FACT)
+    assert not promoted.approved
+    assert here.memory().inbox_ids == [promoted.id]
+
+
+@pytest.mark.parametrize(
+    ("change", "approved"),
+    [
+        ({}, True),
+        ({"confidence": 0.89}, False),
+        ({"confidence": None}, False),
+        ({"evidence": []}, False),
+        ({"source": None}, False),
+        ({"type": "decision"}, False),
+    ],
+)
+def test_the_policy_approves_only_sure_facts_with_evidence(
+    here: Plane, change: dict[str, object], approved: bool
+) -> None:
+    here.layout.config.write_text("[policy]\nauto_approve_confidence = 0.9\n")
+    promoted = agentplane.promote_fact({**FACT, **change})
+    assert promoted.approved is approved
+    if approved:
+        entry = here.memory().get(promoted.id)
+        assert entry.trusted
+        assert entry.head.approved_by == "policy"
+        assert here.ops(1)[0].channel == "policy"
+
+
+def test_a_fact_may_be_a_plain_sentence(here: Plane) -> None:
+    promoted = agentplane.promote_fact("Tests need REDIS_URL.")
+    assert here.memory().get(promoted.id).statement == "Tests need REDIS_URL."
+    with pytest.raises(BadInput, match="not a fact"):
+        agentplane.promote_fact({"statment": "typo"})
+
+
+def test_recall_finds_trusted_entries_only(here: Plane) -> None:
+    kept = here.propose(decision("Retry webhooks with backoff.", tags=["webhooks"]))
+    here.propose(decision("Retry webhooks at once."))
+    here.approve([kept])
+    assert [result.id for result in agentplane.recall("webhook retry backoff")] == ["DEC-001"]
+    result = agentplane.recall("backoff")[0]
+    assert (result.kind, result.statement) == ("decision", "Retry webhooks with backoff.")
+    assert 0 < result.score <= 1
+    assert "backoff" in result.why
+    assert agentplane.recall("nothing of the kind") == []
+    path = here.layout.memory / "decisions.md"
+    path.write_bytes(path.read_bytes().replace(b"with backoff", b"with backoff, forged"))
+    assert agentplane.recall("backoff") == []
+
+
+def test_there_is_no_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="no plane here"):
+        agentplane.recall("x")
+
+
+def test_a_kind_of_ones_own(here: Plane) -> None:
+    here.layout.config.write_text('[kinds.preference]\nprefix = "PREF"\nfile = "preferences.md"\n')
+    id_ = here.propose(agentplane.Proposal(type="preference", statement="Short functions."))
+    done = here.approve([id_])
+    assert done.ids == [id_, "PREF-001"]
+    text = (here.layout.memory / "preferences.md").read_text()
+    assert text.startswith("# Preferences\n\n---\nid: PREF-001\n")
+    assert "Preference: Short functions." in text
+    here.undo()
+    assert "PREF-001" not in (here.layout.memory / "preferences.md").read_text()

@@ -1,0 +1,252 @@
+"""What doctor sees, and what it mends."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.findings import Finding
+from agentplane.health import collect, fix
+from tests.conftest import decision, plane_in
+
+
+def swap(path: Path, old: bytes, new: bytes, count: int = -1) -> None:
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new, count))
+
+
+def op_file(plane: Plane) -> Path:
+    return next(plane.layout.ops.iterdir())
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+@pytest.fixture
+def filled(plane: Plane) -> Plane:
+    plane.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
+    plane.propose(decision("Three."))
+    assert collect(plane.store) == []
+    return plane
+
+
+HEADER = b"\n---\nid: %s\ntype: decision\nstatus: accepted\n---\nDecision: X.\n"
+
+Damage = Callable[[Plane], object]
+
+# What was done to the plane; where doctor sees it, what it says, how bad that is.
+DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
+    "a changed log line": (
+        lambda p: swap(p.layout.log, b'"verb":"propose"', b'"verb":"approve"', 1),
+        "log.jsonl:2",
+        "changed",
+        "error",
+    ),
+    "a removed log line": (
+        lambda p: p.layout.log.write_bytes(
+            b"".join(p.layout.log.read_bytes().splitlines(keepends=True)[i] for i in (0, 2, 3, 4))
+        ),
+        "log.jsonl:2",
+        "removed",
+        "error",
+    ),
+    "the log's tail cut off": (
+        lambda p: p.layout.log.write_bytes(
+            b"".join(p.layout.log.read_bytes().splitlines(keepends=True)[:-2])
+        ),
+        "ops/",
+        "no event",
+        "warning",
+    ),
+    "no log": (lambda p: p.layout.log.unlink(), "log.jsonl", "missing", "error"),
+    "a changed record": (
+        lambda p: swap(op_file(p), b'"verb":"approve"', b'"verb":"reject"'),
+        "ops/",
+        "changed",
+        "error",
+    ),
+    "a changed text in a record": (
+        lambda p: swap(op_file(p), b"Decision: One.", b"Decision: 0ne."),
+        "ops/",
+        "a text of op",
+        "error",
+    ),
+    "no records": (lambda p: op_file(p).unlink(), "ops/", "missing", "error"),
+    "a line that is no record": (lambda p: append(op_file(p), b"{}\n"), "ops/", "no op record", "error"),
+    "broken frontmatter": (
+        lambda p: append(p.layout.memory / "facts.md", b"\n---\nid: [FACT-1\n---\nFact: X.\n"),
+        "facts.md:7",
+        "broken frontmatter",
+        "error",
+    ),
+    "a doubled id in one file": (
+        lambda p: append(p.layout.memory / "decisions.md", HEADER % b"DEC-001"),
+        "decisions.md:",
+        "already",
+        "error",
+    ),
+    "a doubled id in two files": (
+        lambda p: append(p.layout.memory / "facts.md", HEADER % b"DEC-001"),
+        "facts.md:",
+        "stands already",
+        "error",
+    ),
+    "a hand edit": (
+        lambda p: swap(p.layout.memory / "decisions.md", b"One.", b"Won."),
+        "decisions.md:5",
+        "DEC-001 was changed by hand",
+        "warning",
+    ),
+    "an unknown kind": (
+        lambda p: append(
+            p.layout.memory / "facts.md", (HEADER % b"FACT-1").replace(b": decision", b": rumour")
+        ),
+        "facts.md:",
+        "no kind `rumour`",
+        "warning",
+    ),
+    "an entry in the wrong file": (
+        lambda p: append(p.layout.memory / "facts.md", HEADER % b"DEC-010"),
+        "facts.md:",
+        "belongs in memory/decisions.md",
+        "warning",
+    ),
+    "a status that is none": (
+        lambda p: append(
+            p.layout.memory / "decisions.md", (HEADER % b"DEC-010").replace(b"accepted", b"proposed")
+        ),
+        "decisions.md:",
+        "status `proposed`",
+        "warning",
+    ),
+    "a link to nowhere": (
+        lambda p: append(
+            p.layout.memory / "decisions.md",
+            (HEADER % b"DEC-010").replace(b"\n---\nDec", b"\nsupersedes: [DEC-404]\n---\nDec"),
+        ),
+        "decisions.md:",
+        "DEC-404, which is nowhere",
+        "warning",
+    ),
+    "an odd id": (
+        lambda p: append(p.layout.memory / "decisions.md", HEADER % b"../../etc"),
+        "decisions.md:",
+        "not an id",
+        "warning",
+    ),
+    "a forged view": (
+        lambda p: swap(p.layout.state, b'"revision":"', b'"revision":"f'),
+        "state.json",
+        "not what the log says",
+        "warning",
+    ),
+    "unknown settings": (
+        lambda p: p.layout.config.write_text("[trust]\nhand_edit = 1\n"),
+        "config.toml:2",
+        "unknown key",
+        "error",
+    ),
+    "another program's files": (
+        lambda p: (p.layout.root / "WORKFLOW.md").write_text("x"),
+        "WORKFLOW.md",
+        "another program",
+        "warning",
+    ),
+    "a stray file": (
+        lambda p: (p.layout.root / "notes.txt").write_text("x"),
+        "notes.txt",
+        "nothing of a plane",
+        "info",
+    ),
+    "a link": (
+        lambda p: (p.layout.memory / "extra.md").symlink_to("/etc/hostname"),
+        "extra.md",
+        "symbolic link",
+        "error",
+    ),
+    "invalid UTF-8": (
+        lambda p: append(p.layout.memory / "facts.md", (HEADER % b"FACT-1") + b"\xff\n"),
+        "facts.md:",
+        "UTF-8",
+        "error",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_each_damage_is_named(filled: Plane, name: str) -> None:
+    damage, where, what, severity = DAMAGES[name]
+    damage(filled)
+    found = collect(filled.store)
+    assert [
+        finding
+        for finding in found
+        if where in finding.where and what in finding.what and finding.severity == severity
+    ], found
+    assert all(finding.remedy for finding in found)
+
+
+FIXABLE: dict[str, Damage] = {
+    "a forged view": lambda p: swap(p.layout.state, b'"revision":"', b'"revision":"f'),
+    "no views": lambda p: (p.layout.state.unlink(), p.layout.artifacts.unlink()),
+    "a torn line": lambda p: append(p.layout.log, b'{"actor":'),
+    "a torn record": lambda p: append(op_file(p), b'{"record":'),
+    "a temporary file": lambda p: (p.layout.memory / ".decisions.md.123-0123456789ab.tmp").write_bytes(
+        b"half"
+    ),
+    "no cache": lambda p: shutil.rmtree(p.layout.cache),
+}
+
+
+@pytest.mark.parametrize("name", FIXABLE)
+def test_what_is_safe_is_mended(filled: Plane, name: str) -> None:
+    FIXABLE[name](filled)
+    fix(filled.store)
+    assert collect(filled.store) == []
+    assert filled.status().waiting == 1
+
+
+def test_fixing_touches_nothing_of_a_persons(filled: Plane) -> None:
+    swap(filled.layout.memory / "decisions.md", b"One.", b"Won.")
+    append(filled.layout.memory / "facts.md", b"\n---\nid: [FACT-1\n---\nFact: X.\n")
+    before = {path: path.read_bytes() for path in filled.layout.memory.glob("*.md")}
+    fix(filled.store)
+    assert {path: path.read_bytes() for path in filled.layout.memory.glob("*.md")} == before
+
+
+def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: Path) -> None:
+    """As git's union merge leaves them: both sides' lines in the log and in the op records."""
+    ours = plane_in(project)
+    ours.propose(decision("Common."))
+    other = tmp_path / "other"
+    shutil.copytree(project, other)
+    theirs = plane_in(other, "Ben")
+    theirs.propose(decision("Theirs."))
+    ours.propose(decision("Ours."))
+    for mine, yours in ((ours.layout.log, theirs.layout.log), (op_file(ours), op_file(theirs))):
+        lines = mine.read_bytes().splitlines(keepends=True)
+        more = [line for line in yours.read_bytes().splitlines(keepends=True) if line not in lines]
+        append(mine, b"".join(more))
+    inbox = theirs.layout.memory / "candidates.md"
+    entry = inbox.read_bytes()[inbox.read_bytes().rindex(b"---\nid:") :]
+    append(ours.layout.memory / "candidates.md", b"\n" + entry)
+    assert [finding.severity for finding in collect(ours.store)] == ["warning", "info"]
+    ours.propose(decision("After."))
+    assert collect(ours.store) == []
+    assert {candidate.statement for candidate in ours.memory().inbox} == {
+        "Common.",
+        "Theirs.",
+        "Ours.",
+        "After.",
+    }
+    assert not ours.memory().hand_edits
+
+
+def test_a_finding_is_one_type() -> None:
+    finding = Finding("error", "x:1", "broken", "mend it")
+    assert not finding.fixable
