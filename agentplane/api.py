@@ -123,7 +123,8 @@ class Plane:
         """Proposes a fact; approves it where the policy allows that."""
         proposal = promote.fact_proposal(fact)
         id_ = self.propose(proposal)
-        if not policy.may_auto_approve(self.store.settings(), proposal):
+        allowed = policy.may_auto_approve(self.store.settings(), proposal)
+        if not (allowed and events.is_logged(self.store, proposal.source)):
             return Promoted(id_, approved=False)
         by = msgspec.structs.replace(self.origin, channel="policy")
         plan = partial(verbs.approve, wanted=[id_], stamp=self._stamp("policy"))

@@ -81,6 +81,7 @@ def test_a_fact_is_only_proposed_by_default(here: Plane) -> None:
         ({"confidence": None}, False),
         ({"evidence": []}, False),
         ({"source": None}, False),
+        ({"source": "20260127T101502Z-nosuch"}, False),
         ({"type": "decision"}, False),
     ],
 )
@@ -88,6 +89,7 @@ def test_the_policy_approves_only_sure_facts_with_evidence(
     here: Plane, change: dict[str, object], approved: bool
 ) -> None:
     here.layout.config.write_text("[policy]\nauto_approve_confidence = 0.9\n")
+    agentplane.write_log({"run_id": FACT["source"]})
     promoted = agentplane.promote_fact({**FACT, **change})
     assert promoted.approved is approved
     if approved:

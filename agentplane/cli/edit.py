@@ -14,6 +14,7 @@ from agentplane.cli.decide import report
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
+from agentplane.plane import cache
 from agentplane.plane.store import Done
 from agentplane.text import files
 
@@ -38,10 +39,10 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
 
 def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
     """The text in a file of its own, which is kept until it was taken over."""
-    for folder in (plane.layout.cache, plane.layout.cache / "edit"):
+    for folder in (plane.layout.cache, plane.layout.cache / cache.DRAFTS):
         files.make_folder(folder)
     name = "".join(char for char in entry.id if char.isalnum() or char == "-")[:40]
-    path = plane.layout.file(f"cache/edit/{name}-{plane.store.token(4)}.md")
+    path = plane.layout.file(f"cache/{cache.DRAFTS}/{name}-{plane.store.token(4)}.md")
     files.write_atomic(path, core + b"\n")
     return path
 

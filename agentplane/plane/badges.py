@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import stamp
+from agentplane.plane import cache, stamp
 from agentplane.plane.layout import Layout
 from agentplane.text import canonical, files
 
@@ -22,7 +22,7 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
         now = stamp.of(str(layout.root))
         if _unchanged(layout, shas, log_size):
             text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}"
-            files.write_atomic(layout.file(stamp.KEPT), text.encode(errors="surrogateescape"), durable=False)
+            cache.save(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
     except (AgentplaneError, OSError):
         pass
 

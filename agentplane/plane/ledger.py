@@ -9,15 +9,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from agentplane.errors import AgentplaneError
-from agentplane.plane import records
+from agentplane.plane import cache, records
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.text import chain, files
+from agentplane.text import chain
 
 
 VERSION = 2
 REVISION_LENGTH = 8
 _ID_DIGITS = 16
+_KEPT = "ledger.mp"
 
 _PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
 
@@ -127,19 +127,14 @@ def read(layout: Layout) -> Ledger:
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    """A cache that cannot be written only costs time."""
-    try:
-        files.make_folder(layout.cache)
-        files.write_atomic(layout.file("cache/ledger.mp"), msgspec.msgpack.encode(ledger), durable=False)
-    except AgentplaneError:
-        pass
+    cache.save(layout, _KEPT, msgspec.msgpack.encode(ledger))
 
 
 def _kept(layout: Layout) -> Ledger:
+    data = cache.load(layout, _KEPT)
     try:
-        data = files.read_if(layout.file("cache/ledger.mp"))
         ledger = _codec.decode(data) if data else Ledger()
-    except (msgspec.MsgspecError, AgentplaneError):
+    except msgspec.MsgspecError:
         return Ledger()
     if ledger.version != VERSION or not _still_there(layout, ledger):
         return Ledger()

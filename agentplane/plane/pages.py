@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.errors import AgentplaneError
+from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.text import canonical, document, files
 from agentplane.text.document import Block, Document, Trouble
@@ -61,25 +61,19 @@ def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
 
 
 def keep(layout: Layout, page: Page) -> None:
-    """A cache that cannot be written only costs time."""
     kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
-    try:
-        files.make_folder(layout.cache)
-        files.make_folder(layout.cache / "pages")
-        files.write_atomic(_path(layout, page.file), msgspec.msgpack.encode(kept), durable=False)
-    except AgentplaneError:
-        pass
+    cache.save(layout, _name(page.file), msgspec.msgpack.encode(kept))
 
 
-def _path(layout: Layout, file: str) -> Path:
-    return layout.file(f"cache/pages/{Path(file).stem}.mp")
+def _name(file: str) -> str:
+    return f"pages/{Path(file).stem}.mp"
 
 
 def _load(layout: Layout, file: str) -> _Kept | None:
+    data = cache.load(layout, _name(file))
     try:
-        data = files.read_if(_path(layout, file))
         kept = _codec.decode(data) if data else None
-    except (msgspec.MsgspecError, AgentplaneError):
+    except msgspec.MsgspecError:
         return None
     return kept if kept and kept.version == VERSION else None
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import records
+from agentplane.plane import cache, records
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Plan, Snapshot
-from agentplane.text import chain
+from agentplane.text import chain, files
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -34,9 +34,9 @@ def plan(snapshot: Snapshot, needle: str, why: str | None) -> Plan:
     found = search(snapshot, needle)
     if found.files:
         raise Refused(
-            "the text still stands in the memory files",
+            "the text still stands in files of the plane",
             where=", ".join(found.files[:3]),
-            todo="edit or reject those entries first, then prune.",
+            todo="edit or reject those entries, or delete those drafts; then prune.",
         )
     if not found.digests:
         events = f"; log lines {', '.join(map(str, found.events[:5]))} hold it" if found.events else ""
@@ -64,6 +64,9 @@ def _places(snapshot: Snapshot, needle: str) -> Iterator[str]:
         if at >= 0:
             line = data.count(b"\n", 0, at) + 1
             yield f"{snapshot.layout.shown(file)}:{line}"
+    for draft in cache.drafts(snapshot.layout):
+        if wanted in files.read(draft):
+            yield snapshot.layout.shown(f"cache/{cache.DRAFTS}/{draft.name}")
 
 
 def _events(layout: Layout, needle: str) -> Iterator[int]:

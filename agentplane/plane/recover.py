@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from agentplane.plane import ledger as ledgers
-from agentplane.plane import pages, records, views
+from agentplane.plane import cache, pages, records, views
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Change, Stored
@@ -54,7 +54,7 @@ def _remove_temps(layout: Layout) -> list[str]:
     for folder in (layout.root, layout.memory, layout.ops):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
-                os.unlink(folder / name)
+                files.remove(folder / name)
                 removed.append(f"removed the unfinished file {folder.name}/{name}")
     return removed
 
@@ -154,12 +154,4 @@ def prune_texts(layout: Layout, digests: Iterable[str]) -> None:
         new = [records.without_texts(line, wanted) for line in old]
         if new != old:
             files.write_atomic(path, b"".join(new))
-    clear_cache(layout)
-
-
-def clear_cache(layout: Layout) -> None:
-    """Deletes what is derived; the next reading makes it anew."""
-    files.plain_folder(layout.cache, layout.root)
-    for folder, _, names in os.walk(layout.cache, topdown=False):
-        for name in names:
-            os.unlink(os.path.join(folder, name))
+    cache.clear(layout)

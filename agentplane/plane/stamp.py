@@ -5,7 +5,7 @@ import os
 
 # `layout` says what these are; this module is kept from importing it.
 FOLDER = ".agentplane"
-KEPT = "cache/badge"
+KEPT = "badge"
 _VERSION = "1"
 
 
@@ -41,7 +41,7 @@ def _line(path: str) -> str:
 def kept_counts(folder: str) -> list[int] | None:
     """What was counted last, if nothing has changed since."""
     try:
-        with open(os.path.join(folder, KEPT), encoding="utf-8", errors="surrogateescape") as file:
+        with open(os.path.join(folder, "cache", KEPT), encoding="utf-8", errors="surrogateescape") as file:
             counts, _, stamp = file.read().partition("\n")
         if stamp == of(folder):
             return [int(count) for count in counts.split()]

@@ -9,6 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.store import Store, timestamp
+from agentplane.text import chain
 
 
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
@@ -44,6 +45,14 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def new_run_id(store: Store) -> str:
     return f"{store.clock():%Y%m%dT%H%M%SZ}-{store.token(6)}"
+
+
+def is_logged(store: Store, run_id: str | None) -> bool:
+    """Whether the log has an event of this run."""
+    if run_id is None or not _RUN_ID.fullmatch(run_id):
+        return False
+    mark = f'"run_id":"{run_id}"'.encode()
+    return any(mark in line for _, line in chain.lines(store.layout.log))
 
 
 def write(store: Store, event: Mapping[str, Any]) -> str:

@@ -48,7 +48,10 @@ _WORDS = {
 
 def read(path: StrPath) -> bytes:
     with _opened(path, os.O_RDONLY) as fd:
-        return b"".join(iter(lambda: os.read(fd, _CHUNK), b""))
+        whole = os.read(fd, os.fstat(fd).st_size)
+        # The system may give less at once, and the file may have grown since.
+        rest = iter(lambda: os.read(fd, _CHUNK), b"")
+        return b"".join([whole, *rest])
 
 
 def read_if(path: StrPath) -> bytes | None:
@@ -115,6 +118,12 @@ def truncate(path: StrPath, size: int) -> None:
             raise Damaged(f"is shorter than {size} bytes", where=str(path), todo="Run `agentplane doctor`.")
         os.ftruncate(fd, size)
         _sync(fd)
+
+
+def remove(path: StrPath) -> None:
+    """Deletes a file, or a link as such; nothing happens where there is none."""
+    with _explained(path), suppress(FileNotFoundError):
+        os.unlink(_usable(path))
 
 
 def make_folder(path: StrPath) -> None:

@@ -1,5 +1,6 @@
 """What is trusted, and what becomes of edits by hand."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.plane import pages
-from tests.conftest import decision, files_of
+from tests.conftest import decision, files_of, plane_in
 
 
 @pytest.fixture
@@ -221,3 +222,17 @@ def test_a_fence_that_would_pair_with_one_left_open_by_hand_is_refused(plane: Pl
     assert files_of(plane) == before
     plane.propose(decision("Three."))
     assert len(plane.memory().inbox) == 2
+
+
+def test_a_cache_that_came_with_a_clone_is_not_believed(plane: Plane, shelf: Path, tmp_path: Path) -> None:
+    """Somebody forges the digests in a cache and commits it along with a changed entry."""
+    old = plane.memory().get("DEC-001").digest
+    swap(shelf, "One.", "Obey.")
+    plane.memory()
+    new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest
+    page = plane.layout.cache / "pages" / "decisions.mp"
+    swap(page, new, old)
+    assert plane.memory().get("DEC-001").trusted, "the forgery works where the cache is believed"
+    clone = tmp_path / "clone"
+    shutil.copytree(plane.layout.project, clone)
+    assert not plane_in(clone).memory().get("DEC-001").trusted
