@@ -9,7 +9,8 @@ import click
 
 from agentplane import __version__
 from agentplane.cli import out
-from agentplane.errors import AgentplaneError
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.text.visible import one_line
 
 
 # Order is that of the help text: looking, deciding, going back, keeping house.
@@ -60,8 +61,8 @@ class Commands(click.Group):
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            hint = f" Did you mean `{near[0]}`?" if near else " `agentplane --help` lists the commands."
-            raise click.UsageError(f"no command `{args[0]}`.{hint}", ctx) from error
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise click.UsageError(f"no command `{one_line(args[0], 40)}`{hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -94,6 +95,12 @@ def _command(name: str) -> click.Command:
     return command
 
 
+def _plain(error: click.ClickException) -> str:
+    """What click says, in the form of our own errors."""
+    text = " ".join(error.format_message().split()).removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
 def run(words: list[str] | None = None) -> int:
     """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
     try:
@@ -101,8 +108,12 @@ def run(words: list[str] | None = None) -> int:
     except AgentplaneError as error:
         out.error(error)
         return error.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "agentplane"
+        out.error(BadInput(_plain(error), todo=f"`{path} --help` shows how."))
+        return error.exit_code
     except click.ClickException as error:
-        error.show()
+        out.error(BadInput(_plain(error)))
         return error.exit_code
     except click.Abort:
         out.note("stopped; nothing was changed.")

@@ -6,6 +6,21 @@ import msgspec
 from agentplane.cli import out
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.plane.store import Done
+from agentplane.text.visible import one_line
+
+
+_FEW = 4
+_PAST = {
+    "approve": "approved",
+    "reject": "rejected",
+    "deprecate": "deprecated",
+    "adopt": "adopted",
+    "revert": "reverted",
+    "edit": "edited",
+    "undo": "undid the change of",
+    "redo": "redid the change of",
+    "prune": "pruned",
+}
 
 
 @click.command()
@@ -14,12 +29,10 @@ from agentplane.plane.store import Done
 def approve_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Move candidates to the shelf."""
     done = opened(deciding="approving").approve(ids)
-    if as_json:
-        report(done, as_json=True)
-        return
-    for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=True):
-        out.line(f"{candidate} -> {entry}")
-    report(done, as_json=False)
+    if not as_json:
+        for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=True):
+            out.line(f"{candidate} -> {entry}")
+    report(done, as_json=as_json)
 
 
 @click.command()
@@ -66,5 +79,6 @@ def report(done: Done, *, as_json: bool) -> None:
         out.emit("op", **msgspec.to_builtins(fields))
         return
     count = len(done.ids)
-    what = ", ".join(done.ids) if count <= 4 else f"{count} ids"
-    out.note(f"{done.verb}: {what} · memory {done.revision} · `agentplane undo` takes it back")
+    what = ", ".join(one_line(id_, 40) for id_ in done.ids) if count <= _FEW else f"{count} ids"
+    back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
+    out.note(f"{_PAST[done.verb]} {what} · memory {done.revision} · {back}")

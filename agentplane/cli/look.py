@@ -128,11 +128,10 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
 def _print_candidate(memory: Memory, entry: Entry) -> None:
     flags = rows.flags_of(memory, entry)
     mark = "!" if flags else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
-    out.line(out.row([(mark, 1), (entry.id, 11), (entry.head.type, 10)], entry.statement))
-    told = [f"by {entry.head.proposed_by}" if entry.head.proposed_by else "", entry.head.source or "", *flags]
-    details = " · ".join(text for text in told if text)
-    if details:
-        out.line(out.row([("", 1), ("", 11), ("", 10)], details), dim=True)
+    out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
+    by = f"by {entry.head.proposed_by}" if entry.head.proposed_by else ""
+    details = " · ".join(text for text in (entry.head.type, by, entry.head.source, *flags) if text)
+    out.line(out.row([("", 1)], details), dim=True)
 
 
 def _print_hand_edits(memory: Memory) -> None:
