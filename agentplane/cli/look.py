@@ -7,6 +7,7 @@ import msgspec
 
 from agentplane.cli import out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
+from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
@@ -30,15 +31,22 @@ def status_command(as_json: bool) -> None:
 
 @click.command()
 @json_option
-def badge_command(as_json: bool) -> None:
-    """A short count for the prompt; prints nothing when nothing waits."""
-    badge = opened().badge()
+def badge_command(as_json: bool) -> int:
+    """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
+    try:
+        badge = opened().badge()
+    except AgentplaneError as error:
+        if as_json:
+            raise
+        out.line("?")
+        return error.exit_code
     if as_json:
         out.emit("badge", **msgspec.to_builtins(badge))
-        return
+        return 0
     text = stamp.shown([badge.waiting, badge.conflicts, badge.hand_edits], sys.stdout.encoding)
     if text:
         out.line(text)
+    return 0
 
 
 @click.command()

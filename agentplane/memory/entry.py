@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 
-
 INBOX_STATUS = "proposed"
 SHELF_STATUSES = ("accepted", "deprecated", "superseded")
 
@@ -91,7 +90,9 @@ def read_headers(packed: Sequence[bytes]) -> tuple[list[Header], dict[int, tuple
         return _strict_list.decode(array), {}
     except msgspec.ValidationError:
         read = [read_header(one) for one in packed]
-        return [head for head, _ in read], {place: problems for place, (_, problems) in enumerate(read) if problems}
+        return [head for head, _ in read], {
+            place: problems for place, (_, problems) in enumerate(read) if problems
+        }
 
 
 def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """What happened: the ops, and the story of one entry through all its ids."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -8,6 +8,9 @@ from agentplane.plane import records
 from agentplane.plane.layout import Layout
 from agentplane.plane.records import Change, Stored
 from agentplane.plane.store import Snapshot
+
+
+_FEW = 50
 
 
 class OpView(msgspec.Struct, frozen=True):
@@ -52,27 +55,24 @@ def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
 
 def of(snapshot: Snapshot, id_: str) -> list[Step]:
     """The steps of an entry, oldest first, with those of the ids that it had before."""
-    marks = [_mark(id_)]
-    family = {id_}
-    mine: list[Stored] = []
-    committed = {note.op for note in snapshot.ledger.ops}
-    for line in reversed(list(records.each(snapshot.layout))):
-        if not any(mark in line for mark in marks):
-            continue
-        try:
-            stored = records.read_line(line)
-        except (ValueError, msgspec.MsgspecError):
-            continue
-        if stored.record.op not in committed:
-            continue
-        mine.append(stored)
-        for change in stored.record.changes:
-            if change.id in family and change.was and change.was not in family:
-                family.add(change.was)
-                marks.append(_mark(change.was))
+    family, mine = _family(snapshot, id_)
     order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
     mine.sort(key=lambda stored: order[stored.record.op])
     return [_step(stored, change) for stored in mine for change in _main_changes(stored, family)]
+
+
+def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
+    """All ids that an entry ever had, and the committed ops that touched them."""
+    committed = {note.op for note in snapshot.ledger.ops}
+    family: set[str] = set()
+    fresh = {id_}
+    while fresh:
+        family |= fresh
+        marks = [_mark(name) for name in family]
+        mine = [stored for stored in _each(snapshot.layout, marks) if stored.record.op in committed]
+        changes = [change for stored in mine for change in stored.record.changes if change.id in family]
+        fresh = {change.was for change in changes if change.was} - family
+    return family, mine
 
 
 def _mark(id_: str) -> bytes:
@@ -102,11 +102,15 @@ def _view(stored: Stored, undone: bool) -> OpView:
 
 
 def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:
-    return {stored.record.op: stored for stored in _each(layout) if stored.record.op in wanted}
+    marks = [records.op_mark(op) for op in wanted] if len(wanted) < _FEW else [b""]
+    return {stored.record.op: stored for stored in _each(layout, marks) if stored.record.op in wanted}
 
 
-def _each(layout: Layout) -> Iterator[Stored]:
+def _each(layout: Layout, marks: Sequence[bytes] = (b"",)) -> Iterator[Stored]:
+    """The records whose lines hold one of the marks."""
     for line in records.each(layout):
+        if not any(mark in line for mark in marks):
+            continue
         try:
             yield records.read_line(line)
         except (ValueError, msgspec.MsgspecError):

@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.plane import cache, records
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.text import chain
+from agentplane.text import canonical, chain
 
 
 VERSION = 2
@@ -158,23 +158,20 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     """The ledger with the events that the log has beyond it."""
     if not layout.log.exists():
         return Ledger()
-    fresh = list(chain.lines(layout.log, ledger.size))
-    if not fresh:
-        return ledger
-    lines = records.by_op(layout) if ledger.size == 0 else None
-    sums = _Sums(ledger, layout, lines)
-    for _, line in fresh:
+    sums = _Sums(ledger, layout, records.by_op(layout) if ledger.size == 0 else None)
+    size, head = ledger.size, ledger.head
+    for offset, line in chain.lines(layout.log, ledger.size):
         sums.add(line)
-    offset, last = fresh[-1]
-    return sums.done(size=offset + len(last), head=chain.hash_of(last))
+        size, head = offset + len(line), chain.hash_of(line)
+    return ledger if head is None or size == ledger.size else sums.done(size, head)
 
 
 class _Sums:
     """Adds event after event. Not frozen; lives only inside `advance`."""
 
-    def __init__(self, ledger: Ledger, layout: Layout, lines: dict[str, bytes] | None) -> None:
+    def __init__(self, ledger: Ledger, layout: Layout, heads: dict[str, bytes] | None) -> None:
         self.layout = layout
-        self.lines = lines
+        self.record_heads = heads
         self.known = dict(ledger.known)
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
@@ -222,14 +219,18 @@ class _Sums:
         raise_tops(self.tops, (change.id for change in record.changes))
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
-        line = self.lines.get(event.op) if self.lines is not None else records.find(self.layout, event.op)
-        if line is None:
+        head = self.record_heads.get(event.op) if self.record_heads is not None else self._head_of(event.op)
+        if head is None or canonical.sha256(head) != event.op_sha256:
             return None
         try:
-            record, sha256 = records.record_of(line)
-        except (ValueError, msgspec.MsgspecError):
+            record = records.read_head(head)
+        except msgspec.MsgspecError:
             return None
-        return record if sha256 == event.op_sha256 and record.op == event.op else None
+        return record if record.op == event.op else None
+
+    def _head_of(self, op: str) -> bytes | None:
+        line = records.find(self.layout, op)
+        return None if line is None else records.head_of(line)
 
     def _add_outputs(self, line: bytes) -> None:
         try:

@@ -118,10 +118,16 @@ def read_line(line: bytes) -> Stored:
     return Stored(record=_record.decode(head), texts=_texts.decode(texts), sha256=canonical.sha256(head))
 
 
-def record_of(line: bytes) -> tuple[Record, str]:
-    """The record and its sha256, without a look at the texts."""
-    head, _ = _halves(line)
-    return _record.decode(head), canonical.sha256(head)
+def head_of(line: bytes) -> bytes | None:
+    """The bytes of the record itself, without the texts; None for what is no op record."""
+    try:
+        return _halves(line)[0]
+    except ValueError:
+        return None
+
+
+def read_head(head: bytes) -> Record:
+    return _record.decode(head)
 
 
 def without_texts(line: bytes, digests: frozenset[str]) -> bytes:
@@ -180,12 +186,13 @@ def load(layout: Layout, op: str) -> Stored:
 
 
 def by_op(layout: Layout) -> dict[str, bytes]:
-    """All record lines by their op: one pass over the files, for when the whole log is read."""
-    lines = {}
+    """The heads of all records by their op: one pass over the files, for when the whole log is read."""
+    heads = {}
     for line in each(layout):
-        if found := _OP.search(line):
-            lines[found[1].decode(errors="replace")] = line
-    return lines
+        head = head_of(line)
+        if head and (found := _OP.search(head)):
+            heads[found[1].decode(errors="replace")] = head
+    return heads
 
 
 def each(layout: Layout) -> Iterator[bytes]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from agentplane.plane import ledger as ledgers
 from agentplane.plane import cache, pages, records, views
+from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Change, Stored
@@ -85,9 +85,10 @@ def _end(lines: list[tuple[int, bytes]]) -> int:
 
 
 def _op_of(line: bytes) -> str | None:
+    head = records.head_of(line)
     try:
-        return records.record_of(line)[0].op
-    except (ValueError, msgspec.MsgspecError):
+        return records.read_head(head).op if head else None
+    except msgspec.MsgspecError:
         return None
 
 
