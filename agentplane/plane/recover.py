@@ -98,8 +98,8 @@ def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
         stored = records.load(layout, op)
         if stored.record.prunes:
             prune_texts(layout, frozenset(stored.record.prunes))
-        written = _write_changes(layout, stored)
-        done += [f"{file}: completed op {op}" for file in written]
+        touched = dict.fromkeys(change.file for change in stored.record.changes)
+        done += [f"{file}: completed op {op}" for file in touched if write_changes(layout, file, stored)]
     return done
 
 
@@ -118,19 +118,18 @@ def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
     return ops[-1:]
 
 
-def _write_changes(layout: Layout, stored: Stored) -> list[str]:
-    written = []
-    for file in dict.fromkeys(change.file for change in stored.record.changes):
-        path = layout.file(file)
-        data = files.read_if(path)
-        draft = Draft(document.parse(data if data is not None else pages.new_file(file)))
-        for change in stored.record.changes:
-            if change.file == file:
-                _redo(draft, change, stored)
-        if bytes(draft) != data:
-            files.write_atomic(path, bytes(draft))
-            written.append(file)
-    return written
+def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
+    """Makes an op's changes in one file as it is now. Says whether it changed anything."""
+    path = layout.file(file)
+    data = files.read_if(path)
+    draft = Draft(document.parse(pages.new_file(file) if data is None else data))
+    for change in stored.record.changes:
+        if change.file == file:
+            _redo(draft, change, stored)
+    if bytes(draft) == data:
+        return False
+    files.write_atomic(path, bytes(draft))
+    return True
 
 
 def _redo(draft: Draft, change: Change, stored: Stored) -> None:

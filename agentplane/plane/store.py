@@ -20,7 +20,7 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.pages import Page
-from agentplane.plane.records import Change, Record
+from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
 from agentplane.text import canonical, chain, document, files
 from agentplane.text.draft import Draft, Gap
@@ -155,11 +155,14 @@ class Store:
                 return None
             work = self._prepare(planned, snapshot, origin)
             ledger = self._append(work, snapshot)
-            done = self._write_files(work, snapshot, ledger)
-            if planned.prunes:
-                recover.prune_texts(self.layout, frozenset(planned.prunes))
-            views.refresh(self.layout, ledger)
-            return done
+            try:
+                return self._complete(work, snapshot, ledger)
+            except Damaged as error:
+                raise Damaged(
+                    f"the change is recorded (op {work.record.op}), but its files are not all written: {error.what}",
+                    where=error.where,
+                    todo="mend that; the next command completes the change.",
+                ) from None
 
     def append_event(self, event: Mapping[str, Any]) -> str:
         """Adds a run's event to the log. Returns its hash."""
@@ -242,22 +245,16 @@ class Store:
         files.append(self.layout.log, chain.join(ledger.heads, _latest(self.layout, set(ledger.heads))))
         return ledgers.advance(ledger, self.layout)
 
-    def _write_files(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
-        """The shelf before the inbox: whoever reads in between sees an entry twice rather than never."""
+    def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
+        """What follows the commit point. The shelf comes before the inbox: whoever reads in between
+        sees an entry twice rather than never.
+        """
         found = dict(snapshot.pages)
-        try:
-            for file, page in sorted(work.pages.items(), key=lambda item: item[0] == INBOX):
-                old = found.get(file)
-                if old is None or old.sha256 != page.sha256:
-                    files.write_atomic(self.layout.file(file), page.document.data)
-                    pages.keep(self.layout, page)
-                found[file] = page
-        except Damaged as error:
-            raise Damaged(
-                f"the change is recorded (op {work.record.op}), but this file could not be written: {error.what}",
-                where=error.where,
-                todo="mend that; the next command completes the change.",
-            ) from None
+        for file in sorted(work.pages, key=lambda name: name == INBOX):
+            found[file] = self._write_file(file, work, snapshot.pages.get(file))
+        if work.record.prunes:
+            recover.prune_texts(self.layout, work.record.prunes)
+        views.refresh(self.layout, ledger)
         return Done(
             op=work.record.op,
             verb=work.record.verb,
@@ -265,6 +262,18 @@ class Store:
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
         )
+
+    def _write_file(self, file: str, work: _Work, old: Page | None) -> Page:
+        """The page as it was worked out; where somebody saved the file since, the changes on top of that."""
+        path, page = self.layout.file(file), work.pages[file]
+        data = files.read_if(path)
+        if (None if data is None else canonical.sha256(data)) != (old.sha256 if old else None):
+            recover.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
+            return pages.read(self.layout, file)
+        if page.document.data != data:
+            files.write_atomic(path, page.document.data)
+            pages.keep(self.layout, page)
+        return page
 
 
 def _latest(layout: Layout, heads: set[str]) -> str:
