@@ -29,6 +29,8 @@ class Status(msgspec.Struct, frozen=True):
     waiting: int
     conflicts: int
     hand_edits: int
+    broken: int
+    """Pieces of the files that cannot be read."""
     next: str
 
 
@@ -62,7 +64,8 @@ class Plane:
             waiting=waiting,
             conflicts=0,
             hand_edits=edits,
-            next=_next_step(waiting, edits, len(memory.shelf)),
+            broken=memory.broken,
+            next=_next_step(memory),
         )
 
     def badge(self) -> Badge:
@@ -101,6 +104,10 @@ class Plane:
 
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
+
+    def check_prune(self, needle: str) -> None:
+        """Raises what `prune` would raise, and changes nothing."""
+        prune.plan(self.store.snapshot(), needle, None)
 
     def prune(self, needle: str, why: str | None = None) -> Done:
         """Takes a text out of history."""
@@ -184,12 +191,12 @@ class Plane:
         return done
 
 
-def _next_step(waiting: int, hand_edits: int, on_shelf: int) -> str:
-    if hand_edits:
-        return "agentplane adopt, or agentplane revert"
-    if waiting:
+def _next_step(memory: Memory) -> str:
+    if memory.broken:
+        return "agentplane doctor"
+    if memory.hand_edits or memory.inbox_ids:
         return "agentplane inbox"
-    return "nothing waits" if on_shelf else 'agentplane propose --type decision "…"'
+    return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
 
 
 def open_plane(

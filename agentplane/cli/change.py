@@ -8,7 +8,6 @@ from agentplane.cli import out
 from agentplane.cli.decide import report
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
-from agentplane.text.visible import one_line
 
 
 @click.command()
@@ -37,11 +36,15 @@ def ops_command(limit: int, as_json: bool) -> None:
         return
     for op in found:
         ids = ", ".join(op.ids[:3]) + (f" and {len(op.ids) - 3} more" if len(op.ids) > 3 else "")
-        notes = [f"by {op.actor} ({op.channel}, {op.program})", f"why: {op.why}" if op.why else ""]
-        notes.append("undone" if op.undone else "")
-        rest = " · ".join(text for text in notes if text)
+        told = [
+            "undone" if op.undone else "",
+            f"by {op.actor} ({op.channel}, {op.program})",
+            f"why: {op.why}" if op.why else "",
+            ids,
+        ]
         verb = op.verb if not op.undone else f"({op.verb})"
-        out.line(out.row([(op.op, 23), (out.age(op.ts), 10), (verb, 11)], f"{one_line(ids)}  {rest}"))
+        rest = " · ".join(text for text in told if text)
+        out.line(out.row([(op.op, 23), (out.age(op.ts), 10), (verb, 11)], rest))
 
 
 @click.command()
@@ -57,8 +60,11 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """
     plane = opened(deciding="pruning")
     needle = _needle()
-    if not yes and not click.confirm("This cannot be undone. Prune?", err=True):
-        raise click.Abort
+    plane.check_prune(needle)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
+        click.confirm("This cannot be undone. Prune?", err=True, abort=True)
     done = plane.prune(needle, why)
     report_pruned = (
         f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."

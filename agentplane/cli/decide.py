@@ -17,8 +17,8 @@ _PAST = {
     "adopt": "adopted",
     "revert": "reverted",
     "edit": "edited",
-    "undo": "undid the change of",
-    "redo": "redid the change of",
+    "undo": "undid",
+    "redo": "redid",
     "prune": "pruned",
 }
 
@@ -78,7 +78,10 @@ def report(done: Done, *, as_json: bool) -> None:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         out.emit("op", **msgspec.to_builtins(fields))
         return
-    count = len(done.ids)
-    what = ", ".join(one_line(id_, 40) for id_ in done.ids) if count <= _FEW else f"{count} ids"
+    many = len(done.ids) > _FEW
+    what = f"{len(done.ids)} ids" if many else ", ".join(one_line(id_, 40) for id_ in done.ids)
+    if done.verb == "approve":
+        what = out.count(len(done.ids) // 2, "candidate")
+    did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
-    out.note(f"{_PAST[done.verb]} {what} · memory {done.revision} · {back}")
+    out.note(f"{did} {what} · memory {done.revision} · {back}")

@@ -12,6 +12,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import stamp
+from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
 
 
@@ -25,7 +26,10 @@ def status_command(as_json: bool) -> None:
         out.emit("status", **msgspec.to_builtins(status))
         return
     out.line(f"memory {status.revision}  {plane.layout.root}")
-    out.line(f"  {status.waiting} waiting, {status.conflicts} conflicts, {status.hand_edits} hand edits")
+    counts = [out.count(status.waiting, "candidate"), out.count(status.hand_edits, "hand edit")]
+    counts += [out.count(status.conflicts, "conflict")] if status.conflicts else []
+    counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
+    out.line(f"  {', '.join(counts)}")
     out.line(f"  next: {status.next}")
 
 
@@ -62,7 +66,10 @@ def inbox_command(as_json: bool) -> None:
     for entry in memory.inbox:
         _print_candidate(memory, entry)
     _print_hand_edits(memory)
-    if not memory.inbox and not memory.hand_edits:
+    if memory.broken:
+        what = out.count(memory.broken, "piece", "pieces")
+        out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
+    elif not memory.inbox and not memory.hand_edits:
         out.note("nothing waits.")
 
 
@@ -144,5 +151,7 @@ def _print_candidate(memory: Memory, entry: Entry) -> None:
 
 def _print_hand_edits(memory: Memory) -> None:
     for edit in memory.hand_edits:
+        if edit.file == INBOX and edit.change in ("changed", "added"):
+            continue
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         out.line(out.row([("~", 1), (edit.id, 11)], f"{edit.change} by hand in {place}: adopt or revert"))

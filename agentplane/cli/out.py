@@ -50,6 +50,11 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     return start + one_line(last, max(columns - len(start), 16) if columns else None)
 
 
+def count(number: int, one: str, many: str | None = None) -> str:
+    """`1 hand edit`, `2 hand edits`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def age(ts: str) -> str:
     """How long ago, in the largest unit that fits."""
     try:

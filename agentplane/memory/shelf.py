@@ -21,7 +21,8 @@ class HandEdit(msgspec.Struct, frozen=True):
     id: str
     file: str
     line: int | None
-    change: Literal["changed", "added", "removed"]
+    change: Literal["changed", "added", "removed", "broken"]
+    """`broken`: it stands there, but cannot be read any more."""
 
 
 class Memory:
@@ -126,7 +127,23 @@ class Memory:
         }
         for id_, mark in self.snapshot.ledger.known.items():
             if mark.digest is not None and (mark.file, id_) not in present:
-                yield HandEdit(id_, mark.file, None, "removed")
+                line = self._broken_line(id_, mark.file)
+                yield HandEdit(id_, mark.file, line, "broken" if line else "removed")
+
+    def _broken_line(self, id_: str, file: str) -> int | None:
+        """The line at which an entry stands that cannot be read, if it does."""
+        if file not in self.snapshot.pages:
+            return None
+        document = self.snapshot.pages[file].document
+        standing = (
+            piece for piece in document.troubles if id_.encode() in document.data[piece.start : piece.end]
+        )
+        return next((piece.line for piece in standing), None)
+
+    @property
+    def broken(self) -> int:
+        """How many pieces of the files cannot be read."""
+        return sum(len(page.document.troubles) for page in self.snapshot.pages.values())
 
     def known(self, id_: str) -> Known | None:
         return self.snapshot.ledger.known.get(id_)

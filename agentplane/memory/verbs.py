@@ -81,6 +81,7 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
     edits: list[Edit] = []
     numbers: dict[str, int] = {}
     for entry in _candidates(memory, wanted):
+        _check_as_proposed(memory, entry)
         kind = kind_named(memory.kinds, entry.head.type)
         if kind.prefix not in numbers:
             ledger = memory.snapshot.ledger
@@ -133,6 +134,12 @@ def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
     edits = []
     for change in _hand_edits(memory, wanted):
         mark = memory.known(change.id)
+        if change.change == "broken":
+            raise Refused(
+                f"{change.id} cannot be read",
+                where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+                todo="mend its header there; `agentplane doctor` says what is wrong with it.",
+            )
         if mark and mark.digest and mark.file != change.file:
             raise Refused(
                 f"{change.id} stands in {mark.file} already",
@@ -166,15 +173,19 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
     """Behind the entry that its last op put it behind; None: at the end, or where it stands now."""
     mark = memory.known(change.id)
     page = memory.snapshot.pages.get(change.file)
-    if mark is None or page is None or change.change != "removed":
+    if mark is None or page is None or change.change not in ("removed", "broken"):
         return None
     stored = records.load(memory.snapshot.layout, mark.op)
     old = next((item.gap for item in stored.record.changes if item.id == change.id), None)
     if old is None:
         return None
     line_break = "\r\n" if b"\r\n" in text else "\n"
-    last = not page.document.blocks or page.document.blocks[-1].id == old.after
-    return Gap(old.after, tail=line_break if last else line_break * 2)
+    blocks = page.document.blocks
+    behind = next((place for place, block in enumerate(blocks) if block.id == old.after), -1)
+    follows = behind + 1 < len(blocks)
+    before = page.document.data[: blocks[behind + 1].start if follows else None]
+    apart = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or behind >= 0)
+    return Gap(old.after, lead="" if apart else line_break, tail=line_break * 2 if follows else line_break)
 
 
 def _check_proposal(proposal: Proposal) -> None:
@@ -196,6 +207,17 @@ def _candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
                 todo="adopt and revert decide about hand edits; deprecate takes an entry out of force.",
             )
     return found
+
+
+def _check_as_proposed(memory: Memory, entry: Entry) -> None:
+    """What is approved is what somebody proposed, not what was slipped into the file since."""
+    mark = memory.known(entry.id)
+    if mark is None or mark.digest != entry.digest:
+        raise Refused(
+            f"{entry.id} was written or changed by hand, and no op knows this text",
+            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            todo=f"read it, then `agentplane adopt {one_line(entry.id, 40)}` and approve, or revert.",
+        )
 
 
 def _distinct(memory: Memory, wanted: Iterable[str]) -> list[Entry]:

@@ -7,8 +7,8 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
+from agentplane.plane import create, records, recover, views
 from agentplane.plane import ledger as ledgers
-from agentplane.plane import records, views
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Stored
@@ -71,15 +71,10 @@ def _log(layout: Layout) -> Iterator[Finding]:
     if len(report.heads) > 1:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
         yield Finding("info", shown, what, "the next change joins them.")
-    known = views.applied(layout).head
-    if known and not _mentions(layout, known):
+    if recover.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
-        yield Finding("error", f"{shown}:{report.count + 1}", what, _FROM_GIT.format(shown))
-
-
-def _mentions(layout: Layout, head: str) -> bool:
-    ending = f'"hash_self":"{head}"}}\n'.encode()
-    return any(line.endswith(ending) for _, line in chain.lines(layout.log))
+        remedy = _FROM_GIT.format(shown) + " If it is gone for good, delete memory/state.json."
+        yield Finding("error", f"{shown}:{report.count + 1}", what, remedy)
 
 
 def _records(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
@@ -134,6 +129,10 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 
 def _folder(layout: Layout) -> Iterator[Finding]:
+    for name in create.missing(layout):
+        yield Finding(
+            "info", layout.shown(name), "is missing", "`agentplane doctor --fix` makes it.", fixable=True
+        )
     for mark in foreign_marks(layout.root):
         what = "belongs to another program that also keeps a folder of this name"
         yield Finding("warning", layout.shown(mark), what, "keep one of the two elsewhere, with --plane.")

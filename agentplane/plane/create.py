@@ -1,5 +1,6 @@
 """Making a plane in a folder, and the files around it. What is there already stays as it is."""
 
+import os
 from pathlib import Path
 
 from agentplane.errors import Refused
@@ -51,6 +52,14 @@ INTRODUCTIONS = {
 }
 
 
+_CONTENTS = {
+    ".gitignore": IGNORE,
+    ".gitattributes": ATTRIBUTES,
+    "config.toml": CONFIG,
+    **{f"memory/{name}": text for name, text in INTRODUCTIONS.items()},
+}
+
+
 def check_free(folder: Path) -> None:
     """Refuses a folder that another program keeps, and one that is not really there."""
     if folder.is_symlink():
@@ -79,21 +88,14 @@ def create(store: Store, origin: Origin) -> list[str]:
 
 
 def complete(layout: Layout) -> list[str]:
-    """The folders and files that every plane has, where they are missing."""
+    """Makes the folders and files that every plane has, where they are missing. Says which files."""
     for folder in (layout.root, layout.memory, layout.ops, layout.runs, layout.cache):
         files.make_folder(folder)
-    wanted = {
-        ".gitignore": IGNORE,
-        ".gitattributes": ATTRIBUTES,
-        "config.toml": CONFIG,
-        **{f"memory/{name}": text for name, text in INTRODUCTIONS.items()},
-    }
-    return [name for name, text in wanted.items() if _write_new(layout, name, text)]
+    made = missing(layout)
+    for name in made:
+        files.write_atomic(layout.file(name), _CONTENTS[name].encode())
+    return made
 
 
-def _write_new(layout: Layout, name: str, text: str) -> bool:
-    path = layout.file(name)
-    if path.exists() or path.is_symlink():
-        return False
-    files.write_atomic(path, text.encode())
-    return True
+def missing(layout: Layout) -> list[str]:
+    return [name for name in _CONTENTS if not os.path.lexists(layout.root / name)]

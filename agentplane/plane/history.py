@@ -1,6 +1,7 @@
 """What happened: the ops, and the story of one entry through all its ids."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -8,36 +9,35 @@ from agentplane.plane import records
 from agentplane.plane.layout import Layout
 from agentplane.plane.records import Change, Stored
 from agentplane.plane.store import Snapshot
+from agentplane.plane.undo import out_of_force
 
 
 _FEW = 50
 
 
-class OpView(msgspec.Struct, frozen=True):
+class _Act(msgspec.Struct, frozen=True, kw_only=True):
+    """Who did what, when and through which door."""
+
     op: str
     ts: str
     verb: str
     actor: str
     channel: str
     program: str
-    ids: list[str]
     why: str | None
+
+
+class OpView(_Act, frozen=True, kw_only=True):
+    ids: list[str]
     undoes: str | None
     undone: bool
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(_Act, frozen=True, kw_only=True):
     """What one op did to one entry."""
 
-    op: str
-    ts: str
-    verb: str
-    actor: str
-    channel: str
-    program: str
     id: str
     file: str
-    why: str | None
     before: str | None
     """The text that stood in the file; None: there was none, or it was pruned."""
     after: str | None
@@ -47,7 +47,7 @@ class Step(msgspec.Struct, frozen=True):
 def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
     """The ops, newest first."""
     notes = snapshot.ledger.ops
-    undone = {note.undoes for note in notes if note.undoes}
+    undone = out_of_force(notes)
     wanted = notes[::-1] if limit is None else notes[::-1][:limit]
     found = _stored(snapshot.layout, {note.op for note in wanted})
     return [_view(found[note.op], note.op in undone) for note in wanted if note.op in found]
@@ -85,20 +85,15 @@ def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
     return [change for change in stored.record.changes if change.id in family and change.id not in handed_on]
 
 
-def _view(stored: Stored, undone: bool) -> OpView:
+def _act(stored: Stored) -> dict[str, Any]:
     record = stored.record
-    return OpView(
-        op=record.op,
-        ts=record.ts,
-        verb=record.verb,
-        actor=record.actor,
-        channel=record.channel,
-        program=record.program,
-        ids=[change.id for change in record.changes],
-        why=stored.why,
-        undoes=record.undoes,
-        undone=undone,
-    )
+    names = ("op", "ts", "verb", "actor", "channel", "program")
+    return {**{name: getattr(record, name) for name in names}, "why": stored.why}
+
+
+def _view(stored: Stored, undone: bool) -> OpView:
+    ids = [change.id for change in stored.record.changes]
+    return OpView(**_act(stored), ids=ids, undoes=stored.record.undoes, undone=undone)
 
 
 def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:
@@ -118,18 +113,11 @@ def _each(layout: Layout, marks: Sequence[bytes] = (b"",)) -> Iterator[Stored]:
 
 
 def _step(stored: Stored, change: Change) -> Step:
-    record = stored.record
     before, after = stored.text(change.found), stored.text(change.left)
     return Step(
-        op=record.op,
-        ts=record.ts,
-        verb=record.verb,
-        actor=record.actor,
-        channel=record.channel,
-        program=record.program,
+        **_act(stored),
         id=change.id,
         file=change.file,
-        why=stored.why,
         before=None if before is None else before.decode(errors="replace"),
         after=None if after is None else after.decode(errors="replace"),
         pruned=(before is None and change.found is not None) or (after is None and change.left is not None),

@@ -101,7 +101,7 @@ def at(folder: Path) -> Layout:
         raise Damaged(
             "is a symbolic link, and a plane is only ever a real folder",
             where=str(folder),
-            todo="put the folder itself there, or name the plane with --plane.",
+            todo="put the folder itself there, or name the real folder with --plane.",
         )
     if not folder.is_dir():
         raise BadInput("no such folder", where=str(folder), todo="run `agentplane init` in your project.")

@@ -87,6 +87,14 @@ class Ledger(msgspec.Struct, frozen=True):
     def last_op(self) -> str | None:
         return self.ops[-1].op if self.ops else None
 
+    def root(self, op: str) -> OpNote | None:
+        """The op that a chain of undo and redo began with; the op itself where it is neither."""
+        notes = {note.op: note for note in self.ops}
+        note = notes.get(op)
+        while note is not None and note.undoes is not None:
+            note = notes.get(note.undoes)
+        return note
+
     def revision(self) -> str:
         """The short hash of all trusted entries together."""
         return revision_of(self.known)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from agentplane.errors import Damaged
 from agentplane.plane import cache, pages, records, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
@@ -29,6 +30,25 @@ def needed(layout: Layout) -> bool:
     return last != applied.op and last not in committed_ops(ledgers.read(layout))
 
 
+def lost_tail(layout: Layout) -> bool:
+    """Whether state.json knows an event that the log does not have: lines were cut off its end."""
+    known = views.applied(layout).head
+    if known is None:
+        return False
+    ending = f'"hash_self":"{known}"}}\n'.encode()
+    return not any(line.endswith(ending) for _, line in chain.lines(layout.log))
+
+
+def check_whole(layout: Layout) -> None:
+    """Nothing is written on top of a log that lost lines: what they said would be forgotten."""
+    if lost_tail(layout):
+        raise Damaged(
+            "the log ends before the event that state.json knows: its last lines are missing",
+            where=layout.shown("memory/log.jsonl"),
+            todo="take it back from git; if it is gone for good, delete memory/state.json.",
+        )
+
+
 def committed_ops(ledger: Ledger) -> set[str | None]:
     """Every op that has an event, also those whose record proves nothing."""
     return {*(note.op for note in ledger.ops), *ledger.unproved}
@@ -37,6 +57,7 @@ def committed_ops(ledger: Ledger) -> set[str | None]:
 def repair(layout: Layout) -> list[str]:
     """Mends the plane; called under its lock. Says what was done, in words for a person."""
     done = [*_mend_log(layout), *_remove_temps(layout)]
+    check_whole(layout)
     ledger = ledgers.read(layout)
     done += _drop_records(layout, ledger)
     done += _roll_forward(layout, ledger)

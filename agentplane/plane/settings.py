@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -86,14 +86,16 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
         place = place.replace("[...]", f".{_bad_kind(table)}")
     keys = [key for key in place.removeprefix("key in ").removeprefix("$").split(".") if key]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
-    todo = "docs/settings.md has every key with its values."
+    todo = f"the keys are {', '.join(_names(Settings))}."
     if unknown:
         what = f"unknown key `{'.'.join([*keys, unknown[1]])}`"
         keys.append(unknown[1])
-        near = difflib.get_close_matches(unknown[1], _names(Settings), 1)
+        near = difflib.get_close_matches(".".join(keys), _names(Settings), 1)
         todo = f"did you mean `{near[0]}`?" if near else todo
     elif keys:
         what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
+        allowed = _allowed(keys)
+        todo = f"it is one of {allowed}." if allowed else "give it a value of that kind, or leave it out."
     return BadInput(what, where=f"{shown}:{_line_of(keys, text)}", todo=todo)
 
 
@@ -107,13 +109,26 @@ def _bad_kind(table: dict[str, Any]) -> str:
     return ""
 
 
-def _names(struct: type[msgspec.Struct]) -> list[str]:
+def _names(struct: type[msgspec.Struct], prefix: str = "") -> list[str]:
+    """Every key with its table, as `trust.hand_edits`."""
     names: list[str] = []
     for field in msgspec.structs.fields(struct):
-        names.append(field.name)
-        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
-            names.extend(_names(field.type))
+        inner = _table(field.type)
+        names += _names(inner, f"{prefix}{field.name}.") if inner else [prefix + field.name]
     return names
+
+
+def _table(kind: Any) -> type[msgspec.Struct] | None:
+    return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
+
+
+def _allowed(keys: list[str]) -> str:
+    """The values of a key that knows only a few."""
+    kind: Any = Settings
+    for key in keys:
+        fields = {field.name: field.type for field in msgspec.structs.fields(kind)} if _table(kind) else {}
+        kind = fields.get(key)
+    return " or ".join(f'"{value}"' for value in get_args(kind)) if get_origin(kind) is Literal else ""
 
 
 def _line_of(keys: list[str], text: str) -> int:

@@ -96,6 +96,8 @@ class Done(msgspec.Struct, frozen=True):
 
     op: str
     verb: str
+    of: str
+    """The verb that was undone or redone; the same as `verb` otherwise."""
     ids: list[str]
     revision: str
     snapshot: Snapshot
@@ -258,6 +260,7 @@ class Store:
         return Done(
             op=work.record.op,
             verb=work.record.verb,
+            of=root.verb if (root := ledger.root(work.record.op)) else work.record.verb,
             ids=[change.id for change in work.record.changes],
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),

@@ -23,6 +23,10 @@ from agentplane.text import document
 _FINAL = frozenset({"prune", "init"})
 
 
+class Pruned(Refused):
+    """The text that an undo would bring back is gone for good."""
+
+
 class Stacks(msgspec.Struct, frozen=True):
     """The ops that undo and redo would take next are the last ones."""
 
@@ -48,6 +52,18 @@ def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
     return Stacks(tuple(undo), tuple(redo))
 
 
+def out_of_force(ops: Sequence[OpNote]) -> set[str]:
+    """The ops whose effect was taken back and not brought back again."""
+    notes = {note.op: note for note in ops}
+    out: set[str] = set()
+    for note in ops:
+        target = note.undoes
+        while target is not None:
+            out ^= {target}
+            target = notes[target].undoes if target in notes else None
+    return out
+
+
 def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
     """Takes back the last op of `actor`, or the one that is named."""
     if op is not None:
@@ -55,7 +71,11 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
     mine = stacks(snapshot.ledger.ops, actor).undo
     if not mine:
         raise BadInput(f"nothing to undo: no op by {actor} is left", todo="`agentplane ops` lists them all.")
-    return _inverse(snapshot, mine[-1], "undo")
+    try:
+        return _inverse(snapshot, mine[-1], "undo")
+    except Pruned as error:
+        earlier = f"`agentplane undo {mine[-2].op}` takes back the one before." if len(mine) > 1 else None
+        raise Refused(error.what, where=error.where, todo=earlier) from None
 
 
 def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
@@ -71,10 +91,12 @@ def _named(ledger: Ledger, op: str) -> OpNote:
         raise BadInput(f"no op {op}", todo="`agentplane ops` lists them.")
     if found[0].verb in _FINAL:
         raise Refused(f"a {found[0].verb} cannot be undone", where=f"op {found[0].op}")
-    undone = {note.undoes for note in ledger.ops if note.verb == "undo"}
-    if found[0].op in undone:
-        raise BadInput(f"op {found[0].op} was undone already", todo="`agentplane ops` lists them.")
-    return found[0]
+    out = out_of_force(ledger.ops)
+    redone = [note for note in ledger.ops if note.verb == "redo" and ledger.root(note.op) == found[0]]
+    for note in (*reversed(redone), found[0]):
+        if note.op not in out:
+            return note
+    raise BadInput(f"op {found[0].op} was undone already", todo="`agentplane ops` lists them.")
 
 
 def _inverse(snapshot: Snapshot, note: OpNote, verb: str) -> Plan:
@@ -88,7 +110,7 @@ def _inverse(snapshot: Snapshot, note: OpNote, verb: str) -> Plan:
 def _inverse_edit(change: Change, stored: Stored) -> Edit:
     text = stored.text(change.found)
     if text is None and change.found is not None:
-        raise Refused(
+        raise Pruned(
             f"the earlier text of {change.id} was pruned",
             where=f"op {stored.record.op}",
             todo="edit the entry instead.",

@@ -16,7 +16,7 @@ def check_person(settings: Settings, verb: str) -> None:
     tool = tool_in(os.environ)
     if tool:
         what = f"{verb} is a person's decision, and this is a shell of {tool}"
-    elif not sys.stdin.isatty():
+    elif not (sys.stdin.isatty() or sys.stderr.isatty()):
         what = f"{verb} is a person's decision, and this is no terminal"
     else:
         return

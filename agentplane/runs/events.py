@@ -74,7 +74,7 @@ def _read(event: Mapping[str, Any]) -> Event:
         raise BadInput(
             f"{field + ': ' if field else ''}{what[:1].lower()}{what[1:]}",
             where="event",
-            todo="docs/formats.md has the fields of a run event.",
+            todo=f"the fields are {', '.join(Event.__struct_fields__)}.",
         ) from None
     if read.run_id is not None and not _RUN_ID.fullmatch(read.run_id):
         raise BadInput(

@@ -186,14 +186,35 @@ def test_a_forged_record_gives_no_trust(plane: Plane, shelf: Path) -> None:
     assert not plane.memory().get("DEC-001").trusted
 
 
-def test_an_edit_to_a_candidate_is_shown_and_can_be_approved(plane: Plane) -> None:
+def test_an_edit_to_a_candidate_is_shown_and_settled_before_it_is_approved(plane: Plane) -> None:
     id_ = plane.propose(decision("One."))
     swap(plane.layout.memory / "candidates.md", "One.", "One, changed while it waited.")
     assert changes(plane) == [(id_, "changed")]
+    with pytest.raises(Refused, match="by hand"):
+        plane.approve([id_])
+    plane.adopt([id_])
     plane.approve([id_])
     assert plane.memory().get("DEC-001").statement == "One, changed while it waited."
-    plane.undo()
-    assert changes(plane) == [(id_, "changed")]
+
+
+def test_an_approved_entry_that_cannot_be_read_is_not_taken_for_removed(plane: Plane, shelf: Path) -> None:
+    good = shelf.read_bytes()
+    swap(shelf, "id: DEC-001\n", "id: DEC-001\nbroken: [\n")
+    assert changes(plane) == [("DEC-001", "broken")]
+    with pytest.raises(Refused, match="cannot be read"):
+        plane.adopt()
+    assert plane.status().next == "agentplane doctor"
+    shelf.write_bytes(good)
+    assert changes(plane) == []
+
+
+def test_reverting_what_was_all_deleted_gives_entries_with_blank_lines_between(
+    plane: Plane, shelf: Path
+) -> None:
+    before = shelf.read_bytes()
+    shelf.write_bytes(before[: before.index(b"---\nid: DEC-001")].rstrip() + b"\n")
+    plane.revert()
+    assert shelf.read_bytes() == before
 
 
 def test_a_body_that_would_open_another_entry_is_refused(plane: Plane) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.errors import AgentplaneError
+from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect
 from agentplane.text import chain
 from tests.actor import fixed_plane
@@ -166,16 +166,21 @@ def test_a_record_without_event_is_dropped(plane: Plane) -> None:
     assert [entry.id for entry in plane.memory().inbox] == [id_]
 
 
-def test_records_are_kept_when_it_is_the_log_that_lost_lines(plane: Plane) -> None:
+def test_a_log_that_lost_lines_is_not_written_on_top_of(plane: Plane) -> None:
     """Somebody put an old log back: the records are the only copy of what was done since."""
     for number in range(3):
         plane.propose(decision(f"Number {number}."))
-    records = {path: path.read_bytes() for path in plane.layout.ops.iterdir()}
-    lines = plane.layout.log.read_bytes().splitlines(keepends=True)
-    plane.layout.log.write_bytes(b"".join(lines[:-2]))
-    plane.status()
-    assert {path: path.read_bytes() for path in plane.layout.ops.iterdir()} == records
-    assert any(finding.severity == "error" for finding in collect(plane.store)) or collect(plane.store)
+    kept = {path: path.read_bytes() for path in (*plane.layout.ops.iterdir(), plane.layout.state)}
+    whole = plane.layout.log.read_bytes()
+    plane.layout.log.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    assert plane.status().waiting == 3
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert collect(plane.store)[0].severity == "error"
+    with pytest.raises(Damaged, match="last lines are missing"):
+        plane.propose(decision("More."))
+    plane.layout.log.write_bytes(whole)
+    plane.propose(decision("More."))
+    assert collect(plane.store) == []
 
 
 def test_torn_event_is_cut_off(plane: Plane) -> None:

@@ -188,3 +188,31 @@ def act(plane: Plane, action: str, number: int) -> None:
             plane.adopt()
         case "revert":
             plane.revert()
+
+
+def test_redo_brings_an_op_back_into_force(project: Path) -> None:
+    plane = plane_in(project)
+    plane.propose(decision("One."))
+    op = plane.ops(1)[0].op
+    plane.undo()
+    assert {view.op: view.undone for view in plane.ops()}[op]
+    plane.redo()
+    assert not {view.op: view.undone for view in plane.ops()}[op]
+    plane.undo(op)
+    assert plane.memory().inbox == []
+    with pytest.raises(BadInput, match="undone already"):
+        plane.undo(op)
+    plane.redo()
+    assert len(plane.memory().inbox) == 1
+
+
+def test_undo_behind_a_prune_names_the_op_before(plane: Plane) -> None:
+    plane.propose(decision("Keep me."))
+    earlier = plane.ops(1)[0].op
+    plane.reject([plane.propose(decision("hunter2-hunter2"))])
+    plane.prune("hunter2-hunter2")
+    with pytest.raises(Refused, match="pruned") as caught:
+        plane.undo()
+    assert "agentplane undo " in (caught.value.todo or "")
+    plane.undo(earlier)
+    assert plane.memory().inbox == []
