@@ -17,16 +17,21 @@ _SAFE = 2**53 - 1
 def dumps(value: Any) -> bytes:
     """The canonical bytes; BadInput names the field that JSON cannot hold."""
     try:
-        return rfc8785.dumps(value)
+        return _dumps(value)
     except RecursionError as error:
         raise BadInput("is nested too deeply for JSON, or holds itself") from error
-    except ValueError as error:
-        where, what = _culprit(value, "") or (None, str(error))
-        raise BadInput(what, where=where or None) from error
 
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _dumps(value: Any) -> bytes:
+    try:
+        return rfc8785.dumps(value)
+    except ValueError as error:
+        where, what = _culprit(value, "") or (None, str(error))
+        raise BadInput(what, where=where or None) from error
 
 
 def _culprit(value: Any, path: str) -> tuple[str, str] | None:

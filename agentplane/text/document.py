@@ -15,7 +15,7 @@ import frontmatter
 import msgspec
 
 from agentplane.text.fences import Fences
-from agentplane.text.yaml12 import HASTY, LOOKS_LIKE_ENTRY, MAX_CHARS, PATIENT, YamlError
+from agentplane.text.yaml12 import HASTY, LOOKS_LIKE_ENTRY, MAX_CHARS, PATIENT, YamlError, shown
 
 
 WHITE: Final = b" \t\r\n"
@@ -26,8 +26,10 @@ _DELIMITER: Final = re.compile(rb"\n---[ \t]*\r?(?![^\n])")
 _LOOKS_LIKE_ENTRY: Final = re.compile(LOOKS_LIKE_ENTRY.pattern.encode(), re.MULTILINE)
 _FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
 
-# How many headers of one file, refused by libyaml, get the slower second opinion of ruamel.yaml.
+# How many headers of one file, refused by libyaml, get the far slower second opinion of ruamel.yaml;
+# a long header counts as several.
 _PATIENCE: Final = 100
+_LONG: Final = 4096
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -112,13 +114,15 @@ def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -
     """Reads a file. `known` gives id and packed header for header keys that were read before."""
     pieces = _Scan(data, known or {}).pieces()
     starts = [piece[0] for piece in pieces]
+    # Both are asked of the whole file once, not of each entry.
     clean = _unreadable(data) is None
+    has_cr = b"\r" in data
     prose = None if clean else _bad_text(data, 0, starts[0] if starts else len(data), 1, "the file")
     troubles = [prose] if prose else []
     blocks: list[Block] = []
     ids: dict[str, int] = {}
     line, counted = 1, 0
-    for (start, head, body, found), stop in zip(pieces, [*starts[1:], len(data)], strict=False):
+    for (start, head, body, key, found), stop in zip(pieces, [*starts[1:], len(data)], strict=False):
         core = data[start:stop].rstrip(WHITE)
         end = start + len(core)
         line += data.count(b"\n", counted, start)
@@ -126,7 +130,7 @@ def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -
         if isinstance(found, _Broken):
             troubles.append(Trouble(line + found.line, found.what, found.todo, start, end))
             continue
-        id_, key, packed = found
+        id_, packed = found
         first = ids.setdefault(id_, line)
         trouble = None if clean else _bad_text(data, start, end, line, id_)
         if first != line:
@@ -134,7 +138,7 @@ def parse(data: bytes, known: Mapping[bytes, tuple[str, bytes]] | None = None) -
         if trouble:
             troubles.append(trouble)
             continue
-        seal = sha256(core.replace(b"\r\n", b"\n")).hexdigest()
+        seal = sha256(core.replace(b"\r\n", b"\n") if has_cr else core).hexdigest()
         blocks.append(Block(id_, line, start, head, body, end, key, seal, packed))
     return Document(data, tuple(blocks), tuple(troubles))
 
@@ -146,11 +150,11 @@ class _Broken(NamedTuple):
     todo: str
 
 
-_Found = tuple[str, bytes, bytes]
-"""Id, key and packed header."""
+_Found = tuple[str, bytes]
+"""Id and packed header."""
 
-_Piece = tuple[int, int, int, _Found | _Broken]
-"""Start, head and body, as in a block, and what was read."""
+_Piece = tuple[int, int, int, bytes, _Found | _Broken]
+"""Start, head, body and key, as in a block, and what was read."""
 
 
 class _Scan:
@@ -178,9 +182,9 @@ class _Scan:
                 continue
             here = next(delimiters, None)
             if here is None:
-                found: _Found | _Broken | None = self.unclosed(behind + 1)
-                if found:
-                    pieces.append((before + 1, min(behind + 1, size), size, found))
+                unclosed = self.unclosed(behind + 1)
+                if unclosed:
+                    pieces.append((before + 1, min(behind + 1, size), size, b"", unclosed))
                 break
             text = behind + 1
             header = data[text : here[0] + 1]
@@ -188,14 +192,13 @@ class _Scan:
             if b"id" not in header and b"\\" not in header:
                 continue
             key = blake2b(header, digest_size=16).digest()
-            entry = known.get(key)
-            found = (entry[0], key, entry[1]) if entry else self.read(header, key)
+            found = known.get(key) or self.read(header)
             if found is None:
                 continue
-            body = here[1] + 1
-            pieces.append((before + 1, text, min(size, body), found))
+            body = min(size, here[1] + 1)
+            pieces.append((before + 1, text, body, key, found))
             # What is broken may only look like a header, and its end may open the next entry.
-            if entry or not isinstance(found, _Broken):
+            if not isinstance(found, _Broken):
                 text = body
                 here = next(delimiters, None)
         return pieces
@@ -206,7 +209,7 @@ class _Scan:
         match = _FIRST.match(self.data, self.first)
         return chain([(self.first - 1, match.end())], spans) if match else spans
 
-    def read(self, header: bytes, key: bytes) -> _Found | _Broken | None:
+    def read(self, header: bytes) -> _Found | _Broken | None:
         if len(header) > MAX_CHARS:
             return _broken_if_entry(header, 0, f"frontmatter longer than {MAX_CHARS // 1024} KiB", _SHORTEN)
         try:
@@ -218,14 +221,14 @@ class _Scan:
             handler = PATIENT if self.patience > 0 else HASTY
             fields, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
         except YamlError as error:
-            self.patience -= 1
+            self.patience -= 1 + len(text) // _LONG
             return _broken_if_entry(header, 1 + error.line, f"broken frontmatter: {error.problem}", _REPAIR)
         if "id" not in fields:
             return None
         id_: object = fields["id"]
         if not isinstance(id_, str) or not id_.strip():
-            return _Broken(0, f"frontmatter whose id is no text: {ascii(id_)[:60]}", _QUOTE_ID)
-        return id_, key, pack(fields)
+            return _Broken(0, f"frontmatter whose id is no text: {shown(id_)}", _QUOTE_ID)
+        return id_, pack(fields)
 
     def unclosed(self, head: int) -> _Broken | None:
         """Frontmatter at the end of the file without its closing ---; no thematic break in a body."""

@@ -34,12 +34,14 @@ class Gap(msgspec.Struct, frozen=True):
 class _Piece:
     __slots__ = ("after", "before", "core", "id", "tail")
 
+    before: "_Piece"
+    after: "_Piece"
+
     def __init__(self, id_: str | None, core: bytes, tail: list[bytes]) -> None:
         self.id = id_
         self.core = core
         self.tail = tail
         """In parts, so that an edit next to a long text doesn't copy it; broken texts each start one."""
-        self.before = self.after = self
 
 
 class Draft:
@@ -49,12 +51,15 @@ class Draft:
         data, blocks = document.data, document.blocks
         # The ring's joint: the prose is its tail, the first entry comes after it, the last before it.
         broken = [trouble.start for trouble in document.troubles]
-        self._prose = _Piece(None, b"", _cut(data, 0, blocks[0].start if blocks else len(data), broken))
+        prose = _Piece(None, b"", _cut(data, 0, blocks[0].start if blocks else len(data), broken))
+        self._prose = last = prose
         self._pieces: dict[str, _Piece] = {}
         for block, stop in zip(blocks, [*(block.start for block in blocks[1:]), len(data)], strict=False):
-            self._link(
-                block.id, document.core(block), _cut(data, block.end, stop, broken), self._prose.before
-            )
+            tail = _cut(data, block.end, stop, broken) if broken else [data[block.end : stop]]
+            piece = self._pieces[block.id] = _Piece(block.id, data[block.start : block.end], tail)
+            last.after, piece.before = piece, last
+            last = piece
+        last.after, prose.before = prose, last
         self._break = b"\r\n" if _mostly_crlf(data) else b"\n"
 
     def __bytes__(self) -> bytes:
@@ -116,10 +121,10 @@ class Draft:
         entry closes, or frontmatter of its own.
         """
         document = parse(bytes(self), known)
-        found = {block.id: block for block in document.blocks}
+        data, found = document.data, {block.id: block for block in document.blocks}
         for piece in self._in_order():
             block = found.pop(piece.id or "", None)
-            if block is None or document.core(block) != piece.core:
+            if block is None or data[block.start : block.end] != piece.core:
                 raise BadInput(
                     f"the text of {piece.id} would not read as this one entry in its file",
                     todo="Close every code fence in it, and indent or fence lines that are just ---.",

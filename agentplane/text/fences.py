@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from itertools import accumulate
 from typing import Final
 
 
@@ -20,7 +21,8 @@ class Fences:
         self.data = data
         self.ahead = -1
         """No fence mark stands between what was read and this offset."""
-        self.marks = {b"```": -1, b"~~~": -1}
+        # A single character is looked for much faster than three, and often there is none.
+        self.marks = {mark: -1 for mark in (b"```", b"~~~") if mark[:1] in data}
         self.last: dict[bytes, tuple[list[int], list[int]]] = {}
 
     def covering(self, text: int, target: int) -> int | None:
@@ -59,7 +61,7 @@ class Fences:
             if at < offset:
                 found = self.data.find(mark, offset)
                 self.marks[mark] = found if found >= 0 else len(self.data) + 1
-        return min(self.marks.values())
+        return min(self.marks.values(), default=len(self.data) + 1)
 
     def closing(self, opening: re.Match[bytes]) -> int | None:
         """Behind the line that closes the fence."""
@@ -82,11 +84,7 @@ class Fences:
 
     def _last_closings(self, mark: bytes) -> tuple[list[int], list[int]]:
         """Ascending lengths, and where the last closing of at least that length starts."""
-        closings = [(match.start(), len(match[1])) for match in _CLOSING[mark].finditer(self.data)]
-        lengths: list[int] = []
-        starts: list[int] = []
-        for start, length in reversed(closings):
-            if not lengths or length > lengths[-1]:
-                lengths.append(length)
-                starts.append(start)
-        return lengths, starts
+        last = {len(match[1]): match.start() for match in _CLOSING[mark].finditer(self.data)}
+        lengths = sorted(last)
+        starts = list(accumulate((last[length] for length in reversed(lengths)), max))
+        return lengths, starts[::-1]

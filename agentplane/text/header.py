@@ -13,7 +13,7 @@ from typing import Any, Final
 from agentplane.errors import BadInput
 from agentplane.text.document import WHITE, parse, split
 from agentplane.text.fences import Fences
-from agentplane.text.scalars import block, inline, is_word, key, scalar
+from agentplane.text.scalars import block, half_a_character, inline, is_word, key, scalar
 from agentplane.text.yaml12 import Field, Layout, YamlError, layout, load
 
 
@@ -61,7 +61,7 @@ def new_core(fields: Mapping[str, Any], body: str) -> bytes:
     body = body.replace("\r\n", "\n").rstrip(WHITE.decode())
     for quote in ("", '"'):
         header = "".join(_line(name, value, "\n", quote) for name, value in fields.items())
-        core = f"---\n{header}---\n{body}".encode().rstrip(WHITE)
+        core = _encoded(f"---\n{header}---\n{body}").rstrip(WHITE)
         if _says(header, dict(fields)):
             _stands_alone(core)
             return core
@@ -83,7 +83,8 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _order(name: Any) -> tuple[str, str]:
-    return type(name).__name__, str(name)
+    # Python refuses to write very long integers in decimal.
+    return type(name).__name__, hex(name) if isinstance(name, int) else str(name)
 
 
 def _decoded(header: bytes) -> str:
@@ -91,6 +92,13 @@ def _decoded(header: bytes) -> str:
         return header.decode()
     except UnicodeDecodeError:
         raise BadInput("the frontmatter is not UTF-8", todo="Save the file as UTF-8.") from None
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise half_a_character() from None
 
 
 def _load(text: str) -> dict[Any, Any]:

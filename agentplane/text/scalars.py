@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from agentplane.errors import BadInput
-from agentplane.text.yaml12 import plain
+from agentplane.text.plain import plain
 
 
 # Plain everywhere, inside [ ] and { } too.
@@ -74,6 +74,10 @@ def is_word(value: Any) -> bool:
     return not isinstance(value, str) or (len(value) <= 24 and _text(value, "", flow=True) == value)
 
 
+def half_a_character() -> BadInput:
+    return BadInput("a text holds half a character (a surrogate)", todo="Remove it: no file can hold it.")
+
+
 def single_quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
@@ -94,14 +98,14 @@ def _text(text: str, quote: str, *, flow: bool) -> str:
 def _means_itself(text: str) -> bool:
     try:
         return isinstance(plain(text), str)
-    except ValueError:
+    except (ValueError, LookupError, OverflowError):
         return False
 
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     if 0xD800 <= code <= 0xDFFF:
-        raise BadInput("a text holds half a character (a surrogate)", todo="Remove it: no file can hold it.")
+        raise half_a_character()
     short = _SHORT_ESCAPES.get(match[0])
     return short or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 

@@ -9,7 +9,7 @@ breaks it understands differently, is parsed by ruamel.yaml itself, through the 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
@@ -25,6 +25,8 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from agentplane.text.plain import MAKERS, Equals, Merge, plain
+
 
 MAX_CHARS: Final = 64 * 1024
 MAX_NODES: Final = 10_000
@@ -32,7 +34,6 @@ MAX_DEPTH: Final = 20
 MAX_BRACKETS: Final = 250
 
 _CORE: Final = "tag:yaml.org,2002:"
-_NAN: Final = float("nan")
 
 # Line breaks of YAML 1.1, ordinary characters in 1.2, at which libyaml still breaks lines; and the
 # byte order mark, which it passes over in more places than one.
@@ -129,7 +130,8 @@ def _slow(text: str) -> NextEvent:
     # Looking ahead, ruamel.yaml takes time that grows with the square of open brackets.
     if text.count("[") + text.count("{") > MAX_BRACKETS:
         raise YamlError(f"more than {MAX_BRACKETS} brackets beside characters that need the slow reader", 0)
-    return _ruamel_events(text).__next__
+    # Like libyaml's parser, it gives None behind the end.
+    return partial(next, _ruamel_events(text), None)
 
 
 def _refusal(error: Any) -> YamlError:
@@ -167,17 +169,14 @@ def _refuse(event: Any, problem: str) -> NoReturn:
     raise YamlError(problem, event.start_mark.line)
 
 
-def _shown(value: object) -> str:
-    text = ascii(value)
+def shown(value: object) -> str:
+    """A value in an error's text."""
+    try:
+        text = ascii(value)
+    except ValueError:
+        # Python refuses to write very long integers in decimal.
+        text = "a very long number"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-class _Merge:
-    """A plain <<; means something as a key only."""
-
-
-class _Equals:
-    """A plain =; as a key it is text, elsewhere ruamel.yaml has no meaning for it."""
 
 
 class _Anchored(NamedTuple):
@@ -214,7 +213,7 @@ class _Builder:
 
     def node(self, event: Any, depth: int) -> Any:
         value = self.raw(event, depth)
-        if value is _Merge or value is _Equals:
+        if value is Merge or value is Equals:
             _refuse(event, "a plain << or = is no value; quote it")
         return value
 
@@ -241,7 +240,7 @@ class _Builder:
         except (ValueError, LookupError, OverflowError) as error:
             if isinstance(error, YamlError):
                 raise
-            _refuse(event, f"{_shown(text)} is no date or number; quote it if it is meant as text")
+            _refuse(event, f"{shown(text)} is no date or number; quote it if it is meant as text")
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchored(value, weight, 0)
         return value
@@ -250,7 +249,7 @@ class _Builder:
         anchored = self.anchors.get(event.anchor)
         if anchored is None:
             what = "stands inside itself" if event.anchor in self.anchors else "is not defined before it"
-            _refuse(event, f"the alias {_shown(event.anchor)} {what}")
+            _refuse(event, f"the alias {shown(event.anchor)} {what}")
         self.weigh(event, anchored.weight)
         self.descend(event, depth + anchored.height)
         return anchored.value
@@ -296,7 +295,7 @@ class _Builder:
             key = self.key(key_event, depth)
             value_event = self.next()
             value = self.node(value_event, depth)
-            if key is _Merge:
+            if key is Merge:
                 if merged:
                     _refuse(key_event, "a second << in one mapping")
                 merged = _merged(value, value_event)
@@ -308,12 +307,12 @@ class _Builder:
             # ruamel.yaml lets a mapping with a merge repeat its keys; the last one counts.
             return merged | values
         if twice:
-            _refuse(twice[0], f"the key {_shown(twice[1])} stands here twice")
+            _refuse(twice[0], f"the key {shown(twice[1])} stands here twice")
         return values
 
     def key(self, event: Any, depth: int) -> Any:
         key = self.raw(event, depth)
-        if key is _Equals:
+        if key is Equals:
             return "="
         if isinstance(key, (dict, list)):
             _refuse(event, "a list or a mapping cannot be a key")
@@ -322,7 +321,7 @@ class _Builder:
 
 def _own_tag(event: Any, name: str) -> None:
     if event.tag not in {None, "!", _CORE + name}:
-        _refuse(event, f"the tag {_shown(event.tag)} is not allowed here")
+        _refuse(event, f"the tag {shown(event.tag)} is not allowed here")
 
 
 def _merged(value: Any, event: Any) -> dict[Any, Any]:
@@ -386,120 +385,11 @@ def _field(key: Any, key_end: int, value: Any, end: int) -> Field:
     return Field(name, key.start_mark.index, key_end, value.start_mark.index, end, style, bare)
 
 
-def _bool(text: str) -> bool:
-    return _BOOLS[text.lower()]
-
-
-def _int(text: str) -> int:
-    digits = text.replace("_", "")
-    sign = -1 if digits[0] == "-" else 1
-    digits = digits[1:] if digits[0] in "+-" else digits
-    base = _BASES.get(digits[:2], 10)
-    return sign * (int(digits, 10) if base == 10 else int(digits[2:], base))
-
-
-def _float(text: str) -> float:
-    digits = text.replace("_", "").lower()
-    sign = -1 if digits[0] == "-" else 1
-    digits = digits[1:] if digits[0] in "+-" else digits
-    if digits == ".nan":
-        return _NAN
-    return sign * float("inf" if digits == ".inf" else digits)
-
-
-def _timestamp(text: str) -> date | datetime:
-    match = _TIMESTAMP.match(text)
-    if match is None:
-        raise ValueError(text)
-    day = date(int(match["year"]), int(match["month"]), int(match["day"]))
-    if match["hour"] is None:
-        return day
-    fraction = match["fraction"] or ""
-    micros = int(fraction[:6].ljust(6, "0")) + (fraction[6:7] > "4")
-    whole = datetime(
-        day.year, day.month, day.day, int(match["hour"]), int(match["minute"]), int(match["second"]),
-        tzinfo=_zone(match),
-    )  # fmt: skip
-    return whole + timedelta(microseconds=micros)
-
-
-def _zone(match: re.Match[str]) -> timezone | None:
-    if match["sign"]:
-        offset = timedelta(hours=int(match["zone_hour"]), minutes=int(match["zone_minute"] or 0))
-        return timezone(-offset if match["sign"] == "-" else offset)
-    return UTC if match["zone"] == "Z" else None
-
-
-_BOOLS: Final = {
-    "yes": True, "y": True, "true": True, "on": True,
-    "no": False, "n": False, "false": False, "off": False,
-}  # fmt: skip
-
-_BASES: Final = {"0b": 2, "0x": 16, "0o": 8}
-
-_TIMESTAMP: Final = re.compile(
-    r"""(?P<year>[0-9]{4})-(?P<month>[0-9][0-9]?)-(?P<day>[0-9][0-9]?)
-    (?:(?:[Tt]|[ \t]+)(?P<hour>[0-9][0-9]?):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})
-       (?:\.(?P<fraction>[0-9]*))?
-       (?:[ \t]*(?P<zone>Z|(?P<sign>[-+])(?P<zone_hour>[0-9][0-9]?)(?::(?P<zone_minute>[0-9]{2}))?))?
-    )?$""",
-    re.VERBOSE,
-)
-
-_Rule = tuple[Callable[[str], re.Match[str] | None], Callable[[str], Any]]
-
-
-def _rule(pattern: str, make: Callable[[str], Any]) -> _Rule:
-    return re.compile(pattern + "$", re.VERBOSE).match, make
-
-
-_BOOL_RULE = _rule("(?:true|True|TRUE|false|False|FALSE)", _bool)
-_NULL_RULE = _rule("(?:~|null|Null|NULL|)", lambda _: None)
-_FLOAT_RULE = _rule(
-    r"""(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?
-    |[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+
-    |[-+]?\.[0-9_]+(?:[eE][-+][0-9]+)?
-    |[-+]?\.(?:inf|Inf|INF)
-    |\.(?:nan|NaN|NAN))""",
-    _float,
-)
-_INT_RULE = _rule("(?:[-+]?0b[0-1_]+|[-+]?0o?[0-7_]+|[-+]?[0-9_]+|[-+]?0x[0-9a-fA-F_]+)", _int)
-_DATE_RULE = _rule(
-    r"""(?:[0-9]{4}-[0-9]{2}-[0-9]{2}
-    |[0-9]{4}-[0-9][0-9]?-[0-9][0-9]?(?:[Tt]|[ \t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?
-     (?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9]{2})?))?)""",
-    _timestamp,
-)
-
-# The rules that a plain scalar can meet, by its first character, in ruamel.yaml's order.
-_RULES: Final[dict[str, tuple[_Rule, ...]]] = {
-    **dict.fromkeys("0123456789", (_FLOAT_RULE, _INT_RULE, _DATE_RULE)),
-    **dict.fromkeys("-+", (_FLOAT_RULE, _INT_RULE)),
-    **dict.fromkeys("tTfF", (_BOOL_RULE,)),
-    **dict.fromkeys(("", "~", "n", "N"), (_NULL_RULE,)),
-    ".": (_FLOAT_RULE,),
-    "<": (_rule("<<", lambda _: _Merge),),
-    "=": (_rule("=", lambda _: _Equals),),
-}
-
-_MAKERS: Final[dict[str, Callable[[str], Any]]] = {
-    "str": str, "int": _int, "float": _float, "bool": _bool, "null": lambda _: None, "timestamp": _timestamp,
-}  # fmt: skip
-
-
-def plain(text: str) -> Any:
-    """The value of a plain scalar."""
-    for match, make in _RULES.get(text[:1], ()):
-        if match(text):
-            return make(text)
-    return text
-
-
 def _tagged(event: Any, text: str) -> Any:
     tag = str(event.tag)
-    make = _MAKERS.get(tag.removeprefix(_CORE)) if tag.startswith(_CORE) else None
+    make = MAKERS.get(tag.removeprefix(_CORE)) if tag.startswith(_CORE) else None
     if make is None:
-        _refuse(event, f"the tag {_shown(tag)} is not allowed here")
+        _refuse(event, f"the tag {shown(tag)} is not allowed here")
     return make(text)
 
 

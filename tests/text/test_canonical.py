@@ -92,6 +92,15 @@ def test_endless_nesting_is_refused():
         canonical.dumps({"a": around})
 
 
+@pytest.mark.parametrize("depth", [10, 300, 400, 450, 480, 490, 1000])
+def test_what_json_cannot_hold_is_refused_at_any_depth(depth):
+    value = {1}
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(BadInput):
+        canonical.dumps(value)
+
+
 def test_sha256_is_hex():
     assert canonical.sha256(b"abc").startswith("ba7816bf")
     assert len(canonical.sha256(b"")) == 64

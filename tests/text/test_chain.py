@@ -396,6 +396,18 @@ class TestTorn:
         assert chain.mend_torn(log) is None
         assert log.read_bytes() == damaged
 
+    def test_an_event_behind_zeros_is_no_tear(self, log):
+        """It was written to its end; before it, something else was not."""
+        line = chain.link(event(5), chain.tail(log).head)
+        files.append(log, b"\0\0\0" + line)
+        whole = log.read_bytes()
+        report = chain.verify(log)
+        assert report.faults == (Fault(6, "was changed: its hash does not fit"),)
+        assert (report.torn, report.heads) == (None, (chain.hash_of(line),))
+        assert chain.tail(log) == chain.Tail(len(whole), chain.hash_of(line), None)
+        assert chain.mend_torn(log) is None
+        assert log.read_bytes() == whole
+
     def test_only_the_last_line_is_torn(self):
         a, b, c = straight(3)
         report = chain.verify_lines([a, b"\0\0\n", b, c])

@@ -2,12 +2,15 @@
 
 import hashlib
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agentplane.text import yaml12
 from agentplane.text.document import Document, digest, normalise, parse, split
+from agentplane.text.yaml12 import YamlError
 from tests.text.strategies import Made, files, real_files
 
 
@@ -145,6 +148,7 @@ def test_where_entries_open(text, expected):
         (b"---\nid: 42\n---\n", 1, "no text"),
         (b"---\nid: ' '\n---\n", 1, "no text"),
         (b"---\nid: [A]\n---\n", 1, "no text"),
+        (b"---\nid: 0x" + b"f" * 5000 + b"\n---\n", 1, "no text: a very long number"),
         (b"---\nid: A\nb: \xff\n---\n", 3, "UTF-8"),
         (b"---\nid: A\n---\nok\nb \xff\n", 5, "UTF-8"),
         (b"---\nid: A\n---\nok\nb \0\n", 5, "NUL"),
@@ -240,6 +244,29 @@ def test_falling_fence_lengths_are_linear():
         return b"".join(b"`" * length + b"x\n" for length in range(count, 2, -1)) + b"---\n"
 
     assert seconds(lambda: parse(text(1600))) < 10 * seconds(lambda: parse(text(800))) + 0.02
+
+
+@pytest.mark.parametrize(("lines", "most"), [(1, 100), (1100, 50), (16_000, 7)])
+def test_only_so_much_gets_a_second_opinion(lines, most, monkeypatch):
+    asked = []
+
+    def refusing(text):
+        asked.append(text)
+        raise YamlError("refused", 0)
+
+    monkeypatch.setattr(yaml12, "_slow", refusing)
+    parse((b"---\nid: A\n" + b"# c\n" * lines + b"x: [\n---\n") * 120)
+    assert len(asked) == most
+
+
+def test_memory_for_fences_grows_slower_than_the_file():
+    data = ENTRY % b"A" + b"```\n" * 100_000 + b"---\n"
+    tracemalloc.start()
+    try:
+        parse(data)
+        assert tracemalloc.get_traced_memory()[1] < 8 * len(data)
+    finally:
+        tracemalloc.stop()
 
 
 def test_real_files_stay_byte_for_byte():

@@ -78,6 +78,34 @@ def test_read(path):
         files.read(path.with_name("none"))
 
 
+@pytest.mark.parametrize("most", [1, 3, 8, 100])
+def test_short_reads(path, most, monkeypatch):
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: read(fd, min(size, most)))
+    assert files.read(path) == b"old\nold\n"
+
+
+def test_a_file_that_changes_size_while_it_is_read(path, monkeypatch):
+    fstat = os.fstat
+
+    def grown(fd):
+        status = fstat(fd)
+        path.write_bytes(b"much longer than it was\n")
+        return status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", grown)
+        assert files.read(path) == b"much longer than it was\n"
+
+    def cut(fd):
+        status = fstat(fd)
+        path.write_bytes(b"cut")
+        return status
+
+    monkeypatch.setattr(os, "fstat", cut)
+    assert files.read(path) == b"cut"
+
+
 def test_append_gives_the_offset(path):
     assert files.append(path, b"a\n") == 8
     assert files.append(path, b"b\n") == 10

@@ -179,6 +179,7 @@ def test_an_edit_touches_only_its_entry(made: Made, changes, drawn):
 @given(fields, st.sampled_from(["", "Body", "a\r\nb\n\n", "- x\n\n---\n\ny"]))
 @example({"a": "x" * 1200, "k" * 1200: [{"m" * 1200: 1}]}, "")
 @example({"": "", "<<": {"=": "<<"}}, "")
+@example({"a": "9999-12-31 23:59:59.9999999", "m": {16**5000: 1, 16**5000 + 1: 16**5000}}, "")
 def test_new_entries_say_exactly_their_fields(others, body):
     given_fields = {"id": "NEW-1", **others}
     core = new_core(given_fields, body)
@@ -206,7 +207,7 @@ def test_how_a_new_entry_looks():
 
 
 @pytest.mark.parametrize(
-    "body", ["---\nid: B\n---\nx", "```\nopen", "a \0", "---\nid: [\n---\n", "---\nid: B"]
+    "body", ["---\nid: B\n---\nx", "```\nopen", "a \0", "---\nid: [\n---\n", "---\nid: B", "a \ud800"]
 )
 def test_bodies_that_no_entry_can_hold(body):
     with pytest.raises(BadInput):

@@ -151,6 +151,14 @@ def test_an_impatient_reader_asks_nobody_else():
     assert load("a: x\u2028y", patient=False) == {"a": "x\u2028y"}
 
 
+def test_very_long_integers_as_keys():
+    """Python refuses to write them in decimal, in an error's text too."""
+    number = "0x" + "f" * 5000
+    assert load(f"? {number}\n: 1\n") == {int(number, 16): 1}
+    with pytest.raises(YamlError, match="the key a very long number stands here twice"):
+        load(f"? {number}\n: 1\n? {number}\n: 2\n")
+
+
 def bombs():
     laughs = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
     laughs += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
@@ -228,6 +236,7 @@ def test_layout_tells_places_in_characters():
     assert [field.style for field in places.fields] == ["'", "-", "", "|", "*"]
     assert [field.bare for field in places.fields] == [False, True, True, True, False]
     assert layout("- a") is None
+    assert layout("\r\n\x85") is None
     assert layout("") is None
 
 

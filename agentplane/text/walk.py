@@ -1,0 +1,187 @@
+"""The walk down a damaged or forked log: each damage is named once, where it is."""
+
+import re
+from binascii import unhexlify
+from collections.abc import Iterable
+
+import msgspec
+
+from agentplane.text.links import GENESIS, HASH, has_form, is_intact, is_torn, is_utf8, parents_of, stated_by
+
+
+_STATES = re.compile(rb',"hash_self":"([0-9a-f]{64})"')
+_CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
+
+_CHANGED = "was changed: its hash does not fit"
+_GONE = "follows an event that is not above it: a line was removed or moved"
+
+
+class Fault(msgspec.Struct, frozen=True):
+    line: int
+    what: str
+    lines: int = 1
+    """How many lines in a row, from `line` on, say the same."""
+
+
+class Torn(msgspec.Struct, frozen=True):
+    """A last line that was not written to its end."""
+
+    offset: int
+    line: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    count: int
+    """Events, without repeats and without the torn line."""
+    heads: tuple[str, ...]
+    """Events that no other names, in the order of the file; a best guess where there are faults."""
+    head_lines: tuple[int, ...]
+    faults: tuple[Fault, ...]
+    torn: Torn | None
+
+
+class _Found(msgspec.Struct):
+    """A fault while the walk goes on."""
+
+    line: int
+    what: str
+    away: int = 0
+    """How many lines below it the line stands that `what` speaks of."""
+    lines: int = 1
+
+    def fault(self) -> Fault:
+        return Fault(line=self.line, what=self.what.format(self.line + self.away), lines=self.lines)
+
+
+class Walk:
+    """What is known of the lines so far, once one of them does not follow the one above."""
+
+    def __init__(self) -> None:
+        self.count = self.number = self.size = 0
+        self.last = unhexlify(GENESIS)
+        self.seen = {self.last: 0}
+        """Each event and its line."""
+        self.tips: dict[bytes, int] = {}
+        """Events that no other names so far, and their lines."""
+        self.found: list[_Found] = []
+        self.gone: dict[bytes, _Found] = {}
+        """Events that are named, but not above the line that names them."""
+        self.holes: dict[tuple[bytes, int], None] = {}
+        """Damaged lines whose true hash nobody has named yet, and the tip that goes when somebody does:
+        what the line states, or the event above a line that states nothing."""
+        self.torn: Torn | None = None
+
+    def report(self) -> Report:
+        return Report(
+            count=self.count,
+            heads=tuple(tip.hex() for tip in self.tips),
+            head_lines=tuple(self.tips.values()),
+            faults=tuple(found.fault() for found in self.found),
+            torn=self.torn,
+        )
+
+    def take_straight(self, digests: bytearray, size: int) -> None:
+        """Sound lines that each follow the one above."""
+        self.size += size
+        for at in range(0, len(digests), 32):
+            self.number += 1
+            self._take_sound(bytes(digests[at : at + 32]), (self.last,))
+
+    def take(self, line: bytes) -> None:
+        self._only_the_last_is_torn()
+        self.number += 1
+        offset, self.size = self.size, self.size + len(line)
+        if is_torn(line):
+            self.torn = Torn(offset=offset, line=self.number)
+            return
+        if line.endswith(b"\r\n"):
+            self._fault("ends in CRLF, not in LF")
+            line = line[:-2] + b"\n"
+        if is_intact(line):
+            self._take_event(line, unhexlify(stated_by(line)))
+        elif has_form(line):
+            self._fault(_CHANGED if is_utf8(line) else "was changed: it is not UTF-8")
+            self._take_damaged(line)
+        else:
+            self._take_no_event(line)
+
+    def _only_the_last_is_torn(self) -> None:
+        if self.torn:
+            self._fault("is no event: it was not written to its end")
+            self._take_damaged(b"")
+            self.torn = None
+
+    def _take_no_event(self, line: bytes) -> None:
+        if not line.strip():
+            self._fault("is blank")
+        elif line.startswith(_CONFLICT_MARKS):
+            self._fault("is a conflict mark of git")
+        else:
+            self._fault("is no event" if is_utf8(line) else "is no event: it is not UTF-8")
+            self._take_damaged(line)
+
+    def _take_damaged(self, line: bytes) -> None:
+        """What the line still says of itself is believed, so that the lines below are not blamed."""
+        stated = [unhexlify(found) for found in _STATES.findall(line)]
+        if not stated:
+            self.holes[self.last, self.number] = None
+            return
+        named = {unhexlify(found) for found in HASH.findall(line)} - {stated[-1]}
+        for parent in (named & self.seen.keys()) or {self.last}:
+            self.tips.pop(parent, None)
+        # There is more than one where a newline was lost between two lines.
+        for event in stated:
+            if event not in self.seen:
+                self.holes[event, self.number] = None
+                self._stands(event)
+        for event in stated[:-1]:
+            self.tips.pop(event, None)
+
+    def _take_event(self, line: bytes, stated: bytes) -> None:
+        parents = parents_of(line)
+        if not (line.startswith(b"{") and is_utf8(line)):
+            self._fault("is no JSON, although its hash fits")
+        elif not parents:
+            self._fault("does not name the event before it in the proper way")
+        self._take_sound(stated, parents)
+
+    def _take_sound(self, stated: bytes, parents: Iterable[bytes]) -> None:
+        if stated in self.seen:
+            self._fault("repeats line {}", self.seen[stated] - self.number)
+            return
+        for parent in parents:
+            self._follow(parent)
+        self._stands(stated)
+
+    def _follow(self, parent: bytes) -> None:
+        self.tips.pop(parent, None)
+        if parent in self.seen:
+            # The changed line stated its true hash, for another line names it.
+            self.holes.pop((parent, self.seen[parent]), None)
+        elif parent in self.gone:
+            return
+        elif self.holes:
+            (tip, self.seen[parent]), _ = self.holes.popitem()
+            self.tips.pop(tip, None)
+        else:
+            self.tips.pop(self.last, None)
+            self.found.append(_Found(self.number, _GONE))
+            self.gone[parent] = self.found[-1]
+
+    def _stands(self, stated: bytes) -> None:
+        self.count += 1
+        self.seen[stated] = self.number
+        self.last = stated
+        below = self.gone.pop(stated, None)
+        if below is None:
+            self.tips[stated] = self.number
+        else:
+            below.what = "follows line {}, which stands below it"
+            below.away = self.number - below.line
+
+    def _fault(self, what: str, away: int = 0) -> None:
+        last = self.found[-1] if self.found else None
+        if last and (last.what, last.away, last.line + last.lines) == (what, away, self.number):
+            last.lines += 1
+        else:
+            self.found.append(_Found(self.number, what, away))
