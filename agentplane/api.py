@@ -13,7 +13,7 @@ from agentplane.errors import BadInput
 from agentplane.memory import ids, verbs
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
-from agentplane.plane import badges, git, history, layout, origin, prune, undo
+from agentplane.plane import badges, git, history, layout, origin, prune, recover, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.layout import Layout
@@ -31,6 +31,8 @@ class Status(msgspec.Struct, frozen=True):
     hand_edits: int
     broken: int
     """Pieces of the files that cannot be read."""
+    damaged: bool
+    """The log and the files do not fit together; doctor says how."""
     next: str
 
 
@@ -58,15 +60,20 @@ class Plane:
 
     def status(self) -> Status:
         memory = self.memory()
-        waiting, edits = len(memory.inbox), len(memory.hand_edits)
+        waiting, edits, damaged = len(memory.inbox), len(memory.hand_edits), self.is_damaged()
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
             conflicts=0,
             hand_edits=edits,
             broken=memory.broken,
-            next=_next_step(memory),
+            damaged=damaged,
+            next="agentplane doctor" if damaged else _next_step(memory),
         )
+
+    def is_damaged(self) -> bool:
+        """Whether something is left that opening the plane could not mend."""
+        return recover.needed(self.layout)
 
     def badge(self) -> Badge:
         """What waits, counted anew and kept for `agentplane badge`."""
@@ -117,10 +124,11 @@ class Plane:
         """The ops, newest first."""
         return history.ops(self.store.snapshot(), limit)
 
-    def history(self, id_: str) -> list[history.Step]:
-        """What happened to an entry, oldest first, also under the ids that it had before."""
-        snapshot = self.store.snapshot()
-        return history.of(snapshot, ids.match(id_, snapshot.ledger.known))
+    def history(self, wanted: str) -> tuple[str, list[history.Step]]:
+        """An entry's id, and what happened to it, oldest first, also under the ids that it had before."""
+        memory = self.memory()
+        id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)
+        return id_, history.of(memory.snapshot, id_)
 
     def write_log(self, event: Mapping[str, Any]) -> str:
         """Adds a run to the log. Returns its run id."""

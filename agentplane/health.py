@@ -24,7 +24,8 @@ def collect(store: Store) -> list[Finding]:
                 found.setdefault(finding)
         except AgentplaneError as error:
             where = error.where or store.layout.root.name
-            found.setdefault(Finding("error", where, error.what, error.todo or "mend this first."))
+            todo = None if "agentplane doctor" in (error.todo or "") else error.todo
+            found.setdefault(Finding("error", where, error.what, todo or "mend this first."))
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
 
 

@@ -1,6 +1,7 @@
 """The commands by name; each is loaded when it is called."""
 
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -9,7 +10,7 @@ import click
 
 from agentplane import __version__
 from agentplane.cli import out
-from agentplane.errors import AgentplaneError, BadInput
+from agentplane.errors import AgentplaneError, BadInput, PlaneError
 from agentplane.text.visible import one_line
 
 
@@ -35,7 +36,7 @@ COMMANDS = {
     "ops": ("change", "The ops, newest first."),
     "prune": ("change", "Take a text out of history for good."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
-    "completion": ("setup", "Print the completion script of a shell."),
+    "completion": ("completion", "Print the completion script of a shell."),
 }
 
 
@@ -103,18 +104,18 @@ def _plain(error: click.ClickException) -> str:
 
 def run(words: list[str] | None = None) -> int:
     """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
+    _mend_streams()
     try:
+        _check_words(sys.argv[1:] if words is None else words)
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
+        sys.stdout.flush()
     except AgentplaneError as error:
-        out.error(error)
-        return error.exit_code
+        return _fail(error)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "agentplane"
-        out.error(BadInput(_plain(error), todo=f"`{path} --help` shows how."))
-        return error.exit_code
+        return _fail(BadInput(_plain(error), todo=f"`{path} --help` shows how."))
     except click.ClickException as error:
-        out.error(BadInput(_plain(error)))
-        return error.exit_code
+        return _fail(BadInput(_plain(error)))
     except click.Abort:
         out.note("stopped; nothing was changed.")
         return 130
@@ -122,8 +123,49 @@ def run(words: list[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone; Python must not complain of it at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has gone (click exits then); Python must not complain of it at its own end.
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        what = (error.strerror or str(error)).lower()
+        where = str(error.filename) if error.filename is not None else None
+        return _fail(PlaneError(what, where=where, todo="check the folder and its permissions."))
     return result if isinstance(result, int) else 0
+
+
+def _fail(error: AgentplaneError) -> int:
+    out.error(error)
+    return error.exit_code
+
+
+def _mend_streams() -> None:
+    """A closed stream becomes one to nowhere; a character that a terminal cannot show is shown as its code."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, _nowhere(mode))
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _nowhere(mode: str) -> Any:
+    return open(os.devnull, mode, encoding="utf-8")
+
+
+def _drop_output() -> None:
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = _nowhere("w")
+
+
+def _check_words(words: list[str]) -> None:
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise BadInput(
+                f"an argument is not UTF-8: {ascii(word)[:60]}", todo="write it as UTF-8."
+            ) from None

@@ -12,11 +12,11 @@ def answer() -> bool:
         folder = os.environ.get("AGENTPLANE_PLANE") or stamp.folder_of(os.getcwd())
     except OSError:
         return True
-    if folder is None:
+    if folder is None or not os.path.isdir(os.path.join(folder, "memory")):
         return True
     counts = stamp.kept_counts(folder)
     if counts is None:
         return False
-    if text := stamp.shown(counts, sys.stdout.encoding):
-        print(text)
+    if sys.stdout is not None and (text := stamp.shown(counts, sys.stdout.encoding)):
+        os.write(sys.stdout.fileno(), f"{text}\n".encode())
     return True

@@ -44,7 +44,8 @@ def ops_command(limit: int, as_json: bool) -> None:
         ]
         verb = op.verb if not op.undone else f"({op.verb})"
         rest = " · ".join(text for text in told if text)
-        out.line(out.row([(op.op, 23), (out.age(op.ts), 10), (verb, 11)], rest))
+        out.line(out.row([(op.op, 23)], f"{verb}  {out.age(op.ts)}"))
+        out.line(out.row([("", 1)], rest), dim=True)
 
 
 @click.command()

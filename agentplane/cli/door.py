@@ -2,12 +2,15 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from agentplane.api import Plane, open_plane
+from agentplane.errors import BadInput
 from agentplane.review.policy import check_person
+from agentplane.text.visible import one_line
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -17,6 +20,10 @@ def opened(*, deciding: str | None = None) -> Plane:
     """The plane of this command. `deciding` names a verb that only a person may use."""
     wanted: str | None = click.get_current_context().find_root().obj
     channel = "terminal" if sys.stdin.isatty() else "cli"
+    if wanted is not None and not Path(wanted).is_dir():
+        raise BadInput(
+            "no such folder", where=one_line(wanted, 60), todo="name the folder of a plane with --plane."
+        )
     plane = open_plane(wanted or ".", channel=channel)
     if deciding is not None:
         check_person(plane.store.settings(), deciding)

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane import cache
 from agentplane.plane.store import Done
 from agentplane.text import files
+from agentplane.text.visible import one_line
 
 
 @click.command()
@@ -31,10 +33,12 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
     path = _draft(plane, entry, core)
     done = _edit_until_good(plane, entry, path)
     path.unlink(missing_ok=True)
-    if done is None:
-        out.note("nothing was changed.")
-    else:
+    if done is not None:
         report(done, as_json=as_json)
+    elif as_json:
+        out.emit("op", op=None, verb="edit", ids=[], revision=memory.snapshot.ledger.revision())
+    else:
+        out.note("nothing was changed.")
 
 
 def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
@@ -48,25 +52,41 @@ def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
 
 
 def _edit_until_good(plane: Plane, entry: Entry, path: Path) -> Done | None:
+    before = files.read(path)
     while True:
-        _open_editor(path)
+        _open_editor(path, before)
         try:
             return plane.edit(entry.id, files.read(path), entry.digest)
         except AgentplaneError as error:
+            if not path.exists():
+                raise BadInput("the editor left no file; nothing was changed") from None
             out.error(error)
-            if not (sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)):
+            if not _again():
                 raise BadInput("nothing was changed", todo=f"your text is kept in {path}.") from None
 
 
-def _open_editor(path: Path) -> None:
+def _again() -> bool:
+    try:
+        return sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)
+    except click.Abort:
+        return False
+
+
+def _open_editor(path: Path, before: bytes) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    # Control-C in the editor is the editor's. A handler, unlike SIG_IGN, is not inherited by it.
+    old = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         code = subprocess.call([*shlex.split(editor), str(path)])
     except (OSError, ValueError):
-        raise BadInput(
-            f"cannot start the editor `{editor}`", todo="set VISUAL or EDITOR to one that is there."
-        ) from None
+        path.unlink(missing_ok=True)
+        what = f"cannot start the editor `{one_line(editor, 60)}`"
+        raise BadInput(what, todo="set VISUAL or EDITOR to one that is there.") from None
+    finally:
+        signal.signal(signal.SIGINT, old)
     if code:
-        raise BadInput(
-            f"the editor ended with {code}; nothing was changed", todo=f"your text is kept in {path}."
-        )
+        kept = path.exists() and path.read_bytes() != before
+        if not kept:
+            path.unlink(missing_ok=True)
+        todo = f"your text is kept in {path}." if kept else None
+        raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)

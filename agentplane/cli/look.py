@@ -7,8 +7,8 @@ import msgspec
 
 from agentplane.cli import out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
-from agentplane.errors import AgentplaneError
-from agentplane.memory.entry import Entry
+from agentplane.errors import AgentplaneError, BadInput, Damaged
+from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import stamp
@@ -29,6 +29,7 @@ def status_command(as_json: bool) -> None:
     counts = [out.count(status.waiting, "candidate"), out.count(status.hand_edits, "hand edit")]
     counts += [out.count(status.conflicts, "conflict")] if status.conflicts else []
     counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
+    counts += ["the log and the files do not fit together"] if status.damaged else []
     out.line(f"  {', '.join(counts)}")
     out.line(f"  next: {status.next}")
 
@@ -38,7 +39,10 @@ def status_command(as_json: bool) -> None:
 def badge_command(as_json: bool) -> int:
     """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
     try:
-        badge = opened().badge()
+        plane = opened()
+        badge = plane.badge()
+        if plane.is_damaged():
+            raise Damaged("the log and the files do not fit together", todo="run `agentplane doctor`.")
     except AgentplaneError as error:
         if as_json:
             raise
@@ -84,6 +88,10 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
     """The entries on the shelf."""
     memory = opened().memory()
     name = kind_named(memory.kinds, kind).name if kind else None
+    status = status.lower()
+    if status not in (*SHELF_STATUSES, "all"):
+        what = f"no status `{one_line(status, 30)}`"
+        raise BadInput(what, todo=f"the statuses are {', '.join(SHELF_STATUSES)}; `all` for every one.")
     found = [
         entry
         for entry in memory.shelf
@@ -125,10 +133,12 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """What happened to an entry, oldest first."""
-    steps = opened().history(id)
+    name, steps = opened().history(id)
     if as_json:
-        out.emit("history", id=id, steps=steps)
+        out.emit("history", id=name, steps=steps)
         return
+    if not steps:
+        out.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
     for step in steps:
         why = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""

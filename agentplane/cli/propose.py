@@ -68,6 +68,6 @@ def propose_command(
 
 def _read_stdin() -> str:
     try:
-        return sys.stdin.read()
+        return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:
         raise BadInput("standard input is not UTF-8", todo="save the text as UTF-8.") from None

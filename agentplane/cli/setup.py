@@ -1,4 +1,4 @@
-"""Setting up: init, completion."""
+"""Setting up: init."""
 
 import sys
 from pathlib import Path
@@ -37,26 +37,10 @@ def init_command(ctx: click.Context, yes: bool) -> None:
     out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion_command(shell: str) -> None:
-    """Print the completion script of a shell.
-
-    bash: eval "$(agentplane completion bash)" in ~/.bashrc; zsh: the same in ~/.zshrc;
-    fish: agentplane completion fish > ~/.config/fish/completions/agentplane.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    from agentplane.cli.app import cli
-
-    found = get_completion_class(shell)
-    if found is None:
-        raise BadInput(f"no completion for {shell}")
-    click.echo(found(cli, {}, "agentplane", "_AGENTPLANE_COMPLETE").source())
-
-
 def _wanted_folder(named: str | None) -> Path:
     if named:
         return Path(named).absolute()
     here = Path.cwd()
+    if ".git" in here.parts:
+        raise BadInput("this is git's own folder", where=str(here), todo="go to the project itself.")
     return (git.top(here) or here) / FOLDER

@@ -7,8 +7,11 @@ def main() -> None:
     if sys.argv[1:] == ["badge"]:
         from agentplane.cli.badge import answer
 
-        if answer():
-            return
+        try:
+            if answer():
+                return
+        except OSError:
+            sys.exit(4)
     from agentplane.cli.app import run
 
     sys.exit(run())

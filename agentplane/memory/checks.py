@@ -43,7 +43,10 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         name = one_line(edit.id, 40)
         remedy = f"`agentplane adopt {name}` or `agentplane revert {name}`."
-        yield Finding("warning", where, f"{name} was {edit.change} by hand", remedy)
+        if edit.change == "broken":
+            remedy = "mend its header there, or delete it there and then revert."
+        what = f"{name} cannot be read" if edit.change == "broken" else f"{name} was {edit.change} by hand"
+        yield Finding("warning", where, what, remedy)
 
 
 def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:

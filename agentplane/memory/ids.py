@@ -9,6 +9,7 @@ from agentplane.plane.ledger import raise_tops
 
 CANDIDATE_PREFIX = "CAND"
 _CANDIDATE_LENGTH = 6
+_BEGINNING = re.compile(r"[A-Za-z][A-Za-z0-9]*-[A-Za-z0-9]+")
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}")
 
 
@@ -39,10 +40,12 @@ def match(wanted: str, ids: Collection[str]) -> str:
     """The id that a person means: any case, leading zeros left out, or its beginning where that is one only."""
     if wanted in ids:
         return wanted
+    if not wanted.strip():
+        raise BadInput("the id is empty", todo="`agentplane list` and `agentplane inbox` show what there is.")
     key = _key(wanted)
-    found = [id_ for id_ in ids if _key(id_) == key] or [
-        id_ for id_ in ids if id_.upper().startswith(wanted.upper())
-    ]
+    found = [id_ for id_ in ids if _key(id_) == key]
+    if not found and _BEGINNING.fullmatch(wanted):
+        found = [id_ for id_ in ids if id_.upper().startswith(wanted.upper())]
     if len(found) == 1:
         return found[0]
     if found:

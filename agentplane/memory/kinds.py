@@ -6,6 +6,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.settings import KindRow, Settings
+from agentplane.text.visible import one_line
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ def kinds_of(settings: Settings) -> dict[str, Kind]:
 def kind_named(kinds: Mapping[str, Kind], name: str) -> Kind:
     found = kinds.get(name.lower())
     if found is None:
-        raise BadInput(f"no kind `{name}`", todo=f"the kinds here are {', '.join(kinds)}.")
+        raise BadInput(f"no kind `{one_line(name, 40)}`", todo=f"the kinds here are {', '.join(kinds)}.")
     return found
 
 

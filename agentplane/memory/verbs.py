@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, Entry, read_header
+from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import records
@@ -133,13 +133,8 @@ def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
     """Approves what stands in the files. Their bytes stay as they are."""
     edits = []
     for change in _hand_edits(memory, wanted):
+        _check_readable(memory, change)
         mark = memory.known(change.id)
-        if change.change == "broken":
-            raise Refused(
-                f"{change.id} cannot be read",
-                where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
-                todo="mend its header there; `agentplane doctor` says what is wrong with it.",
-            )
         if mark and mark.digest and mark.file != change.file:
             raise Refused(
                 f"{change.id} stands in {mark.file} already",
@@ -155,6 +150,7 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
     """Puts back what was approved. What stood there by hand is kept in the op's record."""
     edits = []
     for change in _hand_edits(memory, wanted):
+        _check_readable(memory, change)
         mark = memory.known(change.id)
         if change.change == "added" or mark is None:
             edits.append(Edit(change.id, change.file, None, after=mark.digest if mark else None))
@@ -191,11 +187,26 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
 def _check_proposal(proposal: Proposal) -> None:
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
+    words = (*proposal.tags, *proposal.evidence, *proposal.scope, *proposal.supersedes)
+    if any("\0" in text for text in (proposal.statement, proposal.rationale or "", *words)):
+        raise BadInput("the text holds a NUL character", todo="leave it out.")
+    if not all(word.strip() for word in words):
+        raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")
+    if proposal.expires_at is not None and not _is_date(proposal.expires_at):
+        raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > MAX_TEXT:
         raise BadInput(f"the text has {size:,} characters, {MAX_TEXT:,} at most", todo="say it shorter.")
     if proposal.confidence is not None and not 0 <= proposal.confidence <= 1:
         raise BadInput(f"confidence {proposal.confidence:g} is not between 0 and 1")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
@@ -241,6 +252,16 @@ def _hand_edits(memory: Memory, wanted: Collection[str]) -> list[HandEdit]:
     return [change for change in edits if change.id in names]
 
 
+def _check_readable(memory: Memory, change: HandEdit) -> None:
+    """Neither adopted nor reverted: the broken text would be lost, or stand beside a second copy."""
+    if change.change == "broken":
+        raise Refused(
+            f"{change.id} cannot be read",
+            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            todo="mend its header there, or delete it there and then revert.",
+        )
+
+
 def _core(memory: Memory, entry: Entry) -> bytes:
     core = memory.snapshot.core(entry.file, entry.id)
     if core is None:
@@ -279,4 +300,8 @@ def _single(memory: Memory, entry: Entry, text: bytes) -> bytes:
         raise BadInput(
             f"its kind was changed to {kind.name}", where=where, todo="propose a new entry instead."
         )
+    statuses = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
+    if head.status not in statuses:
+        what = f"no status `{one_line(head.status, 30)}` here"
+        raise BadInput(what, where=where, todo=f"it is {' or '.join(statuses)}.")
     return read.core(block)

@@ -105,9 +105,7 @@ def _record(line: bytes, where: str, committed: set[str]) -> Iterator[Finding]:
         return
     if stored.record.op not in committed:
         what = f"op {stored.record.op} has no event in the log"
-        yield Finding(
-            "warning", where, what, "if the log lost lines, take it back from git; else --fix drops this."
-        )
+        yield Finding("warning", where, what, "if the log lost lines, take it back from git.")
     for digest in _wrong_texts(stored):
         what = f"a text of op {stored.record.op} was changed ({digest[:12]})"
         yield Finding("error", where, what, "take the file back from git.")

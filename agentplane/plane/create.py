@@ -79,6 +79,8 @@ def create(store: Store, origin: Origin) -> list[str]:
     """Makes what is missing of a plane. Says which files were made, as paths inside the plane."""
     layout = store.layout
     check_free(layout.root)
+    if layout.root.is_dir():
+        store.settings()
     made = complete(layout)
     if not layout.log.exists():
         files.append(layout.log, b"")

@@ -87,7 +87,10 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def is_plane(folder: Path) -> bool:
-    return (folder / "memory" / "log.jsonl").is_file() or (folder / "config.toml").is_file()
+    """Whether a folder is a plane, also one whose log is gone; not one that another program keeps."""
+    if (folder / "memory" / "log.jsonl").is_file():
+        return True
+    return (folder / "memory").is_dir() and (folder / "config.toml").is_file() and not foreign_marks(folder)
 
 
 def foreign_marks(folder: Path) -> list[str]:
@@ -119,7 +122,10 @@ def at(folder: Path) -> Layout:
 
 def find(start: Path) -> Layout:
     """The plane of `start`: the nearest one upwards, never beyond the repository that `start` is in."""
-    here = Path(os.path.abspath(start))
+    try:
+        here = Path(os.path.abspath(start))
+    except FileNotFoundError:
+        raise BadInput("the current folder is gone", todo="go to a folder that is there.") from None
     if here.name == FOLDER and is_plane(here):
         return at(here)
     found = stamp.folder_of(str(here))

@@ -39,6 +39,14 @@ def lost_tail(layout: Layout) -> bool:
     return not any(line.endswith(ending) for _, line in chain.lines(layout.log))
 
 
+def check_log(layout: Layout) -> None:
+    if not os.path.lexists(layout.log):
+        shown = layout.shown("memory/log.jsonl")
+        raise Damaged(
+            "the log is missing", where=shown, todo=f"take it back from git: `git checkout -- {shown}`."
+        )
+
+
 def check_whole(layout: Layout) -> None:
     """Nothing is written on top of a log that lost lines: what they said would be forgotten."""
     if lost_tail(layout):

@@ -41,7 +41,9 @@ def _line(path: str) -> str:
 def kept_counts(folder: str) -> list[int] | None:
     """What was counted last, if nothing has changed since."""
     try:
-        with open(os.path.join(folder, "cache", KEPT), encoding="utf-8", errors="surrogateescape") as file:
+        # Without O_NONBLOCK a FIFO in its place would hang the prompt.
+        fd = os.open(os.path.join(folder, "cache", KEPT), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open(fd, encoding="utf-8", errors="surrogateescape") as file:
             counts, _, stamp = file.read().partition("\n")
         if stamp == of(folder):
             return [int(count) for count in counts.split()]

@@ -135,6 +135,7 @@ class Store:
 
         Readers take no lock: when a writer was at work in between, they read again.
         """
+        recover.check_log(self.layout)
         for _ in range(_SNAPSHOT_TRIES):
             if recover.needed(self.layout):
                 break
@@ -183,6 +184,7 @@ class Store:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with lock.held(self.layout, self.settings().write.lock_timeout):
+            recover.check_log(self.layout)
             if recover.needed(self.layout):
                 recover.repair(self.layout)
             yield

@@ -17,6 +17,7 @@ from agentplane.plane.ledger import Ledger, OpNote
 from agentplane.plane.records import Change, Stored
 from agentplane.plane.store import Edit, Plan, Snapshot
 from agentplane.text import document
+from agentplane.text.visible import one_line
 
 
 # What cannot be taken back: the text is gone for good, or there is nothing to take back.
@@ -74,8 +75,22 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
     try:
         return _inverse(snapshot, mine[-1], "undo")
     except Pruned as error:
-        earlier = f"`agentplane undo {mine[-2].op}` takes back the one before." if len(mine) > 1 else None
-        raise Refused(error.what, where=error.where, todo=earlier) from None
+        earlier = _before_pruned(snapshot, mine)
+        todo = f"`agentplane undo {earlier}` takes back the one before it." if earlier else None
+        raise Refused(error.what, where=error.where, todo=todo) from None
+
+
+def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
+    """The last op that touched nothing whose text is gone."""
+    gone: set[str] = set()
+    for note in reversed(mine):
+        stored = records.load(snapshot.layout, note.op)
+        ids = {change.id for change in stored.record.changes}
+        if any(change.found and stored.text(change.found) is None for change in stored.record.changes):
+            gone |= ids
+        if not ids & gone:
+            return note.op
+    return None
 
 
 def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
@@ -88,9 +103,9 @@ def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
 def _named(ledger: Ledger, op: str) -> OpNote:
     found = [note for note in ledger.ops if note.op == op or note.op.endswith(f"-{op}")]
     if len(found) != 1:
-        raise BadInput(f"no op {op}", todo="`agentplane ops` lists them.")
+        raise BadInput(f"no op {one_line(op, 40)}", todo="`agentplane ops` lists them.")
     if found[0].verb in _FINAL:
-        raise Refused(f"a {found[0].verb} cannot be undone", where=f"op {found[0].op}")
+        raise Refused(f"{found[0].verb} cannot be undone", where=f"op {found[0].op}")
     out = out_of_force(ledger.ops)
     redone = [note for note in ledger.ops if note.verb == "redo" and ledger.root(note.op) == found[0]]
     for note in (*reversed(redone), found[0]):

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from agentplane.errors import AgentplaneError
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
@@ -63,9 +64,9 @@ def refresh(layout: Layout, ledger: Ledger) -> None:
 def applied(layout: Layout) -> Applied:
     """Read from the first bytes only, so that it costs the same for any plane."""
     try:
-        with layout.state.open("rb") as file:
+        with files.reading(layout.state) as file:
             start = file.read(_HEAD_BYTES)
-    except OSError:
+    except AgentplaneError:
         return Applied(None, None)
     return Applied(_value(start, b"head"), _value(start, b"op"))
 
