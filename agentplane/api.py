@@ -60,7 +60,9 @@ class Plane:
 
     def status(self) -> Status:
         memory = self.memory()
-        waiting, edits, damaged = len(memory.inbox), len(memory.hand_edits), self.is_damaged()
+        damaged = self.is_damaged()
+        # What a change that is not completed left in the files is nobody's edit.
+        waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,

@@ -61,7 +61,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            near = difflib.get_close_matches(args[0].lower(), COMMANDS, 1)
             hint = f"; did you mean `{near[0]}`?" if near else ""
             raise click.UsageError(f"no command `{one_line(args[0], 40)}`{hint}", ctx) from error
 
@@ -106,7 +106,6 @@ def run(words: list[str] | None = None) -> int:
     """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
     _mend_streams()
     try:
-        _check_words(sys.argv[1:] if words is None else words)
         result: Any = cli.main(args=words, prog_name="agentplane", standalone_mode=False)
         sys.stdout.flush()
     except AgentplaneError as error:
@@ -128,7 +127,8 @@ def run(words: list[str] | None = None) -> int:
         _drop_output()
         return 0
     except OSError as error:
-        _drop_output()
+        if not _output_works():
+            _drop_output()
         what = (error.strerror or str(error)).lower()
         where = str(error.filename) if error.filename is not None else None
         return _fail(PlaneError(what, where=where, todo="check the folder and its permissions."))
@@ -154,18 +154,16 @@ def _nowhere(mode: str) -> Any:
     return open(os.devnull, mode, encoding="utf-8")
 
 
+def _output_works() -> bool:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
+
+
 def _drop_output() -> None:
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         sys.stdout = _nowhere("w")
-
-
-def _check_words(words: list[str]) -> None:
-    for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise BadInput(
-                f"an argument is not UTF-8: {ascii(word)[:60]}", todo="write it as UTF-8."
-            ) from None

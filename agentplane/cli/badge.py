@@ -9,10 +9,11 @@ from agentplane.plane import stamp
 def answer() -> bool:
     """Prints the badge if nothing has changed since it was counted; False: it must be counted."""
     try:
-        folder = os.environ.get("AGENTPLANE_PLANE") or stamp.folder_of(os.getcwd())
+        named = os.environ.get("AGENTPLANE_PLANE")
+        folder = named or stamp.folder_of(os.getcwd())
     except OSError:
         return True
-    if folder is None or not os.path.isdir(os.path.join(folder, "memory")):
+    if folder is None or not (named or os.path.isdir(os.path.join(folder, "memory"))):
         return True
     counts = stamp.kept_counts(folder)
     if counts is None:

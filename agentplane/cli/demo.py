@@ -24,8 +24,12 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     folder = target / "payments-api"
     if folder.exists():
         raise BadInput("is there already", where=str(folder), todo="name another folder with --into.")
-    shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(plane, folder / ".agentplane")
+    try:
+        shutil.copytree(project, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(plane, folder / ".agentplane")
+    except OSError as error:
+        what = (error.strerror or "cannot be written").lower()
+        raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
     _make_repository(folder)
     ctx.find_root().obj = str(folder / ".agentplane")
     from agentplane.cli.look import inbox_command, status_command

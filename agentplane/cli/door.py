@@ -1,8 +1,8 @@
 """How a command gets its plane, and who it says is asking."""
 
+import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -20,9 +20,11 @@ def opened(*, deciding: str | None = None) -> Plane:
     """The plane of this command. `deciding` names a verb that only a person may use."""
     wanted: str | None = click.get_current_context().find_root().obj
     channel = "terminal" if sys.stdin.isatty() else "cli"
-    if wanted is not None and not Path(wanted).is_dir():
+    if wanted is not None and not os.path.isdir(wanted):
         raise BadInput(
-            "no such folder", where=one_line(wanted, 60), todo="name the folder of a plane with --plane."
+            "no such folder",
+            where=one_line(wanted, 60),
+            todo="name the folder of a plane, or run `agentplane init`.",
         )
     plane = open_plane(wanted or ".", channel=channel)
     if deciding is not None:

@@ -47,7 +47,7 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     """Cells padded to their widths, then text that takes what is left of the line."""
     start = "".join(one_line(text, size).ljust(size) + "  " for text, size in cells)
     columns = width()
-    return start + one_line(last, max(columns - len(start), 16) if columns else None)
+    return start + one_line(last, max(columns - len(start), 8) if columns else None)
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -68,6 +68,7 @@ def propose_command(
 
 def _read_stdin() -> str:
     try:
-        return sys.stdin.buffer.read().decode()
+        read: str | bytes = getattr(sys.stdin, "buffer", sys.stdin).read()
+        return read if isinstance(read, str) else read.decode()
     except UnicodeDecodeError:
         raise BadInput("standard input is not UTF-8", todo="save the text as UTF-8.") from None

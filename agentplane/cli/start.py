@@ -10,7 +10,8 @@ def main() -> None:
         try:
             if answer():
                 return
-        except OSError:
+        except OSError as error:
+            sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")
             sys.exit(4)
     from agentplane.cli.app import run
 

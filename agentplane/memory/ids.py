@@ -9,7 +9,7 @@ from agentplane.plane.ledger import raise_tops
 
 CANDIDATE_PREFIX = "CAND"
 _CANDIDATE_LENGTH = 6
-_BEGINNING = re.compile(r"[A-Za-z][A-Za-z0-9]*-[A-Za-z0-9]+")
+_BEGINNING = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}")
 
 

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.plane.settings import KindRow, Settings
+from agentplane.plane.layout import Layout
+from agentplane.plane.settings import KindRow, Settings, line_of
+from agentplane.text import files
 from agentplane.text.visible import one_line
 
 
@@ -39,6 +41,24 @@ def kinds_of(settings: Settings) -> dict[str, Kind]:
     return kinds
 
 
+def kinds_in(layout: Layout, settings: Settings) -> dict[str, Kind]:
+    """The same, with the place in config.toml where one does not fit."""
+    try:
+        return kinds_of(settings)
+    except BadKind as error:
+        text = (files.read_if(layout.config) or b"").decode(errors="replace")
+        where = f"{layout.shown('config.toml')}:{line_of(('kinds', *error.keys), text)}"
+        raise BadInput(error.what, where=where, todo=error.todo) from None
+
+
+class BadKind(BadInput):
+    """A kind that cannot be beside the others; `keys` says where under [kinds]."""
+
+    def __init__(self, what: str, todo: str, keys: tuple[str, ...]) -> None:
+        super().__init__(what, todo=todo)
+        self.keys = keys
+
+
 def kind_named(kinds: Mapping[str, Kind], name: str) -> Kind:
     found = kinds.get(name.lower())
     if found is None:
@@ -51,10 +71,8 @@ def _check_row(name: str, row: KindRow, kinds: Mapping[str, Kind]) -> None:
     taken_files = {kind.file.removeprefix("memory/") for kind in kinds.values()} | {_RESERVED_FILE}
     for what, value, taken in (("prefix", row.prefix, taken_prefixes), ("file", row.file, taken_files)):
         if value in taken:
-            raise BadInput(
-                f"kind `{name}`: the {what} {value} is taken",
-                where="config.toml",
-                todo=f"choose another {what}.",
+            raise BadKind(
+                f"kind `{name}`: the {what} {value} is taken", f"choose another {what}.", (name, what)
             )
     if name in kinds:
-        raise BadInput(f"kind `{name}` is built in", where="config.toml", todo="choose another name.")
+        raise BadKind(f"kind `{name}` is built in", "choose another name.", (name,))

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, read_headers
-from agentplane.memory.kinds import Kind, kinds_of
+from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known
 from agentplane.plane.store import Snapshot
@@ -33,7 +33,7 @@ class Memory:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        return kinds_of(self.snapshot.settings)
+        return kinds_in(self.snapshot.layout, self.snapshot.settings)
 
     @cached_property
     def _kind_of_file(self) -> dict[str, Kind]:

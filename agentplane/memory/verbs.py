@@ -188,7 +188,10 @@ def _check_proposal(proposal: Proposal) -> None:
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *proposal.supersedes)
-    if any("\0" in text for text in (proposal.statement, proposal.rationale or "", *words)):
+    texts = (proposal.statement, proposal.rationale or "", *words)
+    if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
+        raise BadInput("the text is not UTF-8", todo="save it as UTF-8.")
+    if any("\0" in text for text in texts):
         raise BadInput("the text holds a NUL character", todo="leave it out.")
     if not all(word.strip() for word in words):
         raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")

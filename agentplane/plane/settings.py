@@ -3,6 +3,7 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -82,9 +83,11 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
     """The library names the place as `$.trust.hand_edits`; a person wants the line."""
     what, _, place = message.partition(" - at `")
     place = place.rstrip("`")
-    if "[...]" in place:
+    if place.startswith("key`"):
+        what, place = f"no name for a kind: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
+    elif "[...]" in place:
         place = place.replace("[...]", f".{_bad_kind(table)}")
-    keys = [key for key in place.removeprefix("key in ").removeprefix("$").split(".") if key]
+    keys = [key for key in place.removeprefix("$").split(".") if key]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
     todo = f"the keys are {', '.join(_names(Settings))}."
     if unknown:
@@ -96,7 +99,7 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
         what = f"`{'.'.join(keys)}`: {what[:1].lower()}{what[1:]}"
         allowed = _allowed(keys)
         todo = f"it is one of {allowed}." if allowed else "give it a value of that kind, or leave it out."
-    return BadInput(what, where=f"{shown}:{_line_of(keys, text)}", todo=todo)
+    return BadInput(what, where=f"{shown}:{line_of(keys, text)}", todo=todo)
 
 
 def _bad_kind(table: dict[str, Any]) -> str:
@@ -131,7 +134,7 @@ def _allowed(keys: list[str]) -> str:
     return " or ".join(f'"{value}"' for value in get_args(kind)) if get_origin(kind) is Literal else ""
 
 
-def _line_of(keys: list[str], text: str) -> int:
+def line_of(keys: Sequence[str], text: str) -> int:
     """The line of the deepest of `keys` that can be found; dotted and inline tables give the outer one's."""
     table: list[str] = []
     best, depth = 1, 0
@@ -143,6 +146,6 @@ def _line_of(keys: list[str], text: str) -> int:
             path = table + [part.strip().strip("\"'") for part in pair[1].split(".")]
         else:
             continue
-        if len(path) > depth and path == keys[: len(path)]:
+        if len(path) > depth and path == list(keys[: len(path)]):
             best, depth = number, len(path)
     return best

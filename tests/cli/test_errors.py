@@ -1,0 +1,274 @@
+"""What a user can do wrong: one or two lines, an exit code, never a traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.cli.app import COMMANDS
+from tests.cli.conftest import Cli, candidate
+
+
+HOSTILE = [
+    "",
+    " ",
+    "-",
+    "..",
+    "../../x",
+    "/",
+    "*",
+    "%s",
+    "{0}",
+    "a\nb",
+    "\x1b[31m",
+    "\udcff",
+    "\u202e",
+    "漢",
+    "x" * 4000,
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["frob"], "frob"),
+        (["aprove"], "approve"),
+        (["STATUS"], "status"),
+        ([""], "--help"),
+        (["show"], "ID"),
+        (["status", "extra"], "extra"),
+        (["status", "--jsno"], "--json"),
+        (["propose"], "STATEMENT"),
+        (["propose", "two", "words"], "words"),
+        (["propose", "x", "--confidence", "high"], "high"),
+        (["ops", "-n", "many"], "many"),
+        (["ops", "-n", "0"], "0"),
+        (["completion", "tcsh"], "tcsh"),
+        (["completion"], "bash"),
+        (["--plane"], "--plane"),
+        (["--jsno"], "--jsno"),
+        (["--json", "status"], "--json"),
+    ],
+)
+def test_wrong_words_get_two_lines_at_most(plane: Plane, cli: Cli, words: list[str], said: str) -> None:
+    assert said in cli(*words).refused(2)
+
+
+def test_a_near_miss_is_guessed(plane: Plane, cli: Cli) -> None:
+    assert "`approve`" in cli("aprove").err
+    assert "Did you mean" not in cli("qqqq").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            [verb]
+            for verb in (
+                "show",
+                "history",
+                "approve",
+                "reject",
+                "deprecate",
+                "adopt",
+                "revert",
+                "edit",
+                "undo",
+            )
+        ),
+        *(["list", option] for option in ("--kind", "--status", "--tag")),
+        *(
+            ["propose", "x", f"--{name}"]
+            for name in ("type", "source", "evidence", "supersedes", "expires", "tag")
+        ),
+        ["propose"],
+    ],
+    ids=" ".join,
+)
+def test_hostile_words_are_answered_in_two_lines_at_most(shelf: Plane, person: Cli, words: list[str]) -> None:
+    """In this process a traceback is an exception that comes out of `run`."""
+    split = ["--"] if len(words) == 1 else []
+    wrong = []
+    for text in HOSTILE:
+        try:
+            ran = person(*words, *split, text)
+        except Exception as error:
+            wrong.append(f"{text[:20]!r}: traceback, {error!r:.80}")
+            continue
+        told = ran.err.strip("\n").splitlines()
+        if ran.code not in (0, 2, 3) or (ran.code and not 1 <= len(told) <= 2) or len(ran.err) > 600:
+            wrong.append(f"{text[:20]!r}: exit {ran.code}, {len(told)} lines, {len(ran.err)} characters")
+        if "\x1b" in ran.out + ran.err or "\u202e" in ran.out + ran.err:
+            wrong.append(f"{text[:20]!r}: sent to the terminal as it is")
+
+    assert wrong == []
+    assert all("nowhere" in row["what"] for row in person("doctor", "--json").json("doctor")["findings"])
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "a/b/c", "..missing", "x" * 4000, "a\nb", "\udcff"])
+def test_a_plane_that_is_named_and_not_there_is_never_replaced_by_another(
+    plane: Plane, cli: Cli, folder: str
+) -> None:
+    """A typo in --plane must not end up in the plane that happens to be here."""
+    before = plane.layout.log.read_bytes()
+
+    cli("--plane", folder, "propose", "x").refused(2, "agentplane init")
+    cli("--plane", folder, "status").refused(2)
+
+    assert plane.layout.log.read_bytes() == before
+
+
+def test_a_file_for_a_plane(plane: Plane, cli: Cli, project: Path) -> None:
+    (project / "file").write_text("x")
+    cli("--plane", "file", "status").refused(2, "file")
+
+
+def test_outside_of_any_plane(cli: Cli, project: Path) -> None:
+    for verb in ("status", "inbox", "list", "ops", "doctor", "undo", "badge --json"):
+        cli(*verb.split()).refused(2, str(project), "no plane here", "agentplane init")
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["status", "init --yes", "propose x", "doctor"])
+def test_in_a_folder_that_was_deleted(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    gone = project / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    ran = cli(*verb.split())
+
+    assert ran.code in (2, 4)
+    assert len(ran.err.strip().splitlines()) <= 2
+
+
+def test_from_a_subfolder(plane: Plane, cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "src" / "deep").mkdir(parents=True)
+    top = cli("status").out
+    monkeypatch.chdir(project / "src" / "deep")
+    assert cli("status").out == top
+    id_ = candidate(cli)
+    assert plane.memory().inbox[0].id == id_
+
+
+@pytest.mark.parametrize("named", [".agentplane", ".", "src", "src/../.agentplane"])
+def test_a_plane_can_be_named_by_itself_or_by_a_folder_in_its_project(
+    plane: Plane, cli: Cli, project: Path, named: str
+) -> None:
+    (project / "src").mkdir()
+    assert cli("--plane", named, "status").out == cli("status").out
+    assert cli("--plane", str(project / named), "status").code == 0
+
+
+def test_the_environment_names_a_plane(
+    plane: Plane, cli: Cli, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTPLANE_PLANE", str(plane.layout.root))
+    monkeypatch.chdir(tmp_path)
+    assert str(plane.layout.root) in cli("status").out
+
+
+CONFIGS = [
+    (b'[trust]\nhand_editz = "review"\n', ":2:", "hand_edits"),
+    (b"[trust]\nhand_edits = 3\n", ":2:", "hand_edits"),
+    (b'[trust]\n\nhand_edits = "banana"\n', ":3:", "banana"),
+    (b"[trust]\ntools_may_approve = 1\n", ":2:", "tools_may_approve"),
+    (b"[trust\n", ":1:", "]"),
+    (b"x = 1\nx = 2\n", ":2:", "overwrite"),
+    (b"[trust]\n\xff\n", ":2:", "UTF-8"),
+    (b"trust = 3\n", ":1:", "trust"),
+    (b"[surprise]\n", ":1:", "surprise"),
+    (b"[write]\nlock_timeout = -1\n", ":2:", "lock_timeout"),
+    (b"[policy]\nauto_approve_confidence = 7\n", ":2:", "auto_approve_confidence"),
+    (b'[kinds.decision]\nprefix = "XX"\nfile = "x.md"\n', ".agentplane/config.toml:1:", "decision"),
+    (b'[kinds.pref]\nprefix = "CAND"\nfile = "x.md"\n', ".agentplane/config.toml:", "CAND"),
+    (b'[kinds.pref]\nprefix = "PREF"\nfile = "facts.md"\n', ".agentplane/config.toml:", "facts.md"),
+    (b'[kinds.pref]\nprefix = "PREF"\nfile = "../x.md"\n', ":3:", "kinds.pref.file"),
+    (b'[kinds.pref]\nprefix = "p"\nfile = "x.md"\n', ":2:", "kinds.pref.prefix"),
+    (b'[kinds.pref]\nfile = "x.md"\n', ":1:", "prefix"),
+    (b'[kinds."a b"]\nprefix = "AB"\nfile = "x.md"\n', ":1:", "a b"),
+]
+
+
+@pytest.mark.parametrize(("config", "where", "said"), CONFIGS)
+def test_a_broken_config_is_named_with_its_line(
+    plane: Plane, cli: Cli, config: bytes, where: str, said: str
+) -> None:
+    plane.layout.config.write_bytes(config)
+    before = plane.layout.log.read_bytes()
+
+    for verb in ("status", "propose x"):
+        cli(*verb.split()).refused(2, ".agentplane/config.toml", where, said)
+    ran = cli("doctor")
+
+    assert ran.code == 1
+    assert where in ran.out
+    assert plane.layout.log.read_bytes() == before
+
+
+def test_every_key_of_the_settings_can_be_set(plane: Plane, cli: Cli) -> None:
+    plane.layout.config.write_text(
+        '[trust]\nhand_edits = "accept"\ntools_may_approve = true\n[policy]\nauto_approve_confidence = 0.9\n'
+        '[write]\nlock_timeout = 3\n[kinds.preference]\nprefix = "PREF"\nfile = "preferences.md"\nlabel = "We like"\n'
+    )
+    id_ = candidate(cli, "Short names.", "--type", "preference")
+    assert cli("approve", id_).out == f"{id_} -> PREF-001\n"
+    assert "We like: Short names." in (plane.layout.memory / "preferences.md").read_text()
+    assert cli("list", "--kind", "preference").out.split()[0] == "PREF-001"
+    assert cli("doctor").code == 0
+
+
+def test_the_config_that_init_writes_says_what_the_defaults_are(plane: Plane, cli: Cli) -> None:
+    """Taking away every `# ` before a key leaves settings that are read."""
+    lines = plane.layout.config.read_text().splitlines()
+    keys = [line.removeprefix("# ") if " = " in line or line.startswith("# [") else line for line in lines]
+    plane.layout.config.write_text("\n".join(keys))
+    assert cli("status").code == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_a_help_text_that_fits(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = cli(name, "--help")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"Usage: agentplane {name}")
+    first = ran.out.splitlines()[2].strip()
+    assert first
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    assert COMMANDS[name][1].split(";")[0].rstrip(".").split()[0] == first.split()[0]
+
+
+PRINT_DATA = ["status", "inbox", "list", "show", "history", "propose", "ops", "doctor", "badge"]
+
+
+@pytest.mark.parametrize("name", PRINT_DATA)
+def test_what_prints_data_has_json(cli: Cli, name: str) -> None:
+    assert "--json" in cli(name, "--help").out
+
+
+def test_help_lists_every_command_once_with_what_it_does(cli: Cli) -> None:
+    out = cli("--help").out
+    for name, (_, text) in COMMANDS.items():
+        assert sum(line.split()[:1] == [name] for line in out.splitlines()) == 1
+        assert text.split(";")[0][:20] in out
+    assert cli("-h").out == out
+
+
+def test_version(cli: Cli) -> None:
+    from agentplane import __version__
+
+    assert __version__ in cli("--version").out
+
+
+@pytest.mark.parametrize(
+    "words", [["show", "FACT-001"], ["list"], ["inbox"], ["status"], ["doctor"], ["ops"]]
+)
+def test_json_comes_alone_and_data_never_goes_to_stderr(shelf: Plane, cli: Cli, words: list[str]) -> None:
+    candidate(cli)
+    ran = cli(*words, "--json")
+    assert ran.err == ""
+    assert ran.out.startswith("{")
+    assert ran.out.endswith("}\n")

@@ -1,0 +1,214 @@
+"""init, demo, completion."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentplane.plane.create import INTRODUCTIONS
+from tests.cli.conftest import Cli
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Every path below a folder with its bytes; None for a folder, the target's name for a link."""
+    found: dict[str, bytes | None] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = b"-> " + bytes(path.readlink())
+        else:
+            found[name] = path.read_bytes() if path.is_file() else None
+    return found
+
+
+def test_init_makes_a_plane_and_says_what_it_made(cli: Cli, project: Path) -> None:
+    ran = cli("init", "--yes")
+
+    assert ran.code == 0
+    made = {str(path.relative_to(project)) for path in (project / ".agentplane").rglob("*") if path.is_file()}
+    told = set(ran.out.splitlines())
+    assert told <= made
+    assert {f".agentplane/memory/{name}" for name in (*INTRODUCTIONS, "log.jsonl")} <= told
+    assert "agentplane propose" in ran.err
+    assert cli("doctor").code == 0
+    assert cli("status").code == 0
+
+
+def test_init_twice_changes_nothing(cli: Cli, project: Path) -> None:
+    cli("init", "--yes")
+    before = tree(project)
+
+    ran = cli("init", "--yes")
+
+    assert (ran.code, ran.out) == (0, "")
+    assert "already" in ran.err
+    assert tree(project) == before
+
+
+def test_init_makes_what_is_missing_and_keeps_the_rest(cli: Cli, project: Path) -> None:
+    cli("init", "--yes")
+    config = project / ".agentplane" / "config.toml"
+    config.write_text("[trust]\ntools_may_approve = true\n")
+    (project / ".agentplane" / "memory" / "facts.md").unlink()
+
+    assert cli("init", "--yes").out == ".agentplane/memory/facts.md\n"
+    assert config.read_text() == "[trust]\ntools_may_approve = true\n"
+
+
+def test_init_without_a_terminal_needs_yes(cli: Cli, project: Path) -> None:
+    cli("init").refused(2, "no terminal", "agentplane init --yes")
+    assert tree(project) == {}
+
+
+def test_init_asks_and_takes_no_for_an_answer(person: Cli, project: Path) -> None:
+    ran = person("init", typing="n\n")
+    assert ran.code != 0
+    assert str(project / ".agentplane") in ran.out + ran.err
+    assert tree(project) == {}
+
+
+def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
+    assert person("init", typing="\n").code == 0
+    assert (project / ".agentplane" / "memory" / "log.jsonl").is_file()
+
+
+def test_init_in_a_subfolder_of_a_repository_goes_to_its_top(
+    cli: Cli, git_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = git_project / "src" / "deep"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+
+    assert cli("init", "--yes").code == 0
+
+    assert (git_project / ".agentplane" / "config.toml").is_file()
+    assert not (below / ".agentplane").exists()
+
+
+def test_init_in_the_git_folder_makes_nothing_there(
+    cli: Cli, git_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(git_project / ".git")
+
+    cli("init", "--yes")
+
+    assert not (git_project / ".git" / ".agentplane").exists()
+
+
+def test_what_git_sees_of_a_new_plane(cli: Cli, git_project: Path) -> None:
+    cli("init", "--yes")
+    cli("propose", "x")
+    cli("badge")
+    subprocess.run(("git", "add", "."), cwd=git_project, check=True)
+    listed = subprocess.run(
+        ("git", "ls-files"), cwd=git_project, check=True, capture_output=True, text=True
+    ).stdout
+    assert ".agentplane/memory/log.jsonl" in listed
+    assert ".agentplane/ops/" in listed
+    assert "cache" not in listed
+    assert ".lock" not in listed
+
+
+FOREIGN = {
+    "WORKFLOW.md": {"WORKFLOW.md": "theirs"},
+    "cache.sqlite": {"cache.sqlite": "theirs"},
+    "appendix": {"appendix/a.md": "theirs"},
+    "with a config of their own": {"WORKFLOW.md": "theirs", "config.toml": 'model = "x"\n'},
+    "with an empty config": {"cache.sqlite": "theirs", "config.toml": ""},
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+@pytest.mark.parametrize("verb", ["init --yes", "status", "doctor --fix", "propose x", "badge --json"])
+def test_another_programs_folder_is_explained_and_not_touched(
+    cli: Cli, project: Path, case: str, verb: str
+) -> None:
+    for name, text in FOREIGN[case].items():
+        path = project / ".agentplane" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    before = tree(project)
+
+    ran = cli(*verb.split())
+
+    assert tree(project) == before
+    ran.refused(3 if verb.startswith("init") else 2, "another program", "--plane .agentmemory")
+
+
+def test_the_way_out_that_is_offered_works(cli: Cli, project: Path) -> None:
+    (project / ".agentplane").mkdir()
+    (project / ".agentplane" / "WORKFLOW.md").write_text("theirs")
+
+    assert cli("--plane", ".agentmemory", "init", "--yes").code == 0
+    assert cli("--plane", ".agentmemory", "propose", "x").code == 0
+    assert cli("--plane", ".agentmemory", "badge").out == "● 1\n"
+    assert cli("--plane", ".agentmemory", "doctor").code == 0
+    assert tree(project / ".agentplane") == {"WORKFLOW.md": b"theirs"}
+
+
+def test_a_broken_config_stops_init_before_it_writes(cli: Cli, project: Path) -> None:
+    (project / ".agentplane").mkdir()
+    (project / ".agentplane" / "config.toml").write_text("[trust\n")
+    before = tree(project)
+
+    cli("init", "--yes").refused(2, ".agentplane/config.toml:1:")
+
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize("target", ["real", "dangling", "plane"])
+@pytest.mark.parametrize("verb", ["init --yes", "status", "propose x", "doctor --fix", "badge --json"])
+def test_a_linked_plane_is_refused_and_its_target_not_touched(
+    cli: Cli, project: Path, tmp_path: Path, target: str, verb: str
+) -> None:
+    outside = tmp_path / "outside"
+    if target != "dangling":
+        outside.mkdir()
+    if target == "plane":
+        cli("--plane", str(outside / "p"), "init", "--yes")
+        outside /= "p"
+    (project / ".agentplane").symlink_to(outside)
+    before = tree(tmp_path)
+
+    cli(*verb.split()).refused(3 if verb.startswith("init") else 4, "symbolic link")
+
+    assert tree(tmp_path) == before
+
+
+def test_init_where_a_file_is_in_the_way(cli: Cli, project: Path) -> None:
+    (project / ".agentplane").write_text("mine")
+    cli("init", "--yes").refused(4, ".agentplane", "file")
+    assert (project / ".agentplane").read_text() == "mine"
+    cli("status").refused(2, ".agentplane")
+
+
+def test_demo_is_a_plane_with_everything_in_it(cli: Cli, project: Path) -> None:
+    ran = cli("demo", "--into", "here")
+
+    assert ran.code == 0
+    folder = project / "here" / "payments-api"
+    assert "CAND-" in ran.out
+    assert "here/payments-api" in ran.err
+    assert cli("--plane", str(folder), "status", "--json").json("status")["waiting"] >= 8
+    assert len(cli("--plane", str(folder), "list", "--json").json("list")["entries"]) >= 25
+    rows = cli("--plane", str(folder), "doctor", "--json").json("doctor")["findings"]
+    assert not [row for row in rows if row["severity"] == "error"]
+
+
+def test_demo_does_not_write_over_anything(cli: Cli, project: Path) -> None:
+    (project / "payments-api").mkdir()
+    (project / "payments-api" / "mine").write_text("mine")
+    cli("demo", "--into", ".").refused(2, "payments-api", "--into")
+    assert tree(project / "payments-api") == {"mine": b"mine"}
+
+
+def test_demo_into_a_file(cli: Cli, project: Path) -> None:
+    (project / "file").write_text("mine")
+    cli("demo", "--into", "file").refused(2, "file")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_and_nothing_else(cli: Cli, shell: str) -> None:
+    ran = cli("completion", shell)
+    assert (ran.code, ran.err) == (0, "")
+    assert "_AGENTPLANE_COMPLETE" in ran.out

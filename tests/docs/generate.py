@@ -1,0 +1,183 @@
+"""Makes what the documentation takes from the program itself: commands, modules, sessions, the picture.
+
+python -m tests.docs.generate           writes it anew
+python -m tests.docs.generate --check   names what is stale
+"""
+
+import argparse
+import ast
+import os
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import click
+import msgspec
+
+from agentplane.cli.app import COMMANDS, cli
+from tests.conftest import clean_environment
+from tests.docs import sessions
+from tests.e2e.terminal import typed
+
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PICTURE = DOCS / "pictures" / "inbox.svg"
+MARK = re.compile(r"(<!-- made by tests/docs/generate\.py: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+_COLUMNS = 100
+_CELL, _LINE, _MARGIN = 8.4, 19, 16
+_SGR = re.compile(r"\x1b\[([0-9;]*)m")
+
+
+def commands() -> str:
+    """The help of each command, in the order of `agentplane --help`."""
+    parts = [_section("agentplane", cli, "agentplane")]
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        parts.append(_section(f"agentplane {name}", command, f"agentplane {name}"))
+    return "\n".join(parts)
+
+
+def _section(title: str, command: click.Command, name: str) -> str:
+    context = click.Context(
+        command, info_name=name, terminal_width=80, help_option_names=["-h", "--help"], color=False
+    )
+    return f"## {title}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
+
+
+def rooms() -> list[str]:
+    """The rooms from the top down, as the import rules have them."""
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    names = (name.strip() for layer in rules["layers"] for name in re.split(r"[|:]", layer))
+    return [name for name in names if (ROOT / "agentplane" / name).is_dir()]
+
+
+def modules() -> str:
+    """Each room's modules with the first sentence of their docstrings."""
+    return "\n".join(_room(room) for room in rooms())
+
+
+def _room(room: str) -> str:
+    folder = ROOT / "agentplane" / room
+    rows = [f"| `{path.name}` | {_first_line(path)} |" for path in sorted(folder.glob("*.py"))]
+    rows = [row for row in rows if "`__init__.py`" not in row]
+    head = f"### `{room}/`\n\n{_first_line(folder / '__init__.py')}\n\n| module | what it does |\n| --- | --- |\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def _first_line(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def filled(text: str) -> str:
+    """A page with its generated parts as they should be."""
+    makers = {"commands": commands, "modules": modules}
+    return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
+
+
+def picture() -> str:
+    """A review in a terminal, as the program prints it on a copy of the example."""
+    return _svg([*_recorded()])
+
+
+def _recorded() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        typed(["demo", "--into", "."], folder)
+        project = folder / "payments-api"
+        listed = typed(["inbox", "--json"], project).screen
+        waiting = [row["id"] for row in msgspec.json.decode(listed)["candidates"]]
+        for words in (["inbox"], ["show", waiting[0]], ["approve", waiting[0], waiting[1]], ["badge"]):
+            yield f"\x1b[2m$\x1b[0m agentplane {' '.join(words)}"
+            yield from typed(words, project, columns=_COLUMNS).screen.rstrip("\n").split("\n")
+            yield ""
+
+
+def _svg(lines: list[str]) -> str:
+    width, height = round(_COLUMNS * _CELL + 2 * _MARGIN), len(lines) * _LINE + 2 * _MARGIN
+    rows = [
+        f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * number - 5}">{"".join(_spans(line))}</text>'
+        for number, line in enumerate(lines, 1)
+        if line
+    ]
+    style = "text{white-space:pre;fill:#d8dee9}.b{font-weight:700}.d{fill:#8a94a6}.r{fill:#ff7b72}"
+    size = f'viewBox="0 0 {width} {height}" width="{width}"'
+    font = 'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>',
+            f"<style>{style}</style>",
+            f'<rect width="{width}" height="{height}" rx="8" fill="#161b22"/>',
+            *rows,
+            "</svg>\n",
+        ]
+    )
+
+
+def _spans(line: str) -> Iterator[str]:
+    """The pieces of a line, each with the style that is on there."""
+    style = ""
+    for place, piece in enumerate(_SGR.split(line)):
+        if place % 2:
+            style = {"1": "b", "2": "d", "31": "r"}.get(piece, "" if piece in ("", "0") else style)
+        elif piece:
+            yield f'<tspan class="{style}">{escape(piece)}</tspan>' if style else escape(piece)
+
+
+def steady(text: str) -> str:
+    """Without what differs from run to run: dates and commits are in what a revision is made of."""
+    return re.sub(r"memory [0-9a-f]{8}", "memory 00000000", text)
+
+
+def generated() -> dict[Path, str]:
+    """Every file that is generated in whole or in part, as it should be."""
+    found = {
+        path: filled(path.read_text()) for path in sorted(DOCS.rglob("*.md")) if MARK.search(path.read_text())
+    }
+    return {**found, PICTURE: picture()}
+
+
+def with_sessions() -> dict[Path, str]:
+    """Every page that shows a session, with what the program prints now."""
+    found = {}
+    for path in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))):
+        text = path.read_text()
+        if any(sessions.steps(text)):
+            with tempfile.TemporaryDirectory() as temporary:
+                home = Path(temporary) / "home"
+                home.mkdir()
+                found[path] = sessions.rewritten(text, home.resolve())
+    return found
+
+
+def stale(made: Mapping[Path, str]) -> list[Path]:
+    return [
+        path for path, text in made.items() if not path.exists() or steady(path.read_text()) != steady(text)
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    wanted = clean_environment()
+    os.environ.clear()
+    os.environ.update(wanted)
+    made = {**generated(), **with_sessions()}
+    old = stale(made)
+    for path in old:
+        print(f"{'stale:' if check else 'wrote'} {path.relative_to(ROOT)}")
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(made[path])
+    return int(check and bool(old))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

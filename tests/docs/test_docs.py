@@ -1,0 +1,284 @@
+"""The documentation says what the program does."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agentplane.api import Plane
+from agentplane.cli.app import COMMANDS, run
+from agentplane.memory.entry import Header
+from agentplane.memory.kinds import BUILT_IN
+from agentplane.plane import settings
+from agentplane.plane.origin import TOOL_VARIABLES
+from tests.conftest import ROOT, decision
+from tests.docs import generate
+from tests.docs.sessions import Session, Step, steps
+
+
+DOCS = ROOT / "docs"
+EXAMPLE = ROOT / ".agentplane-example"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def names(pages: list[Path]) -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in pages]
+
+
+def outside_code(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def rows(page: str, heading: str) -> dict[str, list[str]]:
+    """The rows of the table whose first heading this is, by their first cell."""
+    found: dict[str, list[str]] = {}
+    for table in re.findall(rf"^\| {heading} \|.*\n\| ---.*\n((?:\|.*\n)+)", page, re.MULTILINE):
+        for line in table.splitlines():
+            first, *rest = (cell.strip() for cell in line.strip("|").split(" | "))
+            found[first] = rest
+    return found
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", outside_code(page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(outside_code(page.read_text())):
+        if link.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT), link
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_every_page_can_be_reached_from_the_readme(page: Path) -> None:
+    seen, todo = set[Path](), [ROOT / "README.md"]
+    while todo:
+        here = todo.pop()
+        if here in seen or here.suffix != ".md":
+            continue
+        seen.add(here)
+        links = (link.partition("#")[0] for link in LINK.findall(outside_code(here.read_text())))
+        todo += [(here.parent / link).resolve() for link in links if link and "://" not in link]
+    assert page in seen
+
+
+def test_every_command_is_in_the_reference() -> None:
+    text = (DOCS / "cli.md").read_text()
+    assert [name for name in COMMANDS if f"\n## agentplane {name}\n" not in text] == []
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    assert names(generate.stale(generate.generated())) == [], "run: python -m tests.docs.generate"
+
+
+def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
+    tree = ET.fromstring(generate.PICTURE.read_text())
+    text = "".join(tree.itertext())
+    assert "agentplane inbox" in text
+    assert "agentplane approve CAND-" in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["status"], "status"),
+        (["badge"], "badge"),
+        (["inbox"], "inbox"),
+        (["list"], "list"),
+        (["show", "DEC-1"], "show"),
+        (["history", "DEC-1"], "history"),
+        (["propose", "Another."], "propose"),
+        (["ops"], "ops"),
+        (["doctor"], "doctor"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_json_keys_are_documented(
+    words: list[str],
+    name: str,
+    plane: Plane,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ids = [plane.propose(decision("One.")), plane.propose(decision("Two."))]
+    plane.approve(ids[:1])
+    decisions = plane.layout.memory / "decisions.md"
+    decisions.write_text(decisions.read_text() + "By hand.\n")
+    monkeypatch.chdir(plane.layout.project)
+    run([*words, "--json"])
+    data = msgspec.json.decode(capsys.readouterr().out)
+    assert data.pop("schema") == f"agentplane/{name}@1"
+    told = next(
+        cells[1]
+        for cells in rows((DOCS / "cli.md").read_text(), "command").values()
+        if f"`{name}`" in cells[0]
+    )
+    documented = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", told)))) - {"refused"}
+    used = set(data)
+    for value in data.values():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            used |= set(value[0])
+    assert used - documented == set()
+    # What is told of what is not in these data: an empty list has no keys to show.
+    empty = {"fixed"} if name == "doctor" else set[str]()
+    assert documented - used <= empty
+
+
+def all_settings(struct: type[msgspec.Struct], start: str = "") -> dict[str, Any]:
+    """Every key with its default, by its dotted name."""
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(struct):
+        name = f"{start}{field.name}"
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            found |= all_settings(field.type, f"{name}.")
+            continue
+        factory = field.default_factory
+        found[name] = field.default if factory is msgspec.NODEFAULT else factory()
+    return found
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    table = rows((DOCS / "settings.md").read_text(), "key")
+    known = all_settings(settings.Settings)
+    kind = {f"kinds.NAME.{name}": value for name, value in all_settings(settings.KindRow).items()}
+    assert {name.strip("`") for name in table} == {*known, *kind}
+    for name, value in known.items():
+        shown = table[f"`{name}`"][0]
+        if value is None:
+            assert shown == "not set"
+        else:
+            assert tomllib.loads(f"key = {shown.strip('`')}")["key"] == value
+    for name, value in kind.items():
+        assert (table[f"`{name}`"][0] == "required") == (value is msgspec.NODEFAULT)
+
+
+def test_settings_in_the_page_are_accepted() -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / "settings.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        settings.parse(block.encode(), "settings.md")
+
+
+def test_every_header_key_is_documented_and_no_other() -> None:
+    text = (DOCS / "formats.md").read_text()
+    section = text.partition("### Header keys")[2].partition("###")[0]
+    assert {name.strip("`") for name in rows(section, "key")} == set(Header.__struct_fields__)
+
+
+def test_the_kinds_are_documented() -> None:
+    table = rows((DOCS / "words.md").read_text(), "kind")
+    assert {name: cells[:2] for name, cells in table.items()} == {
+        kind.name: [f"`{kind.prefix}`", f"`{kind.file}`"] for kind in BUILT_IN
+    }
+
+
+def test_the_variables_of_tools_are_documented() -> None:
+    text = (DOCS / "safety.md").read_text()
+    assert [
+        name for variables in TOOL_VARIABLES.values() for name in variables if f"`{name}`" not in text
+    ] == []
+
+
+def check_log(log: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the snippet of the page on formats over a log."""
+    found = re.search(r"is run by tests.*?```python\n(.*?)```", (DOCS / "formats.md").read_text(), re.DOTALL)
+    assert found
+    return subprocess.run(
+        [sys.executable, "-c", found[1], str(log)], capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def test_the_snippet_verifies_the_log_of_the_example() -> None:
+    done = check_log(EXAMPLE / "memory" / "log.jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_snippet_finds_a_changed_line(tmp_path: Path) -> None:
+    lines = (EXAMPLE / "memory" / "log.jsonl").read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'"channel":"mcp"', b'"channel":"tui"')
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"".join(lines))
+    done = check_log(log)
+    assert done.returncode == 1
+    assert "line 3 was changed" in done.stderr
+
+
+def test_the_house_is_drawn_as_the_import_rules_have_it() -> None:
+    drawn = re.findall(r"^(\w+)/ ", (DOCS / "architecture.md").read_text(), re.MULTILINE)
+    assert drawn == generate.rooms()
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^(\w+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert targets
+    for page in PAGES:
+        named = re.findall(r"(?:^|`)make (\w+)(?= +#|`|$)", page.read_text(), re.MULTILINE)
+        assert set(named) <= targets, page
+
+
+def test_the_python_example_of_the_readme_runs(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found
+    monkeypatch.chdir(plane.layout.project)
+    exec(found[1], {})
+    assert [entry.statement for entry in plane.memory().inbox] == ["Use Textual for the TUI."]
+
+
+# The README's session has a test of its own.
+SESSIONS = [page for page in PAGES[1:] if any(steps(page.read_text()))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SESSIONS, ids=names(SESSIONS))
+def test_sessions_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    session = Session(home)
+    for step in steps(page.read_text()):
+        session.run(step)
+
+
+@pytest.mark.slow
+def test_the_five_minutes_end_where_they_say(tmp_path: Path) -> None:
+    """What they show, and what is on disk afterwards."""
+    home = tmp_path / "home"
+    home.mkdir()
+    session = Session(home)
+    for step in steps((ROOT / "README.md").read_text()):
+        session.run(step)
+    memory = home / ".agentplane" / "memory"
+    assert "Consequence: every amount carries its currency." in (memory / "decisions.md").read_text()
+    assert "CAND-" not in (memory / "candidates.md").read_text()
+    assert check_log(memory / "log.jsonl").returncode == 0
+
+
+def test_a_session_that_prints_something_else_fails(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    session = Session(home)
+    session.run(Step("echo one; echo two", "one\ntwo"))
+    session.run(Step("echo one; echo two", "...\ntwo"))
+    session.run(Step("echo CAND-ABCDEF CAND-ABCDEF", "CAND-111111 CAND-111111"))
+    session.run(Step("echo CAND-111111", "CAND-111111"))
+    for command, shown in (
+        ("echo one", "two"),
+        ("echo CAND-AAAAAA", "CAND-111111"),
+        ("echo one; echo two", "one"),
+    ):
+        with pytest.raises(AssertionError, match="the page shows"):
+            session.run(Step(command, shown))
