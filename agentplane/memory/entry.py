@@ -10,26 +10,27 @@ INBOX_STATUS = "proposed"
 SHELF_STATUSES = ("accepted", "deprecated", "superseded")
 
 
+# Tuples, because ten thousand empty lists are ten thousand objects for the garbage collector.
 class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The keys that are known. Unknown ones stay in the file and are never touched."""
 
     id: str
     type: str
     status: str
-    tags: list[str] = []
+    tags: tuple[str, ...] = ()
     source: str | None = None
     """The run that it came from."""
     updated: str | None = None
     confidence: float | None = None
-    evidence: list[str] = []
+    evidence: tuple[str, ...] = ()
     """Paths, `path:line`, `path#symbol`, commits, URLs."""
     expires_at: str | None = None
     check: str | None = None
     """A command that an assumption must keep passing."""
-    scope: list[str] = []
+    scope: tuple[str, ...] = ()
     """Path globs that it is about; none: the whole project."""
-    supersedes: list[str] = []
-    superseded_by: list[str] = []
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
     anchor: str | None = None
     """The commit at which it was approved."""
     layer: str | None = None
@@ -40,7 +41,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
     head: Header
-    body: str
+    raw: bytes
+    """The body as it stands in the file."""
     file: str
     """The path inside the plane."""
     line: int
@@ -55,6 +57,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     @property
     def id(self) -> str:
         return self.head.id
+
+    @property
+    def body(self) -> str:
+        return self.raw.decode()
 
     @property
     def statement(self) -> str:
@@ -117,11 +123,11 @@ def _as_text(value: Any) -> str | None:
     return None if isinstance(value, list | dict) else str(value)
 
 
-def _as_list(value: Any) -> list[str] | None:
+def _as_list(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, dict):
         return None
     items = value if isinstance(value, list) else [value]
-    return [str(item) for item in items if not isinstance(item, list | dict)]
+    return tuple(str(item) for item in items if not isinstance(item, list | dict))
 
 
 def _as_number(value: Any) -> float | None:

@@ -12,6 +12,7 @@ from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known
 from agentplane.plane.store import Snapshot
+from agentplane.text.bulk import uncollected
 from agentplane.text.document import Block
 
 
@@ -43,9 +44,11 @@ class Memory:
     def entries(self) -> dict[str, Entry]:
         """Every entry that can be read, by id: the shelf in file order, then the inbox."""
         found: dict[str, Entry] = {}
-        for file in self.snapshot.pages:
-            for entry in self._of_file(file, self.snapshot.pages[file].document.blocks):
-                found.setdefault(entry.id, entry)
+        with uncollected():
+            for file, page in self.snapshot.pages.items():
+                blocks = page.document.blocks
+                for block, entry in zip(blocks, self._of_file(file, blocks), strict=True):
+                    found.setdefault(block.id, entry)
         return found
 
     @cached_property
@@ -74,7 +77,7 @@ class Memory:
     def get(self, wanted: str) -> Entry:
         """The entry that a person names."""
         file, block = self._blocks[ids.match(wanted, self._blocks)]
-        return next(self._of_file(file, [block]))
+        return self._of_file(file, [block])[0]
 
     @property
     def hand_edits(self) -> list[HandEdit]:
@@ -90,26 +93,31 @@ class Memory:
     def ids_in_files(self) -> set[str]:
         return set(self._blocks)
 
-    def _of_file(self, file: str, blocks: Sequence[Block]) -> Iterator[Entry]:
+    def _of_file(self, file: str, blocks: Sequence[Block]) -> list[Entry]:
         """Entries in one go: reading ten thousand of them costs a few calls for each and no more."""
         data, known = self.snapshot.pages[file].document.data, self.snapshot.ledger.known
-        kind = self._kind_of_file.get(file)
-        hand_edits_count = self.snapshot.settings.trust.hand_edits == "accept"
+        kind, kinds = self._kind_of_file.get(file), self.kinds
+        by_hand_counts = self.snapshot.settings.trust.hand_edits == "accept"
         heads, bent = read_headers([block.packed for block in blocks])
-        for place, (block, head) in enumerate(zip(blocks, heads, strict=True)):
+        entries = []
+        for block, head in zip(blocks, heads, strict=True):
             mark = known.get(block.id)
-            approved = mark is not None and mark.digest == block.digest and mark.file == file
-            own = kind or self.kinds.get(head.type)
-            yield Entry(
-                head,
-                data[block.body : block.end].decode(),
-                file,
-                block.line,
-                block.digest,
-                file != INBOX and (approved or hand_edits_count),
-                own.label if own else "",
-                bent.get(place, ()),
+            trusted = mark is not None and mark.digest == block.digest and mark.file == file
+            own = kind or kinds.get(head.type)
+            entries.append(
+                Entry(
+                    head,
+                    data[block.body : block.end],
+                    file,
+                    block.line,
+                    block.digest,
+                    (trusted or by_hand_counts) and file != INBOX,
+                    own.label if own else "",
+                )
             )
+        for place, problems in bent.items():
+            entries[place] = msgspec.structs.replace(entries[place], problems=problems)
+        return entries
 
     def _edited(self) -> Iterator[HandEdit]:
         known = self.snapshot.ledger.known

@@ -20,6 +20,9 @@ from agentplane.text.draft import Gap
 
 
 _SEAM = b',"texts":{'
+SIZES = "records"
+"""What `sizes` was after the last op, in the cache."""
+
 _TAIL_BYTES = 64 * 1024
 # Keys of a record are sorted, and only the record itself has this one.
 _OP = re.compile(rb'"op":"([^"]*)"')
@@ -212,6 +215,11 @@ def _lines_from(path: Path, start: int) -> list[bytes]:
         return []
     lines = [line for _, line in chain.lines(path, start)]
     return lines[1:] if start else lines
+
+
+def sizes(layout: Layout) -> bytes:
+    """Names and sizes of all op files. As long as they are what the last op left, no record can dangle."""
+    return "".join(f"{path.name} {_size(path)}\n" for path in months(layout)).encode()
 
 
 def last_op(layout: Layout) -> str | None:

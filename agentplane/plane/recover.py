@@ -26,6 +26,9 @@ def needed(layout: Layout) -> bool:
     applied = views.applied(layout)
     if tail.torn_at is not None or tail.head != applied.head:
         return True
+    sizes = records.sizes(layout)
+    if sizes == cache.load(layout, records.SIZES):
+        return False
     last = records.last_op(layout)
     return last != applied.op and last not in committed_ops(ledgers.read(layout))
 

@@ -23,6 +23,7 @@ from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
 from agentplane.text import canonical, chain, document, files
+from agentplane.text.bulk import uncollected
 from agentplane.text.draft import Draft, Gap
 
 
@@ -190,7 +191,10 @@ class Store:
             yield
 
     def _read(self) -> Snapshot:
-        return Snapshot(self.layout, self.settings(), ledgers.read(self.layout), pages.read_all(self.layout))
+        with uncollected():
+            return Snapshot(
+                self.layout, self.settings(), ledgers.read(self.layout), pages.read_all(self.layout)
+            )
 
     def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
         drafts = _Drafts(snapshot)

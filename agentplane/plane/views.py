@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import cache, records
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
@@ -55,6 +56,7 @@ def artifacts(ledger: Ledger) -> bytes:
 def refresh(layout: Layout, ledger: Ledger) -> None:
     """Writes both views. state.json comes last: it says that all else is written."""
     ledgers.keep(layout, ledger)
+    cache.save(layout, records.SIZES, records.sizes(layout))
     made = artifacts(ledger)
     if files.read_if(layout.artifacts) != made:
         files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)

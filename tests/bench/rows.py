@@ -1,34 +1,19 @@
 """The rows of the speed table that exist so far. Each gives a ratio against a bare baseline of the same run."""
 
-import shutil
+import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentplane.api import Plane
-from agentplane.memory.entry import Entry
 from tests.bench import planes
+from tests.bench.timing import best
 from tests.bench.verify_log import row as verify_log_row
 
 
 Row = dict[str, Any]
-
-
-def best(work: Callable[[], object], rounds: int = 5, before: Callable[[], object] | None = None) -> float:
-    """The shortest of a few runs, in seconds: what the machine can do when nothing else disturbs it."""
-    times = []
-    for _ in range(rounds):
-        if before:
-            before()
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def row(time_taken: float, baseline: float, limit: float) -> Row:
@@ -52,16 +37,22 @@ def badge(size: int, folder: Path) -> Row:
 
 def read_cold(size: int, folder: Path) -> Row:
     """Reading all entries with an empty cache, against libyaml on the same headers."""
-    plane = planes.make(folder, size)
-    taken = best(lambda: entries(plane), 3, before=lambda: shutil.rmtree(plane.layout.cache))
-    return row(taken, best(lambda: libyaml(headers(plane)), 3), 1.5)
+    times = reading_times(planes.make(folder, size))
+    return row(times["cold"], times["libyaml"], 1.5)
 
 
 def read_warm(size: int, folder: Path) -> Row:
     """The same with nothing changed since, against reading cold."""
-    plane = planes.make(folder, size)
-    cold = best(lambda: entries(plane), 3, before=lambda: shutil.rmtree(plane.layout.cache))
-    return row(best(lambda: entries(plane), 5), cold, 0.1)
+    times = reading_times(planes.make(folder, size))
+    return row(times["warm"], times["cold"], 0.1)
+
+
+def reading_times(plane: Plane) -> dict[str, float]:
+    """Seconds for reading, in a process that has done nothing else, as a command has not."""
+    command = [sys.executable, "-m", "tests.bench.reading", str(plane.layout.root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    times: dict[str, float] = json.loads(done.stdout)
+    return times
 
 
 def approve_bulk(size: int, folder: Path) -> Row:
@@ -86,25 +77,8 @@ def plane_without(plane: Plane, ids: list[str]) -> Callable[[], None]:
 
 
 def verify_log(size: int, folder: Path) -> Row:
+    folder.mkdir(parents=True, exist_ok=True)
     return verify_log_row(size * 100, folder)
-
-
-def entries(plane: Plane) -> dict[str, Entry]:
-    return plane.memory().entries
-
-
-def headers(plane: Plane) -> list[str]:
-    pages = plane.store.snapshot().pages.values()
-    return [
-        page.document.data[block.head : block.body].rpartition(b"---")[0].decode()
-        for page in pages
-        for block in page.document.blocks
-    ]
-
-
-def libyaml(texts: list[str]) -> None:
-    for text in texts:
-        yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 ROWS: dict[str, Callable[[int, Path], Row]] = {
