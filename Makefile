@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test lint types imports check fmt bench example clean
+.PHONY: help demo test lint types imports check fmt bench example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -42,6 +42,9 @@ bench: .venv/ready  ## Speed, as ratios (DATA=folder, SIZE=entries)
 
 example: .venv/ready  ## Make .agentplane-example anew
 	$(BIN)/python -m tests.example.make
+
+docs: .venv/ready  ## Make what is generated in the docs anew
+	$(BIN)/python -m tests.docs.generate
 
 clean:  ## Remove what was installed and built
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

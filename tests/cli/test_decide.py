@@ -33,7 +33,7 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
     (entry,) = plane.memory().inbox
     head = entry.head
     assert entry.body.strip() == "Assumption: The API answers 429.\nRationale: Seen twice."
-    assert (head.type, head.status, head.tags) == ("assumption", "proposed", ["api", "limits"])
+    assert (head.type, head.status, head.tags) == ("assumption", "proposed", ("api", "limits"))
     assert (head.evidence, head.source, head.confidence) == (
         ["app/api.py:3"],
         "20260101T000000Z-abcdef",
@@ -93,7 +93,7 @@ def test_a_nul_byte_is_not_answered_with_advice_about_code_fences(plane: Plane, 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../../../b"])
 def test_evidence_and_scope_are_text_and_are_never_opened(plane: Plane, cli: Cli, path: str) -> None:
     assert cli("propose", "x", "--evidence", path, "--scope", path).code == 0
-    assert plane.memory().inbox[0].head.evidence == [path]
+    assert plane.memory().inbox[0].head.evidence == (path,)
 
 
 def test_approve_moves_to_the_shelf(plane: Plane, person: Cli) -> None:

@@ -40,7 +40,7 @@ def test_the_text_is_gone_and_the_chain_holds(leaked: Plane) -> None:
 def test_the_history_says_that_a_text_was_pruned(leaked: Plane) -> None:
     id_ = leaked.ops(1)[0].ids[0]
     leaked.prune(SECRET)
-    steps = leaked.history(id_)
+    _, steps = leaked.history(id_)
     assert [step.verb for step in steps] == ["propose", "reject"]
     assert all(step.pruned for step in steps)
 
