@@ -35,11 +35,11 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
     assert entry.body.strip() == "Assumption: The API answers 429.\nRationale: Seen twice."
     assert (head.type, head.status, head.tags) == ("assumption", "proposed", ("api", "limits"))
     assert (head.evidence, head.source, head.confidence) == (
-        ["app/api.py:3"],
+        ("app/api.py:3",),
         "20260101T000000Z-abcdef",
         0.75,
     )
-    assert (head.scope, head.supersedes) == (["app/**"], ["DEC-001"])
+    assert (head.scope, head.supersedes) == (("app/**",), ("DEC-001",))
     assert (head.expires_at, head.check, head.proposed_by) == ("2027-01-01", "make probe", "ada")
 
 

@@ -102,7 +102,7 @@ def _recorded() -> Iterator[str]:
 def _svg(lines: list[str]) -> str:
     width, height = round(_COLUMNS * _CELL + 2 * _MARGIN), len(lines) * _LINE + 2 * _MARGIN
     rows = [
-        f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * number - 5}">{"".join(_spans(line))}</text>'
+        f'<text xml:space="preserve" x="{_MARGIN}" y="{_MARGIN + _LINE * number - 5}">{"".join(_spans(line))}</text>'
         for number, line in enumerate(lines, 1)
         if line
     ]
