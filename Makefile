@@ -3,11 +3,11 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test lint types imports check fmt bench example docs clean
+.PHONY: help demo test lint types imports check fmt bench bench-conflicts example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 .venv/ready: pyproject.toml
 	$(PY) -m venv .venv
@@ -39,6 +39,9 @@ fmt: .venv/ready  ## Format, and mend what style can mend
 
 bench: .venv/ready  ## Speed, as ratios (DATA=folder, SIZE=entries)
 	@$(BIN)/python -m tests.bench --data $(DATA) $(if $(SIZE),--size $(SIZE))
+
+bench-conflicts: .venv/ready  ## How well conflicts are found (DATA=folder)
+	@$(BIN)/python -m tests.bench.conflicts --data $(DATA)
 
 example: .venv/ready  ## Make .agentplane-example anew
 	$(BIN)/python -m tests.example.make

@@ -1,6 +1,7 @@
 """What the doors and other programs use: one object per plane, over the rooms."""
 
 import os
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -11,6 +12,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids, verbs
+from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
 from agentplane.plane import badges, git, history, layout, origin, prune, recover, undo
@@ -20,8 +22,14 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
-from agentplane.review import policy, promote
+from agentplane.review import gate, inbox, policy, promote, resolve
+from agentplane.review.inbox import Reviewed
+from agentplane.review.resolve import Choice
 from agentplane.runs import events
+
+
+_LOOKS = 4
+_LOOK_SECONDS = 0.05
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -66,7 +74,7 @@ class Plane:
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
-            conflicts=0,
+            conflicts=sum(bool(found.conflicts) for found in inbox.look(memory, self._today())),
             hand_edits=edits,
             broken=memory.broken,
             damaged=damaged,
@@ -75,20 +83,74 @@ class Plane:
 
     def is_damaged(self) -> bool:
         """Whether something is left that opening the plane could not mend."""
-        return recover.needed(self.layout)
+        for _ in range(_LOOKS):
+            if not recover.unfit(self.layout):
+                return False
+            time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
+        return True
 
     def badge(self) -> Badge:
         """What waits, counted anew and kept for `agentplane badge`."""
         return self._keep_badge(self.memory())
 
     def propose(self, proposal: Proposal) -> str:
-        """Puts a candidate into the inbox. Returns its id."""
+        """Puts a candidate into the inbox, unless the gate refuses it. Returns its id."""
+        memory = self.memory()
+        verbs.check_proposal(memory, proposal)
+        verdict = gate.check(proposal, inbox.gate_context(memory, self._today()))
+        if verdict.refused:
+            raise gate.refusal(verdict)
         who = self.origin.actor
-        done = self._do(lambda memory: verbs.propose(memory, proposal, who, self._today(), self.store.token))
+        done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
         return done.ids[0]
 
-    def approve(self, wanted: Sequence[str]) -> Done:
-        return self._do(partial(verbs.approve, wanted=wanted, stamp=self._stamp(self.origin.actor)))
+    def review(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
+        """The candidates with their conflicts and flags as things are now; none named: all."""
+        memory = self.memory()
+        return inbox.look(memory, self._today(), [memory.get(name) for name in wanted])
+
+    def approve(self, wanted: Sequence[str], choice: Choice | None = None) -> Done:
+        """Moves candidates to the shelf.
+
+        With a choice, conflicts that it does not resolve refuse the approval, as the doors do; without one
+        the caller has settled them.
+        """
+        stamp = self._stamp(self.origin.actor)
+        if choice is None:
+            return self._do(partial(verbs.approve, wanted=wanted, stamp=stamp))
+        return self._do(
+            lambda memory: resolve.approve(
+                memory, wanted, stamp, choice, inbox.Conflicts(memory).on_the_shelf
+            )
+        )
+
+    def approve_clean(
+        self, *, source: str | None = None, kind: str | None = None, tag: str | None = None
+    ) -> Done:
+        """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
+        stamp, today = self._stamp(self.origin.actor), self._today()
+
+        def plan(memory: Memory) -> Plan:
+            name = kind_named(memory.kinds, kind).name if kind else None
+            clean = [
+                reviewed.entry.id
+                for reviewed in inbox.look(memory, today)
+                if reviewed.clean
+                and source in (None, reviewed.entry.head.source)
+                and name in (None, reviewed.entry.head.type)
+                and (tag is None or tag in reviewed.entry.head.tags)
+            ]
+            if not clean:
+                raise BadInput(
+                    "no candidate is clean", todo="`agentplane inbox` says what stands in the way."
+                )
+            return verbs.approve(memory, clean, stamp)
+
+        return self._do(plan)
+
+    def merge(self, candidate: str, target: str, text: bytes, seen: str) -> Done:
+        """Takes a candidate up into an entry that was seen with the digest `seen`."""
+        return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen))
 
     def reject(self, wanted: Sequence[str], why: str | None = None) -> Done:
         return self._do(partial(verbs.reject, wanted=wanted, why=why))
@@ -170,6 +232,8 @@ class Plane:
 
     def _plain(self, plan: Callable[[Snapshot], Plan]) -> Done:
         """An op of the plane itself, which needs no look at the entries."""
+        if self.store.settings().trust.hand_edits == "accept":
+            self._take_in_hand_edits()
         done = self._require(self.store.commit(plan, self.origin))
         self._keep_badge(Memory(done.snapshot))
         return done
@@ -187,12 +251,8 @@ class Plane:
 
     def _take_in_hand_edits(self) -> None:
         """Where the settings accept hand edits, they get an op of their own before the next one."""
-
-        def plan(snapshot: Snapshot) -> Plan | None:
-            memory = Memory(snapshot)
-            return verbs.adopt(memory, ()) if memory.all_hand_edits else None
-
-        self.store.commit(plan, msgspec.structs.replace(self.origin, channel="policy"))
+        by = msgspec.structs.replace(self.origin, channel="policy")
+        self.store.commit(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
 
     @staticmethod
     def _require(done: Done | None) -> Done:

@@ -1,5 +1,6 @@
 """All checks of the rooms in one list, and the repairs that lose nothing."""
 
+import time
 from collections.abc import Callable, Iterator
 
 from agentplane.errors import AgentplaneError
@@ -8,15 +9,36 @@ from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
 from agentplane.plane.store import Store
+from agentplane.text import chain
 
 
 CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (plane_checks.check, memory_checks.check)
 
+_LOOKS = 3
+_LOOK_SECONDS = 0.1
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 def collect(store: Store) -> list[Finding]:
-    """Everything that was noticed, the worst first. A check that cannot go on says why and the rest still run."""
+    """Everything that was noticed, the worst first. Looks again when another process wrote meanwhile."""
+    for _ in range(_LOOKS):
+        before = _tail(store)
+        found = _collected(store)
+        if not found or (before == _tail(store) and before is not None):
+            break
+        time.sleep(_LOOK_SECONDS)
+    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+
+
+def _tail(store: Store) -> chain.Tail | None:
+    try:
+        return chain.tail(store.layout.log)
+    except AgentplaneError:
+        return None
+
+
+def _collected(store: Store) -> dict[Finding, None]:
+    """A check that cannot go on says why, and the rest still run."""
     found: dict[Finding, None] = {}
     for check in CHECKS:
         try:
@@ -26,7 +48,7 @@ def collect(store: Store) -> list[Finding]:
             where = error.where or store.layout.root.name
             todo = None if "agentplane doctor" in (error.todo or "") else error.todo
             found.setdefault(Finding("error", where, error.what, todo or "mend this first."))
-    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+    return found
 
 
 def fix(store: Store) -> list[str]:

@@ -59,9 +59,9 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
         lambda p: p.layout.log.write_bytes(
             b"".join(p.layout.log.read_bytes().splitlines(keepends=True)[:-2])
         ),
-        "ops/",
-        "no event",
-        "warning",
+        "log.jsonl:4",
+        "last lines are missing",
+        "error",
     ),
     "no log": (lambda p: p.layout.log.unlink(), "log.jsonl", "missing", "error"),
     "a changed record": (

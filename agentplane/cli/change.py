@@ -5,8 +5,8 @@ import sys
 import click
 
 from agentplane.cli import out
-from agentplane.cli.decide import report
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.report import report
 from agentplane.errors import BadInput
 
 

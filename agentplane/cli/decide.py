@@ -1,38 +1,69 @@
 """Deciding: approve, reject, deprecate, adopt, revert. A person's, at a terminal."""
 
 import click
-import msgspec
 
 from agentplane.cli import out
 from agentplane.cli.door import ids_argument, json_option, opened
-from agentplane.plane.store import Done
-from agentplane.text.visible import one_line
-
-
-_FEW = 4
-_PAST = {
-    "approve": "approved",
-    "reject": "rejected",
-    "deprecate": "deprecated",
-    "adopt": "adopted",
-    "revert": "reverted",
-    "edit": "edited",
-    "undo": "undid",
-    "redo": "redid",
-    "prune": "pruned",
-}
+from agentplane.cli.edit import edited_merge
+from agentplane.cli.report import report
+from agentplane.errors import BadInput
+from agentplane.review.resolve import Choice
 
 
 @click.command()
-@ids_argument()
+@ids_argument(required=False)
+@click.option("--all-clean", is_flag=True, help="Every candidate without a conflict or flag, in one op.")
+@click.option("--from", "source", metavar="RUN", help="With --all-clean: only from this run.")
+@click.option("--kind", help="With --all-clean: only this kind.")
+@click.option("--tag", help="With --all-clean: only with this tag.")
+@click.option("--supersede", multiple=True, metavar="ID", help="It takes the place of this entry.")
+@click.option("--merge-into", metavar="ID", help="Take it up into this entry, in your editor.")
+@click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
+@click.option("--why", help="The reason; it is kept.")
 @json_option
-def approve_command(ids: tuple[str, ...], as_json: bool) -> None:
-    """Move candidates to the shelf."""
-    done = opened(deciding="approving").approve(ids)
+def approve_command(
+    ids: tuple[str, ...],
+    all_clean: bool,
+    source: str | None,
+    kind: str | None,
+    tag: str | None,
+    supersede: tuple[str, ...],
+    merge_into: str | None,
+    keep_both: bool,
+    why: str | None,
+    as_json: bool,
+) -> None:
+    """Move candidates to the shelf.
+
+    A candidate that conflicts with what was decided before is refused until you say what becomes of
+    both: --supersede, --merge-into, --keep-both, or `agentplane reject`.
+    """
+    _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
+    plane = opened(deciding="approving")
+    if merge_into is not None:
+        done = edited_merge(plane, ids[0], merge_into)
+    elif all_clean:
+        done = plane.approve_clean(source=source, kind=kind, tag=tag)
+    else:
+        done = plane.approve(ids, Choice(supersede, keep_both, why))
     if not as_json:
-        for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=True):
+        for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=False):
             out.line(f"{candidate} -> {entry}")
     report(done, as_json=as_json)
+
+
+def _check_options(
+    ids: tuple[str, ...], all_clean: bool, narrowing: tuple[str | None, ...], choices: tuple[object, ...]
+) -> None:
+    """Which options go together."""
+    if all_clean == bool(ids):
+        raise BadInput("name candidates, or say --all-clean", todo="`agentplane inbox` shows them.")
+    if any(narrowing) and not all_clean:
+        raise BadInput("--from, --kind and --tag go with --all-clean")
+    if sum(map(bool, choices)) > 1 or (all_clean and any(choices)):
+        raise BadInput("--supersede, --merge-into and --keep-both exclude each other and --all-clean")
+    if choices[1] is not None and len(ids) != 1:
+        raise BadInput("--merge-into goes with one candidate", todo="merge them one by one.")
 
 
 @click.command()
@@ -70,18 +101,3 @@ def revert_command(ids: tuple[str, ...], as_json: bool) -> None:
     What stood there by hand is kept in the op: `agentplane undo` brings it back.
     """
     report(opened(deciding="reverting").revert(ids), as_json=as_json)
-
-
-def report(done: Done, *, as_json: bool) -> None:
-    """What an op did, and how it is taken back."""
-    if as_json:
-        fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        out.emit("op", **msgspec.to_builtins(fields))
-        return
-    many = len(done.ids) > _FEW
-    what = f"{len(done.ids)} ids" if many else ", ".join(one_line(id_, 40) for id_ in done.ids)
-    if done.verb == "approve":
-        what = out.count(len(done.ids) // 2, "candidate")
-    did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
-    back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
-    out.note(f"{did} {what} · memory {done.revision} · {back}")

@@ -5,18 +5,20 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from agentplane.api import Plane
 from agentplane.cli import out
-from agentplane.cli.decide import report
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.report import report
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import cache
 from agentplane.plane.store import Done
+from agentplane.review import resolve
 from agentplane.text import files
 from agentplane.text.visible import one_line
 
@@ -30,9 +32,7 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
     memory = plane.memory()
     entry = memory.get(id)
     core = memory.snapshot.core(entry.file, entry.id) or b""
-    path = _draft(plane, entry, core)
-    done = _edit_until_good(plane, entry, path)
-    path.unlink(missing_ok=True)
+    done = _edited(plane, entry, core, lambda text: plane.edit(entry.id, text, entry.digest))
     if done is not None:
         report(done, as_json=as_json)
     elif as_json:
@@ -41,28 +41,41 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
         out.note("nothing was changed.")
 
 
-def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
-    """The text in a file of its own, which is kept until it was taken over."""
-    for folder in (plane.layout.cache, plane.layout.cache / cache.DRAFTS):
-        files.make_folder(folder)
-    name = "".join(char for char in entry.id if char.isalnum() or char == "-")[:40]
-    path = plane.layout.file(f"cache/{cache.DRAFTS}/{name}-{plane.store.token(4)}.md")
-    files.write_atomic(path, core + b"\n")
-    return path
+def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
+    """Takes a candidate up into an entry, with a draft of both texts in the editor."""
+    into, draft = resolve.merged_draft(plane.memory(), candidate, target)
+    done = _edited(plane, into, draft, lambda text: plane.merge(candidate, into.id, text, into.digest))
+    if done is None:
+        raise BadInput("nothing was changed")
+    return done
 
 
-def _edit_until_good(plane: Plane, entry: Entry, path: Path) -> Done | None:
+def _edited(plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Done | None]) -> Done | None:
+    """Opens the editor on a draft until its text is taken. The draft is kept until then."""
+    path = _draft(plane, entry, core)
     before = files.read(path)
     while True:
         _open_editor(path, before)
         try:
-            return plane.edit(entry.id, files.read(path), entry.digest)
+            done = take(files.read(path))
         except AgentplaneError as error:
             if not path.exists():
                 raise BadInput("the editor left no file; nothing was changed") from None
             out.error(error)
             if not _again():
                 raise BadInput("nothing was changed", todo=f"your text is kept in {path}.") from None
+        else:
+            path.unlink(missing_ok=True)
+            return done
+
+
+def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
+    for folder in (plane.layout.cache, plane.layout.cache / cache.DRAFTS):
+        files.make_folder(folder)
+    name = "".join(char for char in entry.id if char.isalnum() or char == "-")[:40]
+    path = plane.layout.file(f"cache/{cache.DRAFTS}/{name}-{plane.store.token(4)}.md")
+    files.write_atomic(path, core + b"\n")
+    return path
 
 
 def _again() -> bool:

@@ -8,11 +8,14 @@ import msgspec
 from agentplane.cli import out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.memory.entry import SHELF_STATUSES, Entry
+from agentplane.memory.entry import SHELF_STATUSES
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import stamp
 from agentplane.plane.layout import INBOX
+from agentplane.review.hygiene import figures
+from agentplane.review.inbox import Reviewed
+from agentplane.review.resolve import described
 from agentplane.text.visible import one_line, visible
 
 
@@ -27,7 +30,7 @@ def status_command(as_json: bool) -> None:
         return
     out.line(f"memory {status.revision}  {plane.layout.root}")
     counts = [out.count(status.waiting, "candidate"), out.count(status.hand_edits, "hand edit")]
-    counts += [out.count(status.conflicts, "conflict")] if status.conflicts else []
+    counts += [f"{status.conflicts} of them with conflicts"] if status.conflicts else []
     counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
     counts += ["the log and the files do not fit together"] if status.damaged else []
     out.line(f"  {', '.join(counts)}")
@@ -58,17 +61,23 @@ def badge_command(as_json: bool) -> int:
 
 
 @click.command()
+@click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
 @json_option
-def inbox_command(as_json: bool) -> None:
+def inbox_command(sources: bool, as_json: bool) -> None:
     """The candidates, and what was edited by hand."""
-    memory = opened().memory()
+    plane = opened()
+    memory = plane.memory()
+    if sources:
+        _print_sources(memory, as_json=as_json)
+        return
+    found = plane.review()
     if as_json:
-        candidates = [rows.as_candidate(entry, rows.flags_of(memory, entry)) for entry in memory.inbox]
+        candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
         out.emit("inbox", candidates=candidates, hand_edits=edits)
         return
-    for entry in memory.inbox:
-        _print_candidate(memory, entry)
+    for reviewed in found:
+        _print_candidate(reviewed)
     _print_hand_edits(memory)
     if memory.broken:
         what = out.count(memory.broken, "piece", "pieces")
@@ -116,15 +125,18 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 @json_option
 def show_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Entries and candidates in full."""
-    memory = opened().memory()
+    plane = opened()
+    memory = plane.memory()
     entries = [memory.get(id_) for id_ in ids]
+    candidates = [entry.id for entry in entries if entry.file == INBOX]
+    reviewed = {found.entry.id: found for found in plane.review(candidates)} if candidates else {}
     if as_json:
-        out.emit("show", entries=[rows.as_entry(entry) for entry in entries])
+        out.emit("show", entries=[rows.as_shown(entry, reviewed.get(entry.id)) for entry in entries])
         return
     for number, entry in enumerate(entries):
         if number:
             out.line()
-        rows.print_entry(memory, entry)
+        rows.print_entry(memory, entry, reviewed.get(entry.id))
 
 
 @click.command()
@@ -150,13 +162,29 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
                 out.line(f"    {text}")
 
 
-def _print_candidate(memory: Memory, entry: Entry) -> None:
-    flags = rows.flags_of(memory, entry)
-    mark = "!" if flags else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
+def _print_candidate(reviewed: Reviewed) -> None:
+    entry = reviewed.entry
+    mark = "!" if not reviewed.clean else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
     out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
-    by = f"by {entry.head.proposed_by}" if entry.head.proposed_by else ""
-    details = " · ".join(text for text in (entry.head.type, by, entry.head.source, *flags) if text)
-    out.line(out.row([("", 1)], details), dim=True)
+    age = "" if not reviewed.age else f"{reviewed.age} d old"
+    like = f"says the same as {reviewed.like}" if reviewed.like else ""
+    told = (entry.head.type, reviewed.because, age, like, *reviewed.flags)
+    out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
+    for conflict in reviewed.conflicts:
+        out.line(out.row([("", 1)], described(conflict)))
+
+
+def _print_sources(memory: Memory, *, as_json: bool) -> None:
+    rows_ = figures(memory.snapshot)
+    if as_json:
+        out.emit("sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in rows_])
+        return
+    for row in rows_:
+        share = "nothing decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
+        counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
+        out.line(out.row([(row.source, 20)], f"{share:<16} {counts}"))
+    if not rows_:
+        out.note("nothing was proposed yet.")
 
 
 def _print_hand_edits(memory: Memory) -> None:

@@ -4,10 +4,12 @@ import sys
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import out, rows
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.verbs import Proposal
+from agentplane.review.resolve import described
+from agentplane.text.visible import visible
 
 
 @click.command()
@@ -53,16 +55,23 @@ def propose_command(
         expires_at=expires_at,
         check=check,
     )
+    plane = opened()
     try:
-        id_ = opened().propose(proposal)
+        id_ = plane.propose(proposal)
     except Refused as error:
         if as_json:
             out.emit("propose", refused=error.what)
         raise
+    (reviewed,) = plane.review([id_])
     if as_json:
-        out.emit("propose", id=id_, conflicts=[], flags=[])
+        told = rows.as_candidate(reviewed)
+        out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
         return
     out.line(id_)
+    for conflict in reviewed.conflicts:
+        out.note(f"  {visible(described(conflict))}")
+    for flag in reviewed.flags:
+        out.note(f"  {visible(flag)}")
     out.note("waits in the inbox.")
 
 

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import msgspec
+
 from agentplane.cli import out
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import HandEdit, Memory
-from agentplane.text.visible import hidden, visible
+from agentplane.review.inbox import Reviewed
+from agentplane.review.resolve import described
+from agentplane.text.visible import visible
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:
@@ -35,7 +39,13 @@ def as_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def as_candidate(entry: Entry, flags: list[str]) -> dict[str, Any]:
+def as_shown(entry: Entry, reviewed: Reviewed | None) -> dict[str, Any]:
+    """An entry in full; a candidate with its conflicts and flags."""
+    return as_entry(entry) | (as_candidate(reviewed) if reviewed else {})
+
+
+def as_candidate(reviewed: Reviewed) -> dict[str, Any]:
+    entry = reviewed.entry
     return {
         "id": entry.id,
         "type": entry.head.type,
@@ -45,25 +55,18 @@ def as_candidate(entry: Entry, flags: list[str]) -> dict[str, Any]:
         "confidence": entry.head.confidence,
         "proposed_by": entry.head.proposed_by,
         "updated": entry.head.updated,
-        "flags": flags,
-        "conflicts": [],
+        "age_days": reviewed.age,
+        "like": reviewed.like,
+        "flags": list(reviewed.flags),
+        "conflicts": [msgspec.to_builtins(conflict) for conflict in reviewed.conflicts],
     }
-
-
-def flags_of(memory: Memory, entry: Entry) -> list[str]:
-    """What a reviewer should know before reading on."""
-    flags = [f"hand edit: {edit.change}" for edit in memory.hand_edits if edit.id == entry.id]
-    flags += list(entry.problems)
-    if hidden(entry.body):
-        flags.append("hidden characters")
-    return flags
 
 
 def as_hand_edit(edit: HandEdit) -> dict[str, Any]:
     return {"id": edit.id, "change": edit.change, "file": edit.file, "line": edit.line}
 
 
-def print_entry(memory: Memory, entry: Entry) -> None:
+def print_entry(memory: Memory, entry: Entry, reviewed: Reviewed | None) -> None:
     """An entry in full."""
     head = entry.head
     out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(head.status)}", bold=True)
@@ -89,8 +92,10 @@ def print_entry(memory: Memory, entry: Entry) -> None:
         else "yes"
         if entry.trusted
         else "no: edited by hand",
-        "note": "; ".join(flags_of(memory, entry)),
+        "note": "; ".join(reviewed.flags if reviewed else entry.problems),
     }
     for name, value in facts.items():
         if value:
             out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
+    for conflict in reviewed.conflicts if reviewed else ():
+        out.line(f"  ! {visible(described(conflict))}")

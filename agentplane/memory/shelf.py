@@ -1,5 +1,6 @@
 """The memory of a plane at one moment: the shelf, the inbox, and what was edited by hand."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal
@@ -14,6 +15,9 @@ from agentplane.plane.ledger import Known
 from agentplane.plane.store import Snapshot
 from agentplane.text.bulk import uncollected
 from agentplane.text.document import Block
+
+
+_HEADED = re.compile(rb"^[\"']?id[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z][A-Za-z0-9]*-[0-9]+)", re.MULTILINE)
 
 
 class HandEdit(msgspec.Struct, frozen=True):
@@ -48,16 +52,19 @@ class Memory:
             for file, page in self.snapshot.pages.items():
                 blocks = page.document.blocks
                 for block, entry in zip(blocks, self._of_file(file, blocks), strict=True):
-                    found.setdefault(block.id, entry)
+                    if block.id not in found or entry.trusted:
+                        found[block.id] = entry
         return found
 
     @cached_property
     def _blocks(self) -> dict[str, tuple[str, Block]]:
-        """File and place of each id: the first one counts, as in `entries`."""
+        """File and place of each id: where an op put it counts before a copy elsewhere, else the first."""
         found: dict[str, tuple[str, Block]] = {}
         for file, page in self.snapshot.pages.items():
             for block in page.document.blocks:
-                found.setdefault(block.id, (file, block))
+                mark = self.snapshot.ledger.known.get(block.id)
+                if block.id not in found or (mark and mark.file == file):
+                    found[block.id] = (file, block)
         return found
 
     @property
@@ -91,7 +98,14 @@ class Memory:
 
     @property
     def ids_in_files(self) -> set[str]:
-        return set(self._blocks)
+        return set(self._blocks) | set(self._broken_ids())
+
+    def _broken_ids(self) -> Iterator[str]:
+        """Ids in pieces that cannot be read now, but may be mended."""
+        for page in self.snapshot.pages.values():
+            for piece in page.document.troubles:
+                text = page.document.data[piece.start : piece.end]
+                yield from (found.decode() for found in _HEADED.findall(text))
 
     def _of_file(self, file: str, blocks: Sequence[Block]) -> list[Entry]:
         """Entries in one go: reading ten thousand of them costs a few calls for each and no more."""
@@ -143,8 +157,12 @@ class Memory:
         if file not in self.snapshot.pages:
             return None
         document = self.snapshot.pages[file].document
+        headed = re.compile(
+            rb"^[\"']?id[\"']?[ \t]*:[ \t]*[\"']?" + re.escape(id_.encode()) + rb"[\"']?[ \t\r]*$",
+            re.MULTILINE,
+        )
         standing = (
-            piece for piece in document.troubles if id_.encode() in document.data[piece.start : piece.end]
+            piece for piece in document.troubles if headed.search(document.data, piece.start, piece.end)
         )
         return next((piece.line for piece in standing), None)
 

@@ -49,8 +49,8 @@ class Stamp(msgspec.Struct, frozen=True):
 
 
 def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Callable[[int], str]) -> Plan:
+    check_proposal(memory, proposal)
     kind = kind_named(memory.kinds, proposal.type)
-    _check_proposal(proposal)
     id_ = ids.new_candidate(memory.ids_in_files | memory.snapshot.ledger.known.keys(), token)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
     for name in (
@@ -80,14 +80,19 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
     """Moves candidates to the shelf, under the next free id of their kind."""
     edits: list[Edit] = []
     numbers: dict[str, int] = {}
-    for entry in _candidates(memory, wanted):
-        _check_as_proposed(memory, entry)
+    for entry in candidates(memory, wanted):
+        check_candidate(memory, entry)
         kind = kind_named(memory.kinds, entry.head.type)
         if kind.prefix not in numbers:
             ledger = memory.snapshot.ledger
             by_hand = memory.ids_in_files - ledger.known.keys()
             numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, by_hand)
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
+        if durable in memory.ids_in_files or durable in memory.snapshot.ledger.known:
+            raise Refused(
+                f"{durable} is taken",
+                todo=f"give the entry with the highest {kind.prefix} number another id.",
+            )
         numbers[kind.prefix] += 1
         changes: dict[str, Any] = {"id": durable, "status": "accepted", "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
@@ -98,7 +103,7 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
 
 
 def reject(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
-    return Plan("reject", [Edit(entry.id, INBOX, None) for entry in _candidates(memory, wanted)], why=why)
+    return Plan("reject", [Edit(entry.id, INBOX, None) for entry in candidates(memory, wanted)], why=why)
 
 
 def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | None) -> Plan:
@@ -132,18 +137,41 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
 def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
     """Approves what stands in the files. Their bytes stay as they are."""
     edits = []
-    for change in _hand_edits(memory, wanted):
+    chosen = _hand_edits(memory, wanted)
+    added = {change.id for change in chosen if change.change == "added"}
+    for change in chosen:
         _check_readable(memory, change)
         mark = memory.known(change.id)
-        if mark and mark.digest and mark.file != change.file:
+        if mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id):
             raise Refused(
                 f"{change.id} stands in {mark.file} already",
                 where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
                 todo=f"give it another id, or `agentplane revert {change.id}`.",
             )
+        if change.change == "removed" and change.id in added:
+            continue  # it was moved: the place that it has now is what is adopted
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)
+
+
+def adopt_what_counts(memory: Memory) -> Plan | None:
+    """Where hand edits count at once: those of the shelf that can be adopted."""
+    edits = memory.all_hand_edits
+    files = {(change.id, change.change): change.file for change in edits}
+    names = []
+    for change in edits:
+        mark = memory.known(change.id)
+        copied = (
+            mark and mark.digest and mark.file != change.file and memory.snapshot.core(mark.file, change.id)
+        )
+        if (
+            INBOX not in (change.file, files.get((change.id, "added")))
+            and change.change != "broken"
+            and not copied
+        ):
+            names.append(change.id)
+    return adopt(memory, names) if names else None
 
 
 def revert(memory: Memory, wanted: Collection[str]) -> Plan:
@@ -161,7 +189,8 @@ def revert(memory: Memory, wanted: Collection[str]) -> Plan:
                 f"the approved text of {change.id} was pruned",
                 todo=f"`agentplane adopt {change.id}`, or edit it.",
             )
-        edits.append(Edit(change.id, change.file, text, gap=_old_place(memory, change, text)))
+        gap = _old_place(memory, change, text)
+        edits.append(Edit(change.id, change.file, text, after=mark.digest, gap=gap))
     return Plan("revert", edits)
 
 
@@ -184,7 +213,9 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
     return Gap(old.after, lead="" if apart else line_break, tail=line_break * 2 if follows else line_break)
 
 
-def _check_proposal(proposal: Proposal) -> None:
+def check_proposal(memory: Memory, proposal: Proposal) -> None:
+    """Refuses what cannot become a candidate at all."""
+    kind_named(memory.kinds, proposal.type)
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *proposal.supersedes)
@@ -212,7 +243,7 @@ def _is_date(text: str) -> bool:
     return True
 
 
-def _candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
+def candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
     found = _distinct(memory, wanted)
     for entry in found:
         if entry.file != INBOX:
@@ -223,7 +254,7 @@ def _candidates(memory: Memory, wanted: Sequence[str]) -> list[Entry]:
     return found
 
 
-def _check_as_proposed(memory: Memory, entry: Entry) -> None:
+def check_candidate(memory: Memory, entry: Entry) -> None:
     """What is approved is what somebody proposed, not what was slipped into the file since."""
     mark = memory.known(entry.id)
     if mark is None or mark.digest != entry.digest:

@@ -104,8 +104,10 @@ def _record(line: bytes, where: str, committed: set[str]) -> Iterator[Finding]:
         yield Finding("error", where, "is no op record", "take the file back from git.")
         return
     if stored.record.op not in committed:
-        what = f"op {stored.record.op} has no event in the log"
-        yield Finding("warning", where, what, "if the log lost lines, take it back from git.")
+        what = f"op {stored.record.op} has no event in this log, and counts for nothing"
+        yield Finding(
+            "info", where, what, "its event may be on another branch, or the log lost lines: see git."
+        )
     for digest in _wrong_texts(stored):
         what = f"a text of op {stored.record.op} was changed ({digest[:12]})"
         yield Finding("error", where, what, "take the file back from git.")
@@ -113,7 +115,7 @@ def _record(line: bytes, where: str, committed: set[str]) -> Iterator[Finding]:
 
 def _wrong_texts(stored: Stored) -> Iterator[str]:
     for digest in stored.texts:
-        text = stored.text(digest)
+        text = stored.raw(digest)
         if text is not None and document.digest(text) != digest:
             yield digest
 

@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.plane import records
 from agentplane.plane.layout import Layout
-from agentplane.plane.records import Change, Stored
+from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
 
@@ -51,6 +51,24 @@ def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
     wanted = notes[::-1] if limit is None else notes[::-1][:limit]
     found = _stored(snapshot.layout, {note.op for note in wanted})
     return [_view(found[note.op], note.op in undone) for note in wanted if note.op in found]
+
+
+def in_force(snapshot: Snapshot) -> Iterator[Record]:
+    """The records of the ops that were not taken back, oldest first; undo and redo themselves left out."""
+    out = out_of_force(snapshot.ledger.ops)
+    wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
+    for line in records.each(snapshot.layout):
+        head = records.head_of(line)
+        record = _readable(head) if head else None
+        if record is not None and record.op in wanted:
+            yield record
+
+
+def _readable(head: bytes) -> Record | None:
+    try:
+        return records.read_head(head)
+    except msgspec.MsgspecError:
+        return None
 
 
 def of(snapshot: Snapshot, id_: str) -> list[Step]:

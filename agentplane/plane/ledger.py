@@ -14,9 +14,9 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.text import canonical, chain
 
 
-VERSION = 2
+VERSION = 3
 REVISION_LENGTH = 8
-_ID_DIGITS = 16
+_ID_DIGITS = 10
 _KEPT = "ledger.mp"
 
 _PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
@@ -79,6 +79,8 @@ class Ledger(msgspec.Struct, frozen=True):
     outputs: dict[str, dict[str, Output]] = {}
     tops: dict[str, int] = {}
     """The highest number that a durable id of each prefix ever had; ids are never used twice."""
+    pruned: list[str] = []
+    """Digests whose texts are to be in no record."""
     unproved: list[str] = []
     """Ops whose record is missing or was changed; they count for nothing."""
     version: int = VERSION
@@ -87,13 +89,12 @@ class Ledger(msgspec.Struct, frozen=True):
     def last_op(self) -> str | None:
         return self.ops[-1].op if self.ops else None
 
-    def root(self, op: str) -> OpNote | None:
-        """The op that a chain of undo and redo began with; the op itself where it is neither."""
-        notes = {note.op: note for note in self.ops}
-        note = notes.get(op)
-        while note is not None and note.undoes is not None:
-            note = notes.get(note.undoes)
-        return note
+    def roots(self) -> dict[str, OpNote]:
+        """The op that each chain of undo and redo began with; an op itself where it is neither."""
+        roots: dict[str, OpNote] = {}
+        for note in self.ops:
+            roots[note.op] = roots.get(note.undoes, note) if note.undoes else note
+        return roots
 
     def revision(self) -> str:
         """The short hash of all trusted entries together."""
@@ -116,7 +117,8 @@ def raise_tops(tops: dict[str, int], ids: Iterable[str]) -> None:
 def take_in(known: dict[str, Known], record: records.Record) -> None:
     """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
     for change in record.changes:
-        if change.before != change.after:
+        stands_here = change.left is not None and change.left == change.after
+        if change.before != change.after or stands_here:
             known[change.id] = Known(change.after, change.file, record.op)
 
 
@@ -128,6 +130,9 @@ _codec = msgspec.msgpack.Decoder(Ledger)
 def read(layout: Layout) -> Ledger:
     """The ledger up to the end of the log. What is new in it is kept for the next time."""
     kept = _kept(layout)
+    if kept.unproved:
+        # A record that was missing may have come since; nothing is built on top of its absence.
+        kept = Ledger()
     ledger = advance(kept, layout)
     if ledger.size != kept.size:
         keep(layout, ledger)
@@ -174,6 +179,13 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     return ledger if head is None or size == ledger.size else sums.done(size, head)
 
 
+def _event_of(line: bytes) -> OpEvent | None:
+    try:
+        return _op_event.decode(line)
+    except msgspec.MsgspecError:
+        return None
+
+
 class _Sums:
     """Adds event after event. Not frozen; lives only inside `advance`."""
 
@@ -184,17 +196,29 @@ class _Sums:
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
         self.tops = dict(ledger.tops)
+        self.pruned = list(ledger.pruned)
+        self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
         self.heads = dict.fromkeys(ledger.heads)
         self.unproved = list(ledger.unproved)
 
     def add(self, line: bytes) -> None:
-        if found := _PREV.search(line):
-            self.heads.pop(found[1].decode(), None)
-        self.heads[chain.hash_of(line)] = None
-        if b'"kind":"op"' in line or b'"kind":"merge"' in line:
-            self._add_op(line)
+        event = _event_of(line) if b'"kind":"op"' in line or b'"kind":"merge"' in line else None
+        if event and event.kind == "op":
+            if event.op in self.seen:
+                return  # a line that a merge of branches left twice
+            self.seen.add(event.op)
+        self._move_heads(line, event)
+        if event and event.kind == "op":
+            self._add_op(event)
         elif b'"outputs":[{' in line:
             self._add_outputs(line)
+
+    def _move_heads(self, line: bytes, event: OpEvent | None) -> None:
+        if found := _PREV.search(line):
+            self.heads.pop(found[1].decode(), None)
+        for head in event.heads if event and event.kind == "merge" else ():
+            self.heads.pop(head, None)
+        self.heads[chain.hash_of(line)] = None
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(
@@ -205,29 +229,23 @@ class _Sums:
             ops=self.ops,
             outputs=self.outputs,
             tops=self.tops,
+            pruned=self.pruned,
             unproved=self.unproved,
         )
 
-    def _add_op(self, line: bytes) -> None:
-        try:
-            event = _op_event.decode(line)
-        except msgspec.MsgspecError:
-            return
-        if event.kind == "merge":
-            for head in event.heads:
-                self.heads.pop(head, None)
-        if event.kind != "op":
-            return
+    def _add_op(self, event: OpEvent) -> None:
         record = self._proved_record(event)
         if record is None:
             self.unproved.append(event.op)
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
+        self.pruned += record.prunes
         take_in(self.known, record)
         raise_tops(self.tops, (change.id for change in record.changes))
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
-        head = self.record_heads.get(event.op) if self.record_heads is not None else self._head_of(event.op)
+        # An op may have been committed after the heads were gathered.
+        head = (self.record_heads or {}).get(event.op) or self._head_of(event.op)
         if head is None or canonical.sha256(head) != event.op_sha256:
             return None
         try:

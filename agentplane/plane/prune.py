@@ -52,7 +52,7 @@ def _digests(layout: Layout, needle: str) -> Iterator[str]:
         except (ValueError, msgspec.MsgspecError):
             continue
         for digest in stored.texts:
-            if wanted in (stored.text(digest) or b""):
+            if wanted in (stored.raw(digest) or b""):
                 yield digest
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from agentplane.errors import Damaged
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, chain, files
+from agentplane.text import canonical, chain, document, files
 from agentplane.text.draft import Gap
 
 
@@ -73,7 +73,18 @@ class Stored(msgspec.Struct, frozen=True):
     sha256: str
 
     def text(self, digest: str | None) -> bytes | None:
-        """The bytes under a digest; None for no digest, and for a pruned text."""
+        """The bytes under a digest; None for no digest, and for a pruned text. A text that was changed is no text."""
+        data = self.raw(digest)
+        if data is not None and document.digest(data) != digest:
+            raise Damaged(
+                f"a text of op {self.record.op} was changed",
+                where=f"ops/{self.record.op[:4]}-{self.record.op[4:6]}.jsonl",
+                todo="take the file back from git.",
+            )
+        return data
+
+    def raw(self, digest: str | None) -> bytes | None:
+        """What stands under a digest, whether it fits or not."""
         value = self.texts.get(digest) if digest else None
         if isinstance(value, dict):
             return base64.b64decode(value.get("base64", ""))
@@ -119,6 +130,13 @@ def read_line(line: bytes) -> Stored:
     """Raises ValueError for what is no op record."""
     head, texts = _halves(line)
     return Stored(record=_record.decode(head), texts=_texts.decode(texts), sha256=canonical.sha256(head))
+
+
+def readable(line: bytes) -> Stored | None:
+    try:
+        return read_line(line)
+    except (ValueError, msgspec.MsgspecError):
+        return None
 
 
 def head_of(line: bytes) -> bytes | None:

@@ -7,6 +7,7 @@ still holds what the op had found there. Whatever else stands in a file is someb
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 
@@ -21,16 +22,20 @@ from agentplane.text.draft import Draft
 
 
 def needed(layout: Layout) -> bool:
-    """Whether the last write ended early. Reads a few bytes at the ends of three files."""
-    tail = chain.tail(layout.log)
-    applied = views.applied(layout)
-    if tail.torn_at is not None or tail.head != applied.head:
+    """Whether the last write ended early, or files came from elsewhere since. Reads little more than ends of files."""
+    if unfit(layout):
         return True
-    sizes = records.sizes(layout)
-    if sizes == cache.load(layout, records.SIZES):
-        return False
+    kept = cache.load(layout, records.SIZES)
+    if kept is not None:
+        return kept != records.sizes(layout)
     last = records.last_op(layout)
-    return last != applied.op and last not in committed_ops(ledgers.read(layout))
+    return last != views.applied(layout).op and last not in committed_ops(ledgers.read(layout))
+
+
+def unfit(layout: Layout) -> bool:
+    """Whether the log is torn, or is not the one that state.json was made from."""
+    tail, applied = chain.tail(layout.log), views.applied(layout)
+    return tail.torn_at is not None or tail.head != applied.head or tail.size != applied.size
 
 
 def lost_tail(layout: Layout) -> bool:
@@ -70,8 +75,10 @@ def repair(layout: Layout) -> list[str]:
     done = [*_mend_log(layout), *_remove_temps(layout)]
     check_whole(layout)
     ledger = ledgers.read(layout)
-    done += _drop_records(layout, ledger)
+    done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
+    if ledger.pruned and prune_texts(layout, ledger.pruned):
+        done.append("took texts out of ops/ again that had been pruned: a merge had brought them back")
     views.refresh(layout, ledger)
     return done
 
@@ -91,25 +98,43 @@ def _remove_temps(layout: Layout) -> list[str]:
     return removed
 
 
-def _drop_records(layout: Layout, ledger: Ledger) -> list[str]:
-    """Cuts the record of an op that was never committed off the end of its file.
+def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
+    """Ends each op file with a whole record, and drops the record of an op that a crash kept from its event.
 
-    A crash leaves one such record at most. Where there are more, or where state.json knows the op, it
-    is the log that lost lines: nothing is cut, and doctor says so.
+    A whole record is dropped only where the cache proves that this machine wrote it after its last op: a
+    record whose event is elsewhere, on another branch or in a stash, may be the only copy.
     """
+    done = []
+    before = _kept_sizes(layout)
     committed = committed_ops(ledger)
-    dropped = []
     for path in records.months(layout):
+        if what := end_records(path):
+            done.append(f"ops/{path.name}: {what}")
         lines = list(chain.lines(path))
-        ops = [_op_of(line) for _, line in lines[-2:]]
-        alone = bool(ops) and ops[-1] not in committed and (len(ops) == 1 or ops[0] in committed)
-        if alone and ops[-1] != views.applied(layout).op:
+        if lines and lines[-1][0] == before.get(path.name, -1) and _op_of(lines[-1][1]) not in committed:
             files.truncate(path, lines[-1][0])
-            dropped.append(f"ops/{path.name}: dropped the record of an op that was never committed")
-        elif _end(lines) < path.stat().st_size:
-            files.truncate(path, _end(lines))
-            dropped.append(f"ops/{path.name}: cut off a record that was not written to its end")
-    return dropped
+            done.append(f"ops/{path.name}: dropped the record of an op that was never committed")
+    return done
+
+
+def end_records(path: Path) -> str | None:
+    """Makes an op file end with a whole line: a record without its newline gets it, anything else torn is cut off."""
+    lines = list(chain.lines(path)) if path.exists() else []
+    end = _end(lines)
+    rest = files.read(path)[end:] if path.exists() else b""
+    if not rest:
+        return None
+    if records.head_of(rest) is not None and _op_of(rest) is not None:
+        files.append(path, b"\n")
+        return "ended its last record, which was whole but for the newline"
+    files.truncate(path, end)
+    return "cut off a record that was not written to its end"
+
+
+def _kept_sizes(layout: Layout) -> dict[str, int]:
+    """The sizes of the op files after the last op, by the cache; empty where it does not say."""
+    lines = (cache.load(layout, records.SIZES) or b"").decode().splitlines()
+    return {name: int(size) for name, _, size in (line.rpartition(" ") for line in lines)}
 
 
 def _end(lines: list[tuple[int, bytes]]) -> int:
@@ -136,18 +161,23 @@ def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
 
 
 def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
-    """The ops after the one that state.json knows; where it knows none of them, only the last one.
+    """The op whose files are not all written: the last one, or none.
 
-    A writer mends before it writes, so within one checkout never more than the last op lags.
+    Only this machine's own last op can lag. Files that git or a person put back look the same, so it takes
+    proof: by the cache, the op's record came after what was complete; where there is no cache, state.json
+    knows the very op before it.
     """
     applied = views.applied(layout)
-    if applied.head == ledger.head and applied.op == ledger.last_op:
+    last = ledger.last_op
+    if last is None or applied.op == last:
         return []
-    ops = [note.op for note in ledger.ops]
-    if applied.op in ops:
-        start = len(ops) - ops[::-1].index(applied.op)
-        return ops[start:]
-    return ops[-1:]
+    if cache.load(layout, records.SIZES) is None:
+        before = ledger.ops[-2].op if len(ledger.ops) > 1 else None
+        return [last] if applied.op == before else []
+    path = records.month_file(layout, last)
+    complete = _kept_sizes(layout).get(path.name, 0)
+    mark = records.op_mark(last)
+    return [last] if any(mark in line for offset, line in chain.lines(path) if offset >= complete) else []
 
 
 def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
@@ -178,12 +208,16 @@ def _redo(draft: Draft, change: Change, stored: Stored) -> None:
         draft.replace(change.id, text)
 
 
-def prune_texts(layout: Layout, digests: Iterable[str]) -> None:
-    """Takes texts out of all op records, and everything derived from them out of the cache."""
+def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
+    """Takes texts out of all op records, and everything derived from them out of the cache. Whether any was there."""
     wanted = frozenset(digests)
+    found = False
     for path in records.months(layout):
         old = [line for _, line in chain.lines(path)]
         new = [records.without_texts(line, wanted) for line in old]
         if new != old:
             files.write_atomic(path, b"".join(new))
-    cache.clear(layout)
+            found = True
+    if found:
+        cache.clear(layout)
+    return found

@@ -30,6 +30,48 @@ class Write(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds to wait for another process that is writing."""
 
 
+Action = Literal["refuse", "flag", "off"]
+
+
+class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What becomes of a proposal in which something is noticed: refused, flagged for the reviewer, or let pass."""
+
+    secret: Action = "refuse"  # noqa: S105 -- a word of ours, not one
+    """A key, token or password of a known form."""
+    random: Action = "flag"
+    """A string that only looks random."""
+    escape: Action = "refuse"
+    """Control characters, which steer a terminal."""
+    bidi: Action = "refuse"
+    """Characters that turn the direction of the text around."""
+    smuggled: Action = "refuse"
+    """Characters that show nothing and spell something."""
+    hidden: Action = "flag"
+    """Other characters that nobody sees."""
+    instruction: Action = "flag"
+    """Text aimed at its reader."""
+    markup: Action = "flag"
+    """Marks of roles and tool calls."""
+    command: Action = "flag"
+    """Commands that run what nobody has read."""
+    size: Action = "flag"
+    """Longer than anybody reads."""
+    unsupported: Action = "flag"
+    """A fact or an assumption without evidence."""
+    gone: Action = "flag"
+    """Evidence that is not there."""
+    outside: Action = "flag"
+    """Evidence outside of the project."""
+    restated: Action = "flag"
+    """An instruction file says it word for word."""
+    known: Action = "refuse"
+    """An entry on the shelf says it word for word."""
+    status: Action = "flag"
+    """It will be over by tomorrow."""
+    repeat: Action = "refuse"
+    """It was rejected before."""
+
+
 class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prefix: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$")]
     """What its ids begin with, as `DEC` in `DEC-014`."""
@@ -43,6 +85,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Trust = Trust()
     policy: Policy = Policy()
     write: Write = Write()
+    gate: Gate = Gate()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 
 

@@ -6,9 +6,11 @@ the commit point; replace the Markdown files; refresh the views. What a crash le
 """
 
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,6 +30,8 @@ from agentplane.text.draft import Draft, Gap
 
 
 _SNAPSHOT_TRIES = 4
+_EDITOR_TRIES = 20
+_EDITOR_SECONDS = 0.05
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 Clock = Callable[[], datetime]
@@ -238,6 +242,7 @@ class Store:
         linked = chain.link(event, ledger.head or chain.GENESIS)
         files.make_folder(self.layout.ops)
         path = records.month_file(self.layout, work.record.op)
+        recover.end_records(path)
         offset = files.append(path, line)
         try:
             files.append(self.layout.log, linked)
@@ -266,7 +271,7 @@ class Store:
         return Done(
             op=work.record.op,
             verb=work.record.verb,
-            of=root.verb if (root := ledger.root(work.record.op)) else work.record.verb,
+            of=ledger.roots()[work.record.op].verb if work.record.undoes else work.record.verb,
             ids=[change.id for change in work.record.changes],
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
@@ -275,14 +280,32 @@ class Store:
     def _write_file(self, file: str, work: _Work, old: Page | None) -> Page:
         """The page as it was worked out; where somebody saved the file since, the changes on top of that."""
         path, page = self.layout.file(file), work.pages[file]
-        data = files.read_if(path)
-        if (None if data is None else canonical.sha256(data)) != (old.sha256 if old else None):
-            recover.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
-            return pages.read(self.layout, file)
-        if page.document.data != data:
-            files.write_atomic(path, page.document.data)
+        seen = old.sha256 if old else None
+
+        def unchanged() -> bool:
+            return _sha256_of(path) == seen
+
+        if old and page.document.data == old.document.data and unchanged():
+            return page
+        if unchanged() and files.write_atomic(path, page.document.data, only_if=unchanged):
             pages.keep(self.layout, page)
-        return page
+            return page
+        _wait_for_an_editor(path, old)
+        recover.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
+        return pages.read(self.layout, file)
+
+
+def _sha256_of(path: Path) -> str | None:
+    data = files.read_if(path)
+    return None if data is None else canonical.sha256(data)
+
+
+def _wait_for_an_editor(path: Path, old: Page | None) -> None:
+    """An editor that empties a file before it writes it anew is given a moment."""
+    for _ in range(_EDITOR_TRIES):
+        if files.read_if(path) or not (old and old.document.data):
+            return
+        time.sleep(_EDITOR_SECONDS)
 
 
 def _latest(layout: Layout, heads: set[str]) -> str:

@@ -38,6 +38,7 @@ class Stacks(msgspec.Struct, frozen=True):
 def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
     undo: list[OpNote] = []
     redo: list[OpNote] = []
+    out = out_of_force(ops)
     for note in ops:
         if note.actor != actor or note.verb in _FINAL:
             continue
@@ -50,18 +51,18 @@ def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
         else:
             redo = [other for other in redo if other.op != note.undoes]
             undo.append(note)
+    # What somebody else took back by name is no step of mine any more.
+    undo = [note for note in undo if note.op not in out]
+    redo = [note for note in redo if note.op not in out]
     return Stacks(tuple(undo), tuple(redo))
 
 
 def out_of_force(ops: Sequence[OpNote]) -> set[str]:
     """The ops whose effect was taken back and not brought back again."""
-    notes = {note.op: note for note in ops}
     out: set[str] = set()
-    for note in ops:
-        target = note.undoes
-        while target is not None:
-            out ^= {target}
-            target = notes[target].undoes if target in notes else None
+    for note in reversed(ops):
+        if note.undoes is not None and note.op not in out:
+            out.add(note.undoes)
     return out
 
 
@@ -82,13 +83,20 @@ def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
 
 def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
     """The last op that touched nothing whose text is gone."""
+    wanted = {note.op: note for note in mine}
+    touched: dict[str, tuple[set[str], bool]] = {}
+    for line in records.each(snapshot.layout):
+        stored = records.readable(line)
+        if stored is not None and stored.record.op in wanted:
+            changes = stored.record.changes
+            lost = any(change.found and stored.raw(change.found) is None for change in changes)
+            touched[stored.record.op] = ({change.id for change in changes}, lost)
     gone: set[str] = set()
     for note in reversed(mine):
-        stored = records.load(snapshot.layout, note.op)
-        ids = {change.id for change in stored.record.changes}
-        if any(change.found and stored.text(change.found) is None for change in stored.record.changes):
+        ids, lost = touched.get(note.op, (set(), True))
+        if lost:
             gone |= ids
-        if not ids & gone:
+        elif not ids & gone:
             return note.op
     return None
 
@@ -107,7 +115,8 @@ def _named(ledger: Ledger, op: str) -> OpNote:
     if found[0].verb in _FINAL:
         raise Refused(f"{found[0].verb} cannot be undone", where=f"op {found[0].op}")
     out = out_of_force(ledger.ops)
-    redone = [note for note in ledger.ops if note.verb == "redo" and ledger.root(note.op) == found[0]]
+    roots = ledger.roots()
+    redone = [note for note in ledger.ops if note.verb == "redo" and roots[note.op] == found[0]]
     for note in (*reversed(redone), found[0]):
         if note.op not in out:
             return note

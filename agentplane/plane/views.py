@@ -27,6 +27,7 @@ class Applied(msgspec.Struct, frozen=True):
 
     head: str | None
     op: str | None
+    size: int | None
 
 
 def state(ledger: Ledger) -> bytes:
@@ -39,6 +40,7 @@ def state(ledger: Ledger) -> bytes:
         "schema": "agentplane/state@1",
         "head": ledger.head,
         "op": ledger.last_op,
+        "size": ledger.size,
         "revision": ledger.revision(),
     }
     return _with_rows(top, "entries", rows)
@@ -69,8 +71,9 @@ def applied(layout: Layout) -> Applied:
         with files.reading(layout.state) as file:
             start = file.read(_HEAD_BYTES)
     except AgentplaneError:
-        return Applied(None, None)
-    return Applied(_value(start, b"head"), _value(start, b"op"))
+        return Applied(None, None, None)
+    size = re.search(rb'^"size":(\d+),$', start, re.MULTILINE)
+    return Applied(_value(start, b"head"), _value(start, b"op"), int(size[1]) if size else None)
 
 
 def _value(start: bytes, key: bytes) -> str | None:

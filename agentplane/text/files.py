@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -89,8 +89,12 @@ def append(path: StrPath, data: bytes) -> int:
         return begin
 
 
-def write_atomic(path: StrPath, data: bytes, *, durable: bool = True) -> None:
-    """The file holds its old bytes or the new ones, whenever the power fails.
+def write_atomic(
+    path: StrPath, data: bytes, *, durable: bool = True, only_if: Callable[[], bool] | None = None
+) -> bool:
+    """The file holds its old bytes or the new ones, whenever the power fails. Says whether it was written.
+
+    `only_if` is asked at the last moment: the new bytes are ready and the old ones still stand.
 
     `durable=False` is for files that can be derived again: whole for other processes, but not
     waited for until they are on the disk.
@@ -102,6 +106,9 @@ def write_atomic(path: StrPath, data: bytes, *, durable: bool = True) -> None:
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NEVER_A_LINK, 0o666)
         try:
             _fill(fd, data, bits, durable=durable)
+            if only_if is not None and not only_if():
+                os.unlink(temp)
+                return False
             os.replace(temp, target)
         except BaseException:
             with suppress(OSError):
@@ -109,6 +116,7 @@ def write_atomic(path: StrPath, data: bytes, *, durable: bool = True) -> None:
             raise
         if durable:
             _sync_folder(target)
+        return True
 
 
 def truncate(path: StrPath, size: int) -> None:

@@ -23,6 +23,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
+from agentplane.review.resolve import Choice
 
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,13 @@ START = datetime(2026, 8, 31, 8, 12, 40, tzinfo=UTC)
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 MARA, TOMAS = "Mara Lindqvist", "Tomás Ferreira"
+
+
+LENIENT = """
+[gate]
+secret = "flag"
+bidi = "flag"
+"""
 
 
 class World:
@@ -365,7 +373,7 @@ WAITING = [
             ),
             (
                 "fact",
-                "The staging uploader signs in with AKIAIOSFODNN7EXAMPLE.",
+                "The staging uploader signs in at https://uploader:Kx92mQvT7pLw@files.payments.example/in.",
                 None,
                 ["app/settings.py"],
                 ["operations"],
@@ -436,9 +444,13 @@ def fill(world: World) -> None:
         rejected = [id_ for id_, row in zip(ids, rows, strict=True) if row[1].startswith("Name queues")]
         if rejected:
             person.reject(rejected, "style belongs in the linter's settings")
-        person.approve([id_ for id_ in ids if id_ not in rejected])
+        waiting = [id_ for id_ in ids if id_ not in rejected]
+        backoff = [id_ for id_, row in zip(ids, rows, strict=True) if "exponential" in row[1]]
+        if backoff:
+            person.approve(backoff, Choice(supersede=("DEC-004",), why="the partner's rate limit"))
+        person.approve([id_ for id_ in waiting if id_ not in backoff])
         world.next_day(1.4)
-    world.person(TOMAS).deprecate(["DEC-004"], "replaced by backoff, see the run on the retry policy")
+    world.person(TOMAS).deprecate(["DEC-008"], "the managed database has a pool of its own")
     world.person(MARA).deprecate(["FACT-003"], "the laptop was exchanged")
     world.person(MARA).undo()
     for tool, task, summary, rows in WAITING:
@@ -474,6 +486,8 @@ def make(folder: Path) -> Path:
     commit_project(project)
     world = World(project / ".agentplane")
     create.create(world.person(MARA).store, world.person(MARA).origin)
+    # The inbox is to show what a reviewer may meet, so what the gate would refuse is only flagged here.
+    (project / ".agentplane" / "config.toml").write_text(create.CONFIG + LENIENT)
     fill(world)
     return project / ".agentplane"
 

@@ -27,7 +27,7 @@ def test_it_has_something_of_everything(made: Path) -> None:
     assert kinds == {"decision", "assumption", "invariant", "fact"}
     assert len(memory.inbox) >= 8
     texts = [entry.body for entry in memory.inbox]
-    assert any("AKIA" in text for text in texts)
+    assert any("uploader:" in text for text in texts)
     assert any(hidden(text) for text in texts)
     gone = [
         path
@@ -37,7 +37,7 @@ def test_it_has_something_of_everything(made: Path) -> None:
     ]
     assert gone == ["docs/alerts.md"]
     assert any(entry.head.supersedes for entry in memory.inbox)
-    assert {entry.head.status for entry in memory.shelf} == {"accepted", "deprecated"}
+    assert {entry.head.status for entry in memory.shelf} == {"accepted", "deprecated", "superseded"}
     assert plane.layout.log.read_bytes().count(b'"kind":"run"') >= 6
 
 
@@ -45,8 +45,8 @@ def test_what_its_entries_cite_is_true(made: Path) -> None:
     plane = make.World(made).person(make.MARA)
     memory = plane.memory()
     by_statement = {entry.statement: entry for entry in memory.entries.values()}
-    deprecated = by_statement["Retry failed webhooks after a fixed 30 s."]
-    assert deprecated.head.status == "deprecated"
+    old = by_statement["Retry failed webhooks after a fixed 30 s."]
+    assert (old.head.status, old.head.superseded_by) == ("superseded", ("DEC-011",))
     rival = by_statement["Retry webhooks after a fixed 60 s instead of backing off."]
     target = memory.get(rival.head.supersedes[0])
     assert target.statement == "Retry webhooks with exponential backoff, at most an hour."

@@ -1,0 +1,1 @@
+"""How alike texts are: words, BM25, spelling, embeddings, and their fusion. Knows no memory."""

@@ -1,0 +1,119 @@
+"""Shared words, weighed by how rare they are: BM25, and the cosine of term vectors."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+Wide: TypeAlias = npt.NDArray[np.float64]
+Bag: TypeAlias = Mapping[str, int]
+
+# The usual constants of BM25 (Robertson and Zaragoza 2009); not fitted.
+_SATURATION = 1.2
+_LENGTH = 0.75
+
+_PARTS = ("rows", "starts", "idf", "unseen", "mean_length", "owns", "saturated", "unit")
+
+
+class Index:
+    """The words of n texts, built once; each method compares some queries with all of them."""
+
+    def __init__(self, bags: Iterable[Bag]) -> None:
+        """`bags`: taken one after the other, so that they need not all be in memory."""
+        self._terms: dict[str, int] = {}
+        terms, counts, lengths = array("i"), array("i"), array("i")
+        for bag in bags:
+            terms.extend(self._terms.setdefault(term, len(self._terms)) for term in bag)
+            counts.extend(bag.values())
+            lengths.append(len(bag))
+        self.size = len(lengths)
+        listed = np.array(terms, dtype=np.int32)
+        order = np.argsort(listed, kind="stable")
+        found = np.bincount(listed, minlength=len(self._terms))
+        self._rows = np.repeat(np.arange(self.size, dtype=np.int32), np.array(lengths, dtype=np.int64))[order]
+        self._starts = np.concatenate(([0], np.cumsum(found))).astype(np.int64)
+        self._idf: Wide = _rarity(self.size, found)
+        # As if the query's text were one more that has the word.
+        self._unseen = float(_rarity(self.size + 1, np.ones(1, dtype=np.int64))[0])
+        self._weigh(np.repeat(self._idf, found), np.array(counts, dtype=np.float64)[order])
+
+    def parts(self) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
+        """All it consists of, for `from_parts`: arrays by name, and the words."""
+        return {name: np.asarray(getattr(self, f"_{name}")) for name in _PARTS}, list(self._terms)
+
+    @classmethod
+    def from_parts(cls, size: int, arrays: Mapping[str, Any], terms: Sequence[str]) -> "Index":
+        index = cls.__new__(cls)
+        index.__dict__ |= {"size": size, "_terms": {term: place for place, term in enumerate(terms)}}
+        index.__dict__ |= {f"_{n}": arrays[n] if arrays[n].ndim else float(arrays[n]) for n in _PARTS}
+        return index
+
+    def bm25(self, queries: Sequence[Bag]) -> Floats:
+        """BM25, each occurrence of a word in the query counted."""
+        return self._sums([{term: float(n) for term, n in bag.items()} for bag in queries], self._saturated)
+
+    def alike(self, queries: Sequence[Bag]) -> Floats:
+        """BM25 as a share of what query and text reach with themselves; in 0-1."""
+        own = np.array([self._own(bag) for bag in queries])
+        both = np.sqrt(own[:, None] * self._owns[None, :])
+        return np.minimum(self.bm25(queries) / np.maximum(both, 1e-9), 1).astype(np.float32)
+
+    def cosine(self, queries: Sequence[Bag]) -> Floats:
+        """The cosine of the vectors of rarity times damped count: 1 for the same words, 0 for none shared."""
+        wanted = [self._weights(bag) for bag in queries]
+        norms = np.array([np.sqrt(sum(w * w for w in weights.values())) for weights in wanted])
+        found: Floats = (self._sums(wanted, self._unit) / np.maximum(norms, 1e-9)[:, None]).astype(np.float32)
+        return found
+
+    def _weigh(self, idf: Wide, counts: Wide) -> None:
+        rows, size = self._rows, self.size
+        lengths = np.bincount(rows, weights=counts, minlength=size)
+        self._mean_length = max(float(lengths.mean()) if size else 0.0, 1e-9)
+        saturated = idf * _saturated(counts, lengths[rows] / self._mean_length)
+        damped = idf * (1 + np.log(counts))
+        norms = np.sqrt(np.bincount(rows, weights=damped * damped, minlength=size))
+        self._owns = np.bincount(rows, weights=saturated * counts, minlength=size).astype(np.float64)
+        self._saturated: Floats = saturated.astype(np.float32)
+        self._unit: Floats = (damped / norms[rows]).astype(np.float32)
+
+    def _own(self, bag: Bag) -> float:
+        """What a query reaches with itself."""
+        counts = np.array(list(bag.values()), dtype=np.float64)
+        idf = np.array([self._rare(term) for term in bag])
+        return float((counts * idf * _saturated(counts, counts.sum() / self._mean_length)).sum())
+
+    def _weights(self, bag: Bag) -> dict[str, float]:
+        return {term: float(self._rare(term) * (1 + np.log(n))) for term, n in bag.items()}
+
+    def _rare(self, term: str) -> float:
+        place = self._terms.get(term)
+        return self._unseen if place is None else float(self._idf[place])
+
+    def _sums(self, queries: Sequence[Mapping[str, float]], weights: Floats) -> Floats:
+        """For each query and text, the weights of the words they share, each times its weight in the query."""
+        known = self._terms
+        hits = [(q, known[t], w) for q, query in enumerate(queries) for t, w in query.items() if t in known]
+        if not hits:
+            return np.zeros((len(queries), self.size), dtype=np.float32)
+        which, terms, factors = (np.array(column) for column in zip(*hits, strict=True))
+        begins = self._starts[terms]
+        lengths = self._starts[terms + 1] - begins
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1]) + np.repeat(begins - ends + lengths, lengths)
+        cells = np.repeat(which * self.size, lengths) + self._rows[places]
+        each = np.repeat(factors, lengths) * weights[places]
+        summed = np.bincount(cells, weights=each, minlength=len(queries) * self.size)
+        return summed.reshape(len(queries), self.size).astype(np.float32)
+
+
+def _rarity(size: int, found: npt.NDArray[np.int64]) -> Wide:
+    return np.log1p((size - found + 0.5) / (found + 0.5))
+
+
+def _saturated(counts: Wide, length: Wide | float) -> Wide:
+    """What so many occurrences count in a text of this length, as a share of the mean length."""
+    return counts * (_SATURATION + 1) / (counts + _SATURATION * (1 - _LENGTH + _LENGTH * length))

@@ -1,0 +1,133 @@
+"""Static embeddings by wordllama, whose weights are inside its wheel. Everything works without them.
+
+What a text embeds to is kept by the hash of the text, as bytes that the caller puts where it likes. The sums
+below are exact (the weights are float16, the sum is float64), so every machine gets the same vectors.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agentplane.match.bm25 import Floats
+from agentplane.text import files
+
+
+WIDTH = 256
+LIMIT = 200_000
+"""So many vectors are kept at most: 100 MB."""
+
+_MAGIC = b"agentplane vectors 1\n"
+_KEY = 16
+_SUM = 32
+_LONGEST = 20_000  # characters; what a text is about is said by then
+
+
+def available() -> str | None:
+    """None, or in one line what is missing."""
+    try:
+        _model()
+    except ImportError:
+        return "embeddings are off: the package wordllama is not installed; words and spelling still count"
+    except Exception as error:  # noqa: BLE001 - a broken wheel may fail in any way, and matching must go on
+        return f"embeddings are off: wordllama cannot be loaded ({type(error).__name__})"
+    return None
+
+
+class Vectors:
+    """Embeds texts, each one once."""
+
+    def __init__(self, kept: bytes | None = None, limit: int = LIMIT) -> None:
+        """`kept`: what `to_bytes` gave earlier; anything else counts as nothing kept."""
+        self._limit = limit
+        self._kept: dict[bytes, npt.NDArray[np.float16]] = _read(kept) if kept else {}
+        self.changed = False
+
+    @classmethod
+    def load(cls, path: Path, limit: int = LIMIT) -> "Vectors":
+        """From a file of the caller's; none is as good as an empty one."""
+        return cls(files.read_if(path), limit)
+
+    def save(self, path: Path) -> None:
+        """Into a file of the caller's, if anything came to it."""
+        if self.changed:
+            files.write_atomic(path, self.to_bytes(), durable=False)
+            self.changed = False
+
+    def to_bytes(self) -> bytes:
+        """Everything kept, the latest of it where it is too much."""
+        latest = list(self._kept)[-self._limit :] if self._limit else []
+        rows = b"".join(self._kept[key].tobytes() for key in latest)
+        body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
+        return _MAGIC + hashlib.sha256(body).digest() + body
+
+    def of(self, texts: Sequence[str]) -> Floats:
+        """A row for each text: the mean of the vectors of its tokens. Call only where `available()` is None."""
+        keys = [_key(text) for text in texts]
+        made: dict[bytes, npt.NDArray[np.float16]] = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in self._kept and key not in made:
+                made[key] = _mean(text)
+        found = [made[key] if key in made else self._kept[key] for key in keys]
+        self._keep(made)
+        return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _keep(self, made: dict[bytes, npt.NDArray[np.float16]]) -> None:
+        if not made:
+            return
+        self._kept.update(made)
+        self.changed = True
+        for key in list(islice(self._kept, max(len(self._kept) - self._limit, 0))):
+            del self._kept[key]
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text[:_LONGEST].encode("utf-8", "surrogatepass")).digest()[:_KEY]
+
+
+def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
+    start = len(_MAGIC) + _SUM
+    body = kept[start:]
+    if len(body) < 4 or kept[:start] != _MAGIC + hashlib.sha256(body).digest():
+        return {}
+    (count,) = struct.unpack_from("<I", body)
+    if len(body) != 4 + count * (_KEY + 2 * WIDTH):
+        return {}
+    keys = (body[4 + i * _KEY : 4 + (i + 1) * _KEY] for i in range(count))
+    rows = np.frombuffer(body, dtype="<f2", offset=4 + count * _KEY).reshape(count, WIDTH)
+    return dict(zip(keys, rows, strict=True))
+
+
+def _mean(text: str) -> npt.NDArray[np.float16]:
+    tokenizer, weights = _model()
+    clean = text[:_LONGEST].encode("utf-8", "replace").decode()
+    ids = [i for i in tokenizer.encode(clean, add_special_tokens=False).ids if i < len(weights)]
+    if not ids:
+        return np.zeros(WIDTH, dtype=np.float16)
+    mean: npt.NDArray[np.float64] = weights[ids].sum(axis=0, dtype=np.float64) / len(ids)
+    return mean.astype(np.float16)
+
+
+@lru_cache(maxsize=1)
+def _model() -> tuple[Any, npt.NDArray[np.float32]]:
+    spec = importlib.util.find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ImportError("wordllama")
+    # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
+    loaded = importlib.import_module("wordllama").WordLlama.load(
+        cache_dir=Path(spec.origin).parent, disable_download=True
+    )
+    loaded.tokenizer.no_padding()
+    loaded.tokenizer.no_truncation()
+    return loaded.tokenizer, loaded.embedding

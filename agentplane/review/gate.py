@@ -1,0 +1,359 @@
+"""The gate: what is noticed about a proposal before it enters the inbox.
+
+Each thing that is noticed has a code, and for each code the settings say whether it refuses the
+proposal, flags it for the reviewer, or is not looked for. Nothing is changed, and no text that could
+hold a secret is repeated in a message.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import Refused
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.review import gate_evidence, gate_repeats, gate_words, secrets
+from agentplane.review.tombstones import Tombstones
+from agentplane.text import visible
+from agentplane.text.visible import one_line
+
+
+Severity = Literal["refuse", "flag"]
+Action = Literal["refuse", "flag", "off"]
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
+
+    code: str
+    severity: Severity
+    what: str
+    where: str
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    refused: tuple[Flag, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        return not (self.refused or self.flags)
+
+
+DEFAULTS: Mapping[str, Action] = {
+    "secret": "refuse",
+    "random": "flag",
+    "escape": "refuse",
+    "bidi": "refuse",
+    "smuggled": "refuse",
+    "hidden": "flag",
+    "instruction": "flag",
+    "markup": "flag",
+    "command": "flag",
+    "size": "flag",
+    "unsupported": "flag",
+    "gone": "flag",
+    "outside": "flag",
+    "restated": "flag",
+    "known": "refuse",
+    "status": "flag",
+    "repeat": "refuse",
+}
+"""What is noticed, and what follows.
+
+    secret       a key, token or password of a known form
+    random       a string that only looks random
+    escape       control characters, which steer a terminal
+    bidi         characters that turn the direction of the text around
+    smuggled     characters that show nothing and spell something
+    hidden       other characters that nobody sees
+    instruction  text aimed at its reader
+    markup       marks of roles and tool calls
+    command      commands that run what nobody has read
+    size         longer than anybody reads; beyond what the plane takes, it is refused always
+    unsupported  a fact or an assumption without evidence
+    gone         evidence that is not there
+    outside      evidence outside of the project
+    restated     an instruction file says it word for word
+    known        an entry on the shelf says it word for word
+    status       it will be over by tomorrow
+    repeat       it was rejected before
+"""
+
+LONG = 2000
+"""Characters of statement and rationale that a reviewer reads without a sigh."""
+_MOST_CHARACTERS = 2 * MAX_TEXT
+"""Of all fields together. Beyond that the proposal is refused and the rest of it is not looked at."""
+_MOST_FLAGS = 40
+_MANY = 50
+
+_NEEDS_EVIDENCE = ("fact", "assumption")
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal is held against. Whatever is left out is not looked at."""
+
+    today: date
+    actions: Mapping[str, Action] = {}
+    """By code; the defaults count for those that are missing."""
+    project: Path | None = None
+    instructions: Mapping[str, str] = {}
+    shelf: tuple[Entry, ...] = ()
+    tombstones: Tombstones | None = None
+
+    def looks_for(self, *codes: str) -> bool:
+        return any(self.action(code) != "off" for code in codes)
+
+    def action(self, code: str) -> Action:
+        return self.actions.get(code) or DEFAULTS[code]
+
+
+_Noticed = tuple[str, str, str]
+"""Code, what, where."""
+
+
+def context(
+    memory: Memory,
+    today: date,
+    actions: Mapping[str, Action] = DEFAULTS,
+    tombstones: Tombstones | None = None,
+) -> Context:
+    """The context in a plane. Reads the instruction files; the shelf is read where `known` is looked for."""
+    project = memory.snapshot.layout.project
+    found = Context(today=today, actions=actions, project=project, tombstones=tombstones)
+    return msgspec.structs.replace(
+        found,
+        instructions=gate_repeats.read_instructions(project) if found.looks_for("restated") else {},
+        shelf=tuple(memory.shelf) if found.looks_for("known") else (),
+    )
+
+
+def check(proposal: Proposal, context: Context) -> Verdict:
+    """All that is noticed, what refuses first."""
+    texts, whole = _clipped(_texts(proposal))
+    refused: dict[Flag, None] = {}
+    flags: dict[Flag, None] = {}
+    if not whole:
+        what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
+        refused[Flag("size", "refuse", what, "proposal")] = None
+    for code, what, where in _noticed(proposal, texts, context):
+        action = context.action(code.removesuffix("?"))
+        if action == "off":
+            continue
+        # A question mark: not sure enough to refuse, whatever the settings say.
+        severity: Severity = "flag" if code.endswith("?") else action
+        flag = Flag(code.removesuffix("?"), severity, what, where)
+        (refused if severity == "refuse" else flags)[flag] = None
+    return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS])
+
+
+def refusal(verdict: Verdict) -> Refused:
+    """The error for a verdict that refuses."""
+    first, *others = verdict.refused
+    what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
+    codes = dict.fromkeys(flag.code for flag in verdict.refused)
+    todo = {
+        "secret": "take it out, and change that secret if it was real.",
+        "known": "nothing needs to be done.",
+        "repeat": "say what has changed since, or leave it.",
+        "size": "say it shorter.",
+    }.get(first.code, "say it in plain text.")
+    keys = ", ".join(f"`{code}`" for code in codes)
+    return Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
+
+
+def proposal_of(entry: Entry) -> Proposal:
+    """A candidate as it was proposed, to look at it again."""
+    head = entry.head
+    body = re.sub(r"^\s*[A-Z][\w-]{0,30}:\s", "", entry.body, count=1)
+    statement, _, rationale = body.partition("\nRationale:")
+    return Proposal(
+        type=head.type,
+        statement=statement.strip(),
+        rationale=rationale.strip() or None,
+        tags=list(head.tags),
+        source=head.source,
+        evidence=list(head.evidence),
+        confidence=head.confidence,
+        expires_at=head.expires_at,
+        check=head.check,
+        scope=list(head.scope),
+        supersedes=list(head.supersedes),
+        layer=head.layer,
+        systemic_scale=head.systemic_scale,
+    )
+
+
+def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Every text in it, with the field that it stands in."""
+    yield "statement", proposal.statement
+    singles = ("rationale", "check", "source", "layer", "expires_at", "type")
+    for name in singles:
+        if text := getattr(proposal, name):
+            yield name, text
+    for name, label in (
+        ("evidence", "evidence"),
+        ("tags", "tag"),
+        ("scope", "scope"),
+        ("supersedes", "supersedes"),
+    ):
+        for number, text in enumerate(getattr(proposal, name), 1):
+            yield f"{label} {number}", text
+
+
+def _clipped(texts: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
+    room = _MOST_CHARACTERS
+    kept: list[tuple[str, str]] = []
+    for where, text in texts:
+        if len(text) > room:
+            return [*kept, (where, text[:room])], False
+        kept.append((where, text))
+        room -= len(text) + 1
+        if room < 0:
+            return kept, False
+    return kept, True
+
+
+def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context) -> Iterator[_Noticed]:
+    if context.looks_for("secret", "random"):
+        yield from _secrets(texts)
+    if context.looks_for("escape", "bidi", "smuggled", "hidden"):
+        yield from _hidden(texts)
+    said = [(where, text) for where, text in texts if where not in {"source", "type", "expires_at"}]
+    if context.looks_for("instruction", "markup", "command"):
+        yield from _aimed(said)
+    yield from _size(proposal)
+    yield from _evidence(proposal, context)
+    clipped = dict(texts)
+    statement = clipped["statement"]
+    if context.looks_for("status"):
+        yield from _status(statement, clipped.get("rationale", ""), proposal, context.today)
+    if context.looks_for("restated") and (
+        place := gate_repeats.in_instructions(statement, context.instructions)
+    ):
+        yield "restated", f"says word for word what {place} says", "statement"
+    if context.looks_for("known"):
+        besides = frozenset(proposal.supersedes)
+        if id_ := gate_repeats.on_shelf(statement, context.shelf, besides):
+            yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
+    if context.looks_for("repeat") and context.tombstones:
+        yield from _repeats(statement, context.tombstones)
+
+
+def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    # Many short fields are one text: looking at each of them alone would take longer.
+    for where, text in texts:
+        for secret in secrets.find(text):
+            if secret.sure:
+                yield "secret", f"holds what looks like {secret.kind} ({secret.place})", where
+            elif where != "source":  # names of runs are random by design
+                yield "random", f"holds {secret.kind} ({secret.place}); is it a secret?", where
+
+
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    for where, text in texts:
+        seen: dict[str, tuple[str, int, int]] = {}
+        for hit in visible.hidden(text):
+            code = _hidden_code(hit.char, text, hit.offset)
+            if code in seen:
+                name, line, count = seen[code]
+            else:
+                name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
+            seen[code] = name, line, count + 1
+        for code, (name, line, count) in seen.items():
+            more = f", and {count - 1} more such" if count > 1 else ""
+            yield code, f"holds a hidden character: {name} (line {line}{more})", where
+
+
+def _hidden_code(char: str, text: str, at: int) -> str:
+    code = ord(char)
+    if code < 0x20 or 0x7F <= code <= 0x9F:
+        return "escape"
+    if char in _OVERRIDES:
+        return "bidi"
+    if 0xE0000 <= code <= 0xE007F:
+        # Three flags of countries are a black flag and up to six such characters.
+        return "hidden" if "\U0001f3f4" in text[max(0, at - 7) : at] else "smuggled"
+    return "smuggled" if 0xE0080 <= code <= 0xE0FFF or 0xFFFE <= code <= 0xFFFF else "hidden"
+
+
+def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    for where, text in texts:
+        if len(text) < 8:
+            continue
+        for what, line in gate_words.aimed_at_reader(text):
+            yield "instruction", f"{what} (line {line})", where
+        line_of_mark = gate_words.role_marks(text)
+        if line_of_mark:
+            yield "markup", f"holds marks of a conversation or a tool call (line {line_of_mark})", where
+        for what, line in gate_words.commands(text):
+            yield "command", f"{what} (line {line})", where
+
+
+def _size(proposal: Proposal) -> Iterator[_Noticed]:
+    size = len(proposal.statement) + len(proposal.rationale or "")
+    if size > LONG:
+        yield "size", f"has {size:,} characters; a memory is read again and again", "statement"
+    for name in ("evidence", "tags", "scope", "supersedes"):
+        count = len(getattr(proposal, name))
+        if count > _MANY:
+            yield "size", f"has {count:,} items", name
+
+
+def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
+    kind = proposal.type.lower()
+    supported = bool(proposal.evidence) or (kind == "assumption" and bool(proposal.check))
+    if kind in _NEEDS_EVIDENCE and not supported:
+        yield "unsupported", f"{'an' if kind == 'assumption' else 'a'} {kind} without evidence", "evidence"
+    if context.project is None or not proposal.evidence or not context.looks_for("gone", "outside"):
+        return
+    for lack in gate_evidence.lacks(proposal.evidence, context.project):
+        name = _shown(proposal.evidence[lack.place])
+        yield lack.trouble, f"{name} {lack.what}", f"evidence {lack.place + 1}"
+    if len(proposal.evidence) > gate_evidence.MOST:
+        yield "gone", f"only the first {gate_evidence.MOST} pieces of evidence were looked at", "evidence"
+
+
+def _shown(text: str) -> str:
+    """A short text of a proposal in a message, unless it could be a secret."""
+    return "it" if secrets.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
+
+
+def _status(statement: str, rationale: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
+    for where, text in (("statement", statement), ("rationale", rationale)):
+        line = gate_words.news(text)
+        # A reason may tell how things stood; only a statement is to stay true.
+        if line and where == "statement":
+            yield "status", f"reports a state that will be over soon (line {line})", where
+    if proposal.expires_at:
+        try:
+            expires = date.fromisoformat(proposal.expires_at)
+        except ValueError:
+            return
+        if expires <= today + timedelta(days=1):
+            over = "expired already" if expires < today else "expires by tomorrow"
+            yield "status", over, "expires_at"
+
+
+def _repeats(statement: str, tombstones: Tombstones) -> Iterator[_Noticed]:
+    repeat = tombstones.find(statement)
+    if repeat is None:
+        return
+    earlier = repeat.rejection
+    when = earlier.when[:10]
+    why = f": {_shown_reason(earlier.reason)}" if earlier.reason else ", without a reason"
+    what = f"was rejected before, as {one_line(earlier.id, 40)} on {when}{why}"
+    how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
+    yield "repeat" if repeat.sure else "repeat?", what + how, "statement"
+
+
+def _shown_reason(reason: str) -> str:
+    return "the reason holds a secret" if secrets.find(reason[:400]) else one_line(reason[:400], 120)

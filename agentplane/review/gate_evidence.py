@@ -1,0 +1,154 @@
+"""Evidence, looked up where that is cheap and safe: files of the project, and commits. Nothing is fetched.
+
+What lies outside of the project is never opened, whatever path or link leads there.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane import git
+from agentplane.text import files
+
+
+Trouble = Literal["gone", "outside"]
+
+MOST = 24
+"""Pieces of evidence of one proposal that are looked up."""
+_LARGEST = 4 << 20
+_LONGEST = 1024
+_MOST_COMMITS = 4
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|(?:mailto|doi|urn|tel):", re.IGNORECASE)
+_COMMIT = re.compile(r"(?:commit[: ]|git:)?([0-9a-f]{7,40})", re.IGNORECASE)
+_LINES = re.compile(r"(?P<path>.+?):L?(?P<line>[0-9]{1,9})(?:[:-]L?[0-9]{1,9})?")
+_LINE_ANCHOR = re.compile(r"L(?P<line>[0-9]{1,9})(?:C[0-9]+)?(?:-L?[0-9]{1,9}(?:C[0-9]+)?)?")
+_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:[\\/]|file:", re.IGNORECASE)
+_ISSUE = re.compile(r"[\w.-]+/[\w.-]+#[0-9]+")
+_ENDING = re.compile(
+    r".+\.(?:py|pyi|md|rst|txt|toml|ya?ml|jsonl?|tsx?|jsx?|mjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|"
+    r"html?|css|scss|cfg|ini|lock|xml|proto|tf|env|ipynb|log|csv|svg|png)"
+)
+_SLUG_DROPPED = re.compile(r"[^\w\- ]")
+
+
+class Lack(msgspec.Struct, frozen=True):
+    place: int
+    """Which piece of evidence."""
+    trouble: Trouble
+    what: str
+
+
+def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
+    """What is wrong with these pieces of evidence; those that say nothing of a file or commit are left alone."""
+    root = os.path.realpath(project)
+    found = []
+    commits: dict[int, str] = {}
+    for place, raw in enumerate(evidence[:MOST]):
+        text = raw.strip()
+        if "\0" in text or len(text) > _LONGEST or not _is_encodable(text):
+            continue
+        commit = _COMMIT.fullmatch(text)
+        if commit and not commit[1].isdigit() and not os.path.lexists(os.path.join(root, text)):
+            commits[place] = commit[1]
+        elif lack := _of_path(text, root):
+            found.append(Lack(place, *lack))
+    found += [Lack(place, "gone", "git knows no such commit") for place in _unknown_commits(commits, project)]
+    return sorted(found, key=lambda lack: lack.place)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _of_path(text: str, root: str) -> tuple[Trouble, str] | None:
+    if _ABSOLUTE.match(text):
+        return "outside", "lies outside of the project, where nobody else has it"
+    if _URL.match(text):
+        return None
+    name, line, symbol = _parts(text, root)
+    steps = re.split(r"[/\\]", name)
+    if ".." in steps:
+        return "outside", "goes up with `..`; name it from the top of the project"
+    path = os.path.realpath(os.path.join(root, name))
+    if path != root and not path.startswith(root.rstrip("/") + "/"):
+        return "outside", "is a link that leaves the project"
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return ("gone", "is not there") if _is_path(name, text, root) else None
+    if not stat.S_ISREG(status.st_mode):
+        lost = (line or symbol) and not stat.S_ISLNK(status.st_mode)
+        return ("gone", "is no file, so it has no lines or symbols") if lost else None
+    if (line is None and not symbol) or status.st_size > _LARGEST:
+        return None
+    return _inside(path, line, symbol)
+
+
+def _parts(text: str, root: str) -> tuple[str, int | None, str]:
+    if os.path.lexists(os.path.join(root, text)):
+        return text, None, ""
+    name, _, symbol = text.partition("#")
+    anchor = _LINE_ANCHOR.fullmatch(symbol)
+    if anchor:
+        return name, int(anchor["line"]), ""
+    numbered = _LINES.fullmatch(name)
+    if numbered:
+        return numbered["path"], int(numbered["line"]), symbol
+    if "::" in name:  # as pytest names its tests
+        name, _, symbol = name.partition("::")
+    return name, None, symbol
+
+
+def _is_path(name: str, text: str, root: str) -> bool:
+    """Whether something that is not there was meant as a path of the project."""
+    if not name or any(char.isspace() for char in name) or _ISSUE.fullmatch(text):
+        return False
+    if _ENDING.fullmatch(name.lower()):
+        return True
+    first, slash, _ = name.partition("/")
+    return bool(slash) and os.path.lexists(os.path.join(root, first))
+
+
+def _inside(path: str, line: int | None, symbol: str) -> tuple[Trouble, str] | None:
+    try:
+        data = files.read(path)
+    except AgentplaneError:
+        return "gone", "cannot be read"
+    if line is not None:
+        count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+        if line > count or line == 0:
+            return "gone", f"has {count} lines, and line {line} is named"
+    if symbol and not _holds(data.decode(errors="replace"), symbol, path):
+        return "gone", "does not hold what is named behind `#`"
+    return None
+
+
+def _holds(text: str, symbol: str, path: str) -> bool:
+    if path.endswith((".md", ".rst", ".markdown")) and symbol.lower() in _slugs(text):
+        return True
+    words = [word for word in re.split(r"::|[.#:/()\[\] ]+", symbol) if word]
+    return bool(words) and all(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words[:8])
+
+
+def _slugs(text: str) -> set[str]:
+    heads = (line.lstrip("#").strip() for line in text.splitlines() if line.startswith("#"))
+    return {_SLUG_DROPPED.sub("", head.lower()).replace(" ", "-") for head in heads}
+
+
+def _unknown_commits(commits: dict[int, str], project: Path) -> list[int]:
+    """Those that git denies. Where it has only a part of the history, or there is no git, none."""
+    if not commits or git.run(project, "rev-parse", "--is-shallow-repository") != "false":
+        return []
+    wanted = list(commits.items())[:_MOST_COMMITS]
+    return [place for place, commit in wanted if git.run(project, "cat-file", "-t", commit) is None]

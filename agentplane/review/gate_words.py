@@ -1,0 +1,197 @@
+"""What the words of a proposal give away: text aimed at its reader, commands to run unseen, news of the day.
+
+Every gap in a pattern is bounded and no repetition stands in another one, so time grows with the text only.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from agentplane.text import visible
+
+
+# Letters of other scripts that look like Latin ones, as they are used to slip past a filter.
+_TWINS = str.maketrans("аеорсухіјѕԁһӏɡνο", "aeopcyxijsdhlgvo")
+_BLANKS = re.compile(r"[^\S\n]+")
+
+
+def folded(text: str) -> str:
+    """Lower case, one kind of quote and blank, nothing hidden, no look-alikes; lines stay."""
+    if not text.isascii():
+        unseen = {hit.char for hit in visible.hidden(text)} - {"\r"}
+        if unseen:
+            text = "".join(char for char in text if char not in unseen)
+        text = unicodedata.normalize("NFKC", text).translate(_TWINS)
+    text = text.lower().translate(_TWINS).replace("\u2019", "'").replace("\u2018", "'")
+    return _BLANKS.sub(" ", text)
+
+
+_READER = r"(?:user|human|reviewer|operator|maintainer|person)"
+_EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|original|existing)"
+_ORDERS = r"(?:instructions?|prompts?|directions|guidelines|guardrails|orders|directives)"
+
+_AIMED = tuple(
+    (what, re.compile(pattern))
+    for what, pattern in (
+        (
+            "tells its reader to drop earlier instructions",
+            (
+                rf"\b(?:ignore|disregard|forget|override|bypass)\s(?:\w{{1,12}}\s){{0,3}}"
+                rf"(?:{_EARLIER}\s(?:\w{{1,12}}\s){{0,2}}(?:{_ORDERS}|rules|messages you)|your\s(?:\w{{1,12}}\s)?{_ORDERS}|"
+                rf"all\s(?:of\s)?(?:the\s|your\s)?{_ORDERS}|(?:everything|anything|all)\s(?:above|before this|you were told))\b"
+            ),
+        ),
+        (
+            "gives its reader a role or an order",
+            (
+                r"\byou (?:must|should|will|shall) now\b|\bfrom now on,? you\b|\byou are now (?:an?|the|in|free|dan|my)\b|"
+                r"\bpretend (?:to be|that you|you) |\bdo anything now\b|\bact as (?:if you|an unrestricted|an? (?:admin|root)\b)|"
+                r"\b(?:as|if you are|you are) an? (?:ai|llm|language model|ai (?:assistant|agent|model)|coding (?:agent|assistant))\b|"
+                r"\bnew (?:system )?instructions? ?:|\b(?:ai|coding) (?:assistants?|agents?) ?[:,] ?(?:you|please|ignore|do not|run|always)\b|"
+                r"\b(?:note|attention|important|message|instructions?) (?:to|for) (?:the |all |any )?"
+                r"(?:ai|ais|llms?|assistants?|agents?|models?|claude|copilot|codex|gemini|cursor|chatgpt)(?: \w{1,12}){0,3} ?:"
+            ),
+        ),
+        (
+            "speaks about its reader's system prompt",
+            (
+                r"\b(?:reveal|print|show|repeat|output|leak|dump|recite) (?:\w{1,12} ){0,3}system prompt\b|"
+                r"\b(?:your|new|real|actual) system prompt\b|\bsystem prompt ?:|\bsystem prompt (?:is|says|now|has been)\b"
+            ),
+        ),
+        (
+            "asks to keep something from a person",
+            (
+                rf"\b(?:do not|don't|never|without|must not|should not|shouldn't) (?:tell|telling|inform|informing|mention|mentioning|"
+                rf"notify|notifying|alert|alerting)(?: \w{{1,12}}){{0,3}} (?:the |your |any )?{_READER}s?\b(?!,? (?:whether|if|which|how|what|why)\b)|"
+                rf"\b(?:hide|conceal|keep) (?:this|it|that)(?: \w{{1,12}}){{0,2}} from (?:the |your |any )?{_READER}s?\b|"
+                r"\b(?:do not|don't|never) mention (?:this|these|that you)\b"
+            ),
+        ),
+        (
+            "asks to be approved",
+            (
+                r"\b(?:approve|accept|promote|adopt|auto-?approve|rubber-stamp) (?:this|these|the following)(?: (?:memory|memories|candidates?|entry|"
+                r"entries|proposals?|item|one|now|immediately|without|as is|at once)\b| ?[.!;,\n]| ?$)|"
+                r"\b(?:this|it|entry|memory|proposal|candidate) (?:is|was|has been|has already been) (?:already |pre-?)?(?:approved|reviewed|verified) by\b|"
+                r"\bno (?:human )?(?:review|approval) (?:is )?(?:needed|required|necessary) for this\b|\bskip (?:the )?human review\b"
+            ),
+        ),
+        (
+            "asks to send something away",
+            (
+                r"\b(?:send|post|upload|exfiltrate|forward|leak|pipe) [^.\n]{0,60}(?:\.env\b|\.ssh\b|id_rsa|credentials|secrets|environment variables|"
+                r"api keys|source code)[^.\n]{0,40} to (?:https?:|[\w.]{1,40}@|this url|the following)"
+            ),
+        ),
+    )
+)
+
+_ROLES = re.compile(
+    r"</?(?:system|assistant|function_calls?|function_results?|tool_calls?|tool_use|tool_results?|invoke|antml|system-reminder|"
+    r"developer|im_start|im_end)(?: [^<>\n]{0,200}|:[a-z_]{1,30}[^<>\n]{0,200})?/?>|</(?:user|human|tool|instructions?|memory|context)>|"
+    r"<\|[a-z_]{2,30}\|>|\[/?inst\]|<</?sys>>|"
+    r"(?:^|\n)[#* ]{0,6}(?:assistant|human) ?:[* ]{0,3}\S|\n[#* ]{0,6}(?:system|user) ?:[* ]{0,3}(?:you|please|ignore|do|run|always|never)\b|"
+    r"\"(?:tool_calls|function_call|tool_use)\" ?: ?[\[{\"]|\"name\" ?: ?\"[\w.-]{1,60}\" ?, ?\"(?:arguments|input|parameters)\" ?: ?\{"
+)
+
+_SHELL = r"(?:sudo (?:-\w{1,4} )?)?(?:env )?(?:/\w{1,8}){0,3}/?(?:ba|z|da|k|fi)?sh\b"
+_RUNS = re.compile(
+    rf"\b(?:curl|wget|fetch|iwr|irm)\b[^\n|`]{{0,200}}\| ?(?:{_SHELL}|(?:sudo )?(?:python3?|perl|ruby|node|iex)\b)|"
+    rf"\b(?:{_SHELL}|eval|source|\.) ?(?:-c )?[\"'`]?(?:<\(|\$\(|`)\s?(?:curl|wget)\b|"
+    rf"\bbase64 (?:-d|-di|--decode)\b[^\n|]{{0,80}}\| ?(?:{_SHELL}|(?:python3?|perl|node)\b)|"
+    r"\bpowershell(?:\.exe)?\b[^\n]{0,60} -e(?:nc|ncodedcommand)?\b|\biex ?\(|"
+    r"\b(?:exec|eval)\s?\([^\n)]{0,40}(?:b64decode|atob|fromcharcode|base64)|\brm -rf? (?:/|~)(?:\s|$|\*)"
+)
+_BLOB = re.compile(r"[0-9A-Za-z+/]{120,}")
+
+
+def aimed_at_reader(text: str) -> Iterator[tuple[str, int]]:
+    """What it tries, and in which line."""
+    clean = folded(text)
+    flat = clean.replace("\n", " ")
+    for what, pattern in _AIMED:
+        match = pattern.search(flat)
+        if match:
+            yield what, _line(clean, match.start())
+
+
+def role_marks(text: str) -> int | None:
+    """The line of the first mark that would end the memory and begin somebody's turn or a tool call."""
+    clean = folded(text)
+    match = _ROLES.search(clean)
+    return _line(clean, match.start() + match[0].startswith("\n")) if match else None
+
+
+def commands(text: str) -> Iterator[tuple[str, int]]:
+    """Commands that run what nobody has read."""
+    clean = folded(text)
+    match = _RUNS.search(clean)
+    if match:
+        yield "holds a command that runs what nobody has read", _line(clean, match.start())
+    blob = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
+    if blob:
+        yield f"holds {len(blob[0])} characters of encoded data", _line(text, blob.start())
+
+
+def _is_encoded(text: str) -> bool:
+    return any(map(str.isupper, text)) and any(map(str.islower, text)) and any(map(str.isdigit, text))
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
+# A sentence that says when something holds is a rule about that state, no report of it.
+_CONDITION = re.compile(
+    r"\b(?:when|while|if|until|unless|once|whenever|whether|after|before|only|as long as|during|where)\b"
+)
+_RULE = re.compile(
+    r"\b(?:must|never|always|should|shall|require[sd]?|may not|means?|don't|do not|ensure|verify|confirm|check that|make sure|states?|status(?:es)?|e\.g\.|such as)\b"
+)
+_WORK = r"(?:working on|debugging|investigating|fixing|refactoring|implementing|migrating|looking into|waiting (?:for|on)|blocked (?:on|by))"
+_DID = (
+    r"(?:fixed|merged|broke|failed|deployed|finished|added|pushed|started|completed|released|shipped|landed|updated|"
+    r"refactored|implemented|removed|reverted|committed|opened|closed)"
+)
+_CHECKS = r"(?:tests?|test suite|build|ci|pipeline|lint|linter|main|master|type ?checks?|nightly build)"
+
+_ALWAYS_NEWS = re.compile(
+    rf"\b(?:i am|i'm|we are|we're|currently|still|now) (?:currently |still |now )?{_WORK}\b|^(?:working on|looking into|waiting for|blocked (?:on|by))\b (?!(?:behalf)\b)|"
+    r"\bas of (?:now|today|this (?:moment|writing|morning|session))\b|\bat the moment\b|\bright now\b|"
+    r"\b(?:will|to|gonna|going to|we|i|i'll|we'll|let's) (?:[\w/-]{1,20} ){1,8}(?:tomorrow|tonight|later today|next session|this afternoon)\b|"
+    r"^(?:tomorrow|tonight|today|yesterday|this morning|this afternoon),? (?:i|we|the|will|fix|finish|continue)\b|"
+    rf"\b{_DID} (?:[\w/-]{{1,20}} ){{0,8}}(?:today|yesterday|this morning|this afternoon|just now|tonight)\b|"
+    rf"^(?:i|we|i've|we've) (?:have |just |recently |now |finally ){{1,2}}{_DID}\b|^(?:just|recently|finally) {_DID} (?:the|a|an|pr|all)\b|"
+    r"^(?:wip|work in progress|todo|next steps?|remaining|still to do|current status|status update|progress report|left to do)\b ?[:\u2013-]|\b(?:is|are|as) wip\b|"
+    r"\b(?:i|we) still need to\b|\b(?:still|remains) to be (?:done|fixed|merged|implemented)\b"
+)
+_NEWS = re.compile(
+    rf"\b(?:the )?(?:\w{{1,20}} )?{_CHECKS} (?:is|are) (?:currently |still |now |all )?(?:failing|broken|red|green|passing|down|flaky|blocked|stuck)\b|"
+    rf"\ball (?:\d{{1,6}} )?{_CHECKS} (?:now )?(?:pass|passed|are passing|are green)\b|"
+    rf"\b\d{{1,6}} (?:of \d{{1,6}} )?(?:tests?|checks?) (?:are |is )?(?:still |currently |now )?(?:fail|fails|failing|failed|pass|passing|passed)\b|"
+    rf"\b(?:currently|still|now) (?:failing|broken|blocked|down|red|in progress|in review|pending|under way|underway|half done|unfinished)\b|"
+    rf"\b{_CHECKS} (?:currently |still )(?:fails?|breaks?)\b|"
+    r"\b(?:is|are|work) in progress\b|"
+    r"\b(?:pr|pull request|mr|merge request) ?[#!]?\d{1,7} (?:is |was |has been |got |still |now ){0,2}"
+    r"(?:open|opened|merged|waiting|pending|in review|under review|blocked|ready|closed|draft|landed|needs|fixes|failing|green|approved|up)\b|"
+    r"\b(?:opened|merged|waiting for|waiting on|reviewing|pushed|rebased|updated|closed|blocked (?:on|by)|see open) (?:the )?(?:pr|pull request|mr|merge request) ?[#!]?\d"
+)
+
+
+def news(text: str) -> int | None:
+    """The line of the first sentence that reports a state which will be over soon."""
+    clean = folded(text)
+    place = 0
+    for sentence in _SENTENCE_END.split(clean):
+        at = clean.find(sentence, place)
+        place = at + len(sentence)
+        said = sentence.strip(" -*\t\"'")
+        if not said:
+            continue
+        if _ALWAYS_NEWS.search(said) and not _CONDITION.search(said):
+            return _line(clean, at)
+        if _NEWS.search(said) and not (_CONDITION.search(said) or _RULE.search(said)):
+            return _line(clean, at)
+    return None

@@ -1,0 +1,77 @@
+"""Whether two scopes can mean one path."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+
+MAX_GLOB = 200
+
+
+def can_meet(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether a path can be in both. No globs: the whole project."""
+    if not one or not other:
+        return True
+    return any(meets(left, right) for left in one for right in other)
+
+
+@lru_cache(maxsize=4096)
+def meets(one: str, other: str) -> bool:
+    """Whether one path can match both globs. In doubt, it can."""
+    if len(one) > MAX_GLOB or len(other) > MAX_GLOB:
+        return True
+    return _parts_meet(_parts(one), _parts(other))
+
+
+def _parts(glob: str) -> tuple[str, ...]:
+    clean = glob.strip().removeprefix("./").lstrip("/")
+    parts = tuple(part for part in clean.split("/") if part)
+    if not clean or clean.endswith("/"):
+        parts = (*parts, "**")
+    return parts
+
+
+def _parts_meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """A folder holds what is in it, so a glob that ends early still meets what goes on below it."""
+    table = [[False] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for left in range(len(one), -1, -1):
+        for right in range(len(other), -1, -1):
+            if left == len(one) or right == len(other):
+                rest = (*one[left:], *other[right:])
+                last = (one[-1] if left == len(one) else other[-1]) if one and other else "**"
+                table[left][right] = all(part == "**" for part in rest) or not _is_file(last)
+            elif one[left] == "**":
+                table[left][right] = table[left + 1][right] or table[left][right + 1]
+            elif other[right] == "**":
+                table[left][right] = table[left][right + 1] or table[left + 1][right]
+            else:
+                table[left][right] = _names_meet(one[left], other[right]) and table[left + 1][right + 1]
+    return table[0][0]
+
+
+def _is_file(part: str) -> bool:
+    return part != "**" and "." in part.lstrip(".")
+
+
+def _names_meet(one: str, other: str) -> bool:
+    """Whether one name can match both patterns: their fixed beginnings and ends must agree."""
+    if "[" in one or "{" in one or "[" in other or "{" in other:
+        return True
+    wild_one, wild_other = _is_wild(one), _is_wild(other)
+    if not wild_one and not wild_other:
+        return one == other
+    head_one, tail_one = _ends(one)
+    head_other, tail_other = _ends(other)
+    heads = head_one.startswith(head_other) or head_other.startswith(head_one)
+    tails = tail_one.endswith(tail_other) or tail_other.endswith(tail_one)
+    return heads and tails
+
+
+def _is_wild(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+def _ends(name: str) -> tuple[str, str]:
+    if not _is_wild(name):
+        return name, name
+    places = [at for at, char in enumerate(name) if char in "*?"]
+    return name[: places[0]], name[places[-1] + 1 :]

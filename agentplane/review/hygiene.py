@@ -1,0 +1,88 @@
+"""What a candidate looks like when the inbox is opened: is its ground still there, how old is it, whose is it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date
+
+import msgspec
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane.history import in_force
+from agentplane.plane.store import Snapshot
+from agentplane.review.gate import Context, check, proposal_of
+from agentplane.text.visible import one_line
+
+
+class SourceFigures(msgspec.Struct, frozen=True):
+    """How the proposals of one source have fared."""
+
+    source: str
+    proposed: int
+    approved: int
+    rejected: int
+
+    @property
+    def accepted(self) -> float | None:
+        """The share that was approved of what was decided."""
+        decided = self.approved + self.rejected
+        return self.approved / decided if decided else None
+
+
+def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
+    """What a reviewer should know of a candidate as things are now: the gate looks at it once more."""
+    found = [f"hand edit: {edit.change}" for edit in memory.hand_edits if edit.id == entry.id]
+    found += entry.problems
+    found += lost_targets(memory, entry)
+    verdict = check(proposal_of(entry), context)
+    found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
+    return found
+
+
+def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
+    """Entries that a candidate would supersede and that are not in force any more."""
+    for name in entry.head.supersedes:
+        target = memory.entries.get(name)
+        if target is None:
+            yield f"would supersede {one_line(name, 40)}, which is nowhere"
+        elif target.head.status != "accepted":
+            yield f"would supersede {name}, which is {one_line(target.head.status, 20)} already"
+
+
+def age_in_days(entry: Entry, today: date) -> int | None:
+    try:
+        return (today - date.fromisoformat((entry.head.updated or "")[:10])).days
+    except ValueError:
+        return None
+
+
+def provenance(entry: Entry) -> str:
+    """Why it is here: who proposed it, and from which run."""
+    by = f"by {entry.head.proposed_by}" if entry.head.proposed_by else "by hand"
+    return f"{by}, from run {entry.head.source}" if entry.head.source else by
+
+
+def figures(snapshot: Snapshot) -> list[SourceFigures]:
+    """Acceptance per source, the one that proposes most first."""
+    proposed: Counter[str] = Counter()
+    approved: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
+    source_of: dict[str, str] = {}
+    counted: Mapping[str, Counter[str]] = {
+        "approve": approved,
+        "supersede": approved,
+        "merge": approved,
+        "reject": rejected,
+    }
+    for record in in_force(snapshot):
+        for change in record.changes:
+            if record.verb == "propose":
+                source_of[change.id] = record.actor
+                proposed[record.actor] += 1
+            elif record.verb in counted and change.id in source_of:
+                counted[record.verb][source_of[change.id]] += 1
+    return [SourceFigures(name, count, approved[name], rejected[name]) for name, count in _most(proposed)]
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,174 @@
+"""What becomes of a candidate that meets what was decided before. Every choice is one op and one undo."""
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput, Refused
+from agentplane.memory.verbs import Proposal
+from agentplane.review.resolve import Choice
+from tests.conftest import decision, files_of
+
+
+RUN = "20260127T101502Z-k3f9qa"
+OLD = "Use PostgreSQL 15 for the ledger."
+NEW = "Use PostgreSQL 16 for the ledger."
+
+
+@pytest.fixture
+def rivals(plane: Plane) -> tuple[Plane, str]:
+    """DEC-001, and a candidate that contradicts it."""
+    plane.approve([plane.propose(decision(OLD))])
+    return plane, plane.propose(decision(NEW))
+
+
+def test_a_conflict_is_shown_with_its_reason(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    (reviewed,) = plane.review([id_])
+    assert [(conflict.id, conflict.kind, conflict.weight) for conflict in reviewed.conflicts] == [
+        ("DEC-001", "contradiction", "resolve")
+    ]
+    assert "15" in " ".join(reviewed.conflicts[0].reasons)
+    assert not reviewed.clean
+
+
+def test_approving_it_is_refused_with_the_choices(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    before = files_of(plane)
+    with pytest.raises(Refused, match="contradicts DEC-001") as caught:
+        plane.approve([id_], Choice())
+    for choice in ("--supersede DEC-001", "--merge-into DEC-001", "--keep-both", f"reject {id_}"):
+        assert choice in str(caught.value)
+    assert str(caught.value).count("\n") == 1
+    assert files_of(plane) == before
+
+
+def test_superseding_links_both_sides(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    before = files_of(plane)
+    done = plane.approve([id_], Choice(supersede=("dec-1",)))
+    assert done.verb == "supersede"
+    memory = plane.memory()
+    old, new = memory.get("DEC-001"), memory.get("DEC-002")
+    assert (old.head.status, old.head.superseded_by) == ("superseded", ("DEC-002",))
+    assert (new.head.status, new.head.supersedes) == ("accepted", ("DEC-001",))
+    assert old.trusted
+    assert new.trusted
+    plane.undo()
+    assert files_of(plane) == before
+
+
+def test_keeping_both_needs_a_reason_and_keeps_it(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    with pytest.raises(BadInput, match="reason"):
+        plane.approve([id_], Choice(keep_both=True))
+    plane.approve([id_], Choice(keep_both=True, why="two clusters"))
+    assert plane.ops(1)[0].why == "two clusters"
+    assert [entry.head.status for entry in plane.memory().shelf] == ["accepted", "accepted"]
+
+
+def test_keep_both_is_accepted_where_nothing_stands_in_the_way(plane: Plane) -> None:
+    id_ = plane.propose(decision("Alone."))
+    assert plane.approve([id_], Choice(keep_both=True, why="because")).ids == [id_, "DEC-001"]
+
+
+def test_merging_keeps_both_histories(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    before = files_of(plane)
+    memory = plane.memory()
+    entry = memory.get("DEC-001")
+    core = memory.snapshot.core(entry.file, entry.id)
+    assert core is not None
+    plane.merge(id_, "DEC-001", core.replace(b"15", b"15 or 16"), entry.digest)
+    assert plane.memory().inbox == []
+    assert plane.memory().get("DEC-001").statement == "Use PostgreSQL 15 or 16 for the ledger."
+    _, steps = plane.history("DEC-001")
+    assert {step.id for step in steps} == {"DEC-001", id_} | {
+        step.id for step in steps if step.id.startswith("CAND")
+    }
+    assert [step.verb for step in steps] == ["propose", "approve", "propose", "merge"]
+    plane.undo()
+    assert files_of(plane) == before
+
+
+def test_merging_what_has_changed_meanwhile_is_refused(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    with pytest.raises(Refused, match="while it was being edited"):
+        plane.merge(id_, "DEC-001", b"x", "0" * 64)
+
+
+def test_an_invariant_blocks(plane: Plane) -> None:
+    plane.approve(
+        [plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))]
+    )
+    id_ = plane.propose(decision("Webhook bodies must be logged."))
+    with pytest.raises(Refused, match="INV-001"):
+        plane.approve([id_], Choice())
+    with pytest.raises(Refused, match="an invariant"):
+        plane.approve([id_], Choice(keep_both=True, why="I would like to"))
+    plane.approve([id_], Choice(supersede=("INV-001",)))
+    assert plane.memory().get("INV-001").head.status == "superseded"
+
+
+def test_an_assumption_only_warns(plane: Plane) -> None:
+    plane.approve([plane.propose(Proposal(type="assumption", statement="Merchants settle in 1 currency."))])
+    id_ = plane.propose(decision("Merchants settle in 3 currencies."))
+    assert [conflict.weight for conflict in plane.review([id_])[0].conflicts] == ["warns"]
+    plane.approve([id_], Choice())
+    assert plane.memory().inbox == []
+
+
+def test_all_clean_takes_the_clean_ones_in_one_op(rivals: tuple[Plane, str]) -> None:
+    plane, contested = rivals
+    flagged = plane.propose(decision("Keep backups for a year.", evidence=["gone.md"]))
+    clean = [plane.propose(decision("Name branches after issues.", tags=["git"]))]
+    clean.append(
+        plane.propose(
+            Proposal(
+                type="fact", statement="The office opens at nine.", source=RUN, evidence=["https://x.test"]
+            )
+        )
+    )
+    before = files_of(plane)
+    plane.approve_clean()
+    assert set(plane.memory().inbox_ids) == {contested, flagged}
+    plane.undo()
+    assert files_of(plane) == before
+    plane.approve_clean(tag="git")
+    assert clean[0] not in plane.memory().inbox_ids
+    plane.approve_clean(kind="fact", source=RUN)
+    assert set(plane.memory().inbox_ids) == {contested, flagged}
+    with pytest.raises(BadInput, match="no candidate is clean"):
+        plane.approve_clean()
+
+
+def test_what_was_superseded_conflicts_no_more(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    plane.approve([id_], Choice(supersede=("DEC-001",)))
+    again = plane.propose(decision("Use PostgreSQL 17 for the ledger."))
+    assert [conflict.id for conflict in plane.review([again])[0].conflicts] == ["DEC-002"]
+
+
+def test_two_candidates_that_conflict_are_decided_one_after_the_other(plane: Plane) -> None:
+    first, second = plane.propose(decision(OLD)), plane.propose(decision(NEW))
+    assert [conflict.id for conflict in plane.review([first])[0].conflicts] == [second]
+    with pytest.raises(BadInput, match="no candidate is clean"):
+        plane.approve_clean()
+    plane.approve([first])
+    with pytest.raises(Refused, match="DEC-001"):
+        plane.approve([second], Choice())
+
+
+def test_a_repeat_in_the_inbox_names_the_first(plane: Plane) -> None:
+    first = plane.propose(decision("Retry webhooks with exponential backoff."))
+    second = plane.propose(decision("Retry webhooks with exponential backoff."))
+    looked = {reviewed.entry.id: reviewed.like for reviewed in plane.review()}
+    assert looked == {first: None, second: first}
+
+
+def test_choices_that_make_no_sense(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    other = plane.propose(decision("Something else."))
+    with pytest.raises(BadInput, match="one candidate"):
+        plane.approve([id_, other], Choice(supersede=("DEC-001",)))
+    with pytest.raises(BadInput, match="is a candidate"):
+        plane.approve([id_], Choice(supersede=(other,)))

@@ -1,0 +1,175 @@
+"""Secrets are found, never shown; what only looks like one is left alone."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from agentplane.review import secrets
+
+
+def _split(*parts: str) -> str:
+    """Written in pieces, so that no scanner takes this file for a leak."""
+    return "".join(parts)
+
+
+FOUND = [
+    _split("AKIA", "4QXZ7PWMN2RTVB6K"),
+    _split("gh", "p_aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM5"),
+    _split("github", "_pat_11AXCVEFG0qwertzuiopasdfghjkl_yxcvbnm"),
+    _split("glpat", "-Qw8eRt7yUi6oPa5sDf4g"),
+    _split("sk-", "ant-api03-Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNm"),
+    _split("AIza", "SyQw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bN"),
+    _split("hf_", "QweRtzUioPasDfgHjkLyxCvbNmQweRtzUi"),
+    _split("xoxb", "-2938475610-qwertzuiopKLMN"),
+    _split("sk_", "live_Qw8eRt7yUi6oPa5sDf4gHj3k"),
+    _split("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"),
+    _split("AC9f86d081884c7d65", "9a2feaa0c55ad015"),
+    _split("SG.aB3dE5gH7jK9mN1pQ3sT5v.", "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM5aB3dE5g"),
+    _split("-----BEGIN RSA PRIV", "ATE KEY-----\nMIIEpAIBAAKCAQEA7bqQw8eR"),
+    'password = "Tr0ub4dor&3x"',
+    "password: hunter2x",
+    "DB_PASSWORD='k9#mQz!2'",
+    "api_key = 9f86d081884c7d659a2feaa0c55ad015",
+    'client_secret: "correct-horse-9"',
+    "postgres://app:s3cr3tpw@db.internal/app",
+    "Authorization: Bearer abc9def8ghi7jkl6mno5",
+    "Authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l",
+]
+
+NONE = [
+    "AKIAIOSFODNN7EXAMPLE",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "Set the token to <token> first",
+    "password: changeme",
+    "password = 'your-password-here1'",
+    "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b fixed it",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "md5 9f86d081884c7d659a2feaa0c55ad015",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "integrity sha512-Zk9qL2mX7vB4nR1tY6wE3sD8fG5hJ0pAZk9qL2mX7vB4nR1tY6wE3sD8fG5hJ0pA==",
+    "password: str = Field(min_length=12)",
+    "api_key: Optional[str] = None",
+    "Passwords: hash them with argon2id, never bcrypt.",
+    "The secret is stored in Vault under kv/app/prod-2024.",
+    "Token: JWT signed with RS256",
+    "postgres://user:password@localhost/db",
+    "postgres://${DB_USER}:${DB_PASS}@host/db",
+    "PASSWORD=$DB_PASSWORD",
+    "secret: process.env.STRIPE_SECRET1",
+    "The secret key is rotated every 30d",
+    "token = get_token2(user)",
+    "https://docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
+    "src/components/UserAccount2/BillingAddressForm.test.tsx",
+    "x86_64-unknown-linux-gnu arm64-apple-darwin23-py312-cp311",
+    "BENCH-2026-11-18T12-03-07Z-a1b2c3",
+    "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    _split("Refuse files that hold BEGIN PRIV", "ATE KEY"),
+    "APARTMENTS is partitioned by year",
+    "secret_name: billing-db-2",
+    "password_hash: argon2id",
+    "client_key: 'customer_id'",
+    "APIGatewayV2Handler1 wraps it",
+    "The run was 20261118T120307Z-4f2a9c",
+    "Token bucket: 100req/s",
+]
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_found_in_a_sentence(text: str) -> None:
+    found = secrets.find(f"We learned this:\nThe value is {text} for now.")
+    assert [secret.sure for secret in found] == [True]
+    assert found[0].line == 2
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_left_alone(text: str) -> None:
+    assert secrets.find(text) == []
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_nothing_of_it_is_shown(text: str) -> None:
+    shown = repr(secrets.find(text))
+    value = text.rpartition("=")[2].rpartition(": ")[2].strip(" '\"")
+    assert all(value[at : at + 6] not in shown for at in range(len(value) - 6))
+
+
+def test_a_random_string_is_no_sure_secret() -> None:
+    found = secrets.find("It is Zk9qL2mX7vB4nR1tY6wE3sD8fG5hJ0pA there")
+    assert [(secret.kind, secret.sure, secret.column) for secret in found] == [("a random string", False, 7)]
+
+
+def test_an_example_elsewhere_excuses_nothing() -> None:
+    found = secrets.find(f"https://example.com/?key={FOUND[0]}&host=example.com")
+    assert [secret.sure for secret in found] == [True]
+
+
+def test_hidden_characters_do_not_split_a_secret() -> None:
+    assert secrets.find(FOUND[0][:9] + "\u200b" + FOUND[0][9:])
+
+
+def test_far_down_a_long_text() -> None:
+    found = secrets.find("A normal line.\n" * 2000 + FOUND[0])
+    assert (found[0].line, found[0].column) == (2001, 1)
+
+
+def test_the_detector_is_loaded_only_where_it_is_needed_and_changes_nothing_global() -> None:
+    code = (
+        "import sys; from agentplane.review import secrets;"
+        "secrets.find('Hash passwords with argon2id; see agentplane/plane/settings.py:12.');"
+        "assert not any(name.startswith('detect_secrets') for name in sys.modules), 'loaded';"
+        f"assert secrets.find({FOUND[9]!r});"
+        "assert 'detect_secrets.plugins.jwt' in sys.modules;"
+        "from detect_secrets.settings import get_settings;"
+        "assert get_settings().plugins == {}"
+    )
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_asked_over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("asked the network")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    assert all(secrets.find(text) for text in FOUND)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        "secret",
+        "secret=",
+        "a1",
+        "password:'",
+        "eyJa.",
+        "xoxb-1-",
+        "://a:",
+        "AKIA",
+        "aws secret ",
+        "-----BEGIN ",
+    ],
+)
+def test_time_grows_with_the_text_only(seed: str) -> None:
+    def seconds(size: int) -> float:
+        text = (seed * (size // len(seed) + 1))[:size]
+        times = []
+        for _ in range(3):
+            begin = time.process_time()
+            secrets.find(text)
+            times.append(time.process_time() - begin)
+        return min(times)
+
+    secrets.find(FOUND[9])
+    # Sixteen times the text; quadratic would be 256 times the time.
+    assert seconds(320_000) < 60 * max(seconds(20_000), 0.002)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\0" * 50, "\ud800" * 50, "\udc80 token=\udfff", "\n" * 1000, "=" * 1000]
+)
+def test_odd_texts(text: str) -> None:
+    assert secrets.find(text) == []
