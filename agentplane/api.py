@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,11 +22,14 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
-from agentplane.review import gate, inbox, policy, promote, resolve
-from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import Choice
+from agentplane.review import policy, promote
 from agentplane.runs import events
 
+
+# What reviews candidates takes a while to load, and looking at the shelf does not need it.
+if TYPE_CHECKING:
+    from agentplane.review.inbox import Reviewed
+    from agentplane.review.resolve import Choice
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
@@ -74,12 +77,20 @@ class Plane:
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
-            conflicts=sum(bool(found.conflicts) for found in inbox.look(memory, self._today())),
+            conflicts=self._contested(memory),
             hand_edits=edits,
             broken=memory.broken,
             damaged=damaged,
             next="agentplane doctor" if damaged else _next_step(memory),
         )
+
+    def _contested(self, memory: Memory) -> int:
+        """How many candidates conflict with something."""
+        if not memory.inbox_ids:
+            return 0
+        from agentplane.review import inbox
+
+        return sum(bool(found.conflicts) for found in inbox.look(memory, self._today()))
 
     def is_damaged(self) -> bool:
         """Whether something is left that opening the plane could not mend."""
@@ -95,6 +106,8 @@ class Plane:
 
     def propose(self, proposal: Proposal) -> str:
         """Puts a candidate into the inbox, unless the gate refuses it. Returns its id."""
+        from agentplane.review import gate, inbox
+
         memory = self.memory()
         verbs.check_proposal(memory, proposal)
         verdict = gate.check(proposal, inbox.gate_context(memory, self._today()))
@@ -104,12 +117,14 @@ class Plane:
         done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
         return done.ids[0]
 
-    def review(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
+    def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
         """The candidates with their conflicts and flags as things are now; none named: all."""
+        from agentplane.review import inbox
+
         memory = self.memory()
         return inbox.look(memory, self._today(), [memory.get(name) for name in wanted])
 
-    def approve(self, wanted: Sequence[str], choice: Choice | None = None) -> Done:
+    def approve(self, wanted: Sequence[str], choice: "Choice | None" = None) -> Done:
         """Moves candidates to the shelf.
 
         With a choice, conflicts that it does not resolve refuse the approval, as the doors do; without one
@@ -118,6 +133,8 @@ class Plane:
         stamp = self._stamp(self.origin.actor)
         if choice is None:
             return self._do(partial(verbs.approve, wanted=wanted, stamp=stamp))
+        from agentplane.review import inbox, resolve
+
         return self._do(
             lambda memory: resolve.approve(
                 memory, wanted, stamp, choice, inbox.Conflicts(memory).on_the_shelf
@@ -128,6 +145,8 @@ class Plane:
         self, *, source: str | None = None, kind: str | None = None, tag: str | None = None
     ) -> Done:
         """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
+        from agentplane.review import inbox
+
         stamp, today = self._stamp(self.origin.actor), self._today()
 
         def plan(memory: Memory) -> Plan:
@@ -150,6 +169,8 @@ class Plane:
 
     def merge(self, candidate: str, target: str, text: bytes, seen: str) -> Done:
         """Takes a candidate up into an entry that was seen with the digest `seen`."""
+        from agentplane.review import resolve
+
         return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen))
 
     def reject(self, wanted: Sequence[str], why: str | None = None) -> Done:

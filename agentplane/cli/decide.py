@@ -7,7 +7,6 @@ from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.cli.edit import edited_merge
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
-from agentplane.review.resolve import Choice
 
 
 @click.command()
@@ -45,6 +44,8 @@ def approve_command(
     elif all_clean:
         done = plane.approve_clean(source=source, kind=kind, tag=tag)
     else:
+        from agentplane.review.resolve import Choice
+
         done = plane.approve(ids, Choice(supersede, keep_both, why))
     if not as_json:
         for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=False):

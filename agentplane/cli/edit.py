@@ -18,7 +18,6 @@ from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import cache
 from agentplane.plane.store import Done
-from agentplane.review import resolve
 from agentplane.text import files
 from agentplane.text.visible import one_line
 
@@ -43,6 +42,8 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
 
 def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
+    from agentplane.review import resolve
+
     into, draft = resolve.merged_draft(plane.memory(), candidate, target)
     done = _edited(plane, into, draft, lambda text: plane.merge(candidate, into.id, text, into.digest))
     if done is None:

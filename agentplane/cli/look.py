@@ -1,6 +1,7 @@
 """Looking: status, badge, inbox, list, show, history."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -13,10 +14,11 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import stamp
 from agentplane.plane.layout import INBOX
-from agentplane.review.hygiene import figures
-from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import described
 from agentplane.text.visible import one_line, visible
+
+
+if TYPE_CHECKING:
+    from agentplane.review.inbox import Reviewed
 
 
 @click.command()
@@ -70,7 +72,7 @@ def inbox_command(sources: bool, as_json: bool) -> None:
     if sources:
         _print_sources(memory, as_json=as_json)
         return
-    found = plane.review()
+    found = plane.review() if memory.inbox_ids else []
     if as_json:
         candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
@@ -162,7 +164,7 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
                 out.line(f"    {text}")
 
 
-def _print_candidate(reviewed: Reviewed) -> None:
+def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
     mark = "!" if not reviewed.clean else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
     out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
@@ -170,11 +172,16 @@ def _print_candidate(reviewed: Reviewed) -> None:
     like = f"says the same as {reviewed.like}" if reviewed.like else ""
     told = (entry.head.type, reviewed.because, age, like, *reviewed.flags)
     out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
-    for conflict in reviewed.conflicts:
-        out.line(out.row([("", 1)], described(conflict)))
+    if reviewed.conflicts:
+        from agentplane.review.resolve import described
+
+        for conflict in reviewed.conflicts:
+            out.line(out.row([("", 1)], described(conflict)))
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:
+    from agentplane.review.hygiene import figures
+
     rows_ = figures(memory.snapshot)
     if as_json:
         out.emit("sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in rows_])

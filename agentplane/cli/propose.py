@@ -8,7 +8,6 @@ from agentplane.cli import out, rows
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.verbs import Proposal
-from agentplane.review.resolve import described
 from agentplane.text.visible import visible
 
 
@@ -68,6 +67,8 @@ def propose_command(
         out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
         return
     out.line(id_)
+    from agentplane.review.resolve import described
+
     for conflict in reviewed.conflicts:
         out.note(f"  {visible(described(conflict))}")
     for flag in reviewed.flags:

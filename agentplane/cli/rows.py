@@ -1,15 +1,17 @@
 """Entries as JSON and as text: the shapes that list, show and inbox share."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agentplane.cli import out
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import HandEdit, Memory
-from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import described
 from agentplane.text.visible import visible
+
+
+if TYPE_CHECKING:
+    from agentplane.review.inbox import Reviewed
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:
@@ -39,12 +41,12 @@ def as_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def as_shown(entry: Entry, reviewed: Reviewed | None) -> dict[str, Any]:
+def as_shown(entry: Entry, reviewed: "Reviewed | None") -> dict[str, Any]:
     """An entry in full; a candidate with its conflicts and flags."""
     return as_entry(entry) | (as_candidate(reviewed) if reviewed else {})
 
 
-def as_candidate(reviewed: Reviewed) -> dict[str, Any]:
+def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
     entry = reviewed.entry
     return {
         "id": entry.id,
@@ -66,7 +68,7 @@ def as_hand_edit(edit: HandEdit) -> dict[str, Any]:
     return {"id": edit.id, "change": edit.change, "file": edit.file, "line": edit.line}
 
 
-def print_entry(memory: Memory, entry: Entry, reviewed: Reviewed | None) -> None:
+def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> None:
     """An entry in full."""
     head = entry.head
     out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(head.status)}", bold=True)
@@ -97,5 +99,8 @@ def print_entry(memory: Memory, entry: Entry, reviewed: Reviewed | None) -> None
     for name, value in facts.items():
         if value:
             out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
-    for conflict in reviewed.conflicts if reviewed else ():
-        out.line(f"  ! {visible(described(conflict))}")
+    if reviewed and reviewed.conflicts:
+        from agentplane.review.resolve import described
+
+        for conflict in reviewed.conflicts:
+            out.line(f"  ! {visible(described(conflict))}")

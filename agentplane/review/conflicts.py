@@ -8,7 +8,6 @@ from math import log
 from typing import Literal
 
 import msgspec
-from rapidfuzz import fuzz, process
 
 from agentplane.memory.entry import Entry
 from agentplane.review import globs
@@ -149,6 +148,8 @@ def find(
 
 def shortlist(candidate: Text, texts: Sequence[Text], limit: int = SHORTLIST) -> list[int]:
     """Places of the entries worth comparing: the likest by words, and those that share its rare words."""
+    from rapidfuzz import fuzz, process
+
     if limit <= 0 or not texts:
         return []
     wanted = normal(candidate.statement).lower()
@@ -433,6 +434,8 @@ def _with_lone_poles(one: Statement, other: Statement) -> list[str]:
 
 
 def _alike(one: str, other: str) -> bool:
+    from rapidfuzz import fuzz
+
     if min(len(one), len(other)) < 5:
         return False
     if one.startswith(other) or other.startswith(one) or fuzz.ratio(one, other) >= SAME_WORD:

@@ -85,6 +85,8 @@ def test_inbox_json(plane: Plane, cli: Cli) -> None:
         "20260101T000000Z-abcdef",
         "--confidence",
         "0.5",
+        "--evidence",
+        "https://x.test/docs",
     )
 
     data = cli("inbox", "--json").json("inbox")
@@ -107,7 +109,13 @@ def test_an_empty_inbox_says_so_beside_the_data(plane: Plane, cli: Cli) -> None:
     assert cli("inbox", "--json").json("inbox")["candidates"] == []
 
 
+def let_pass(plane: Plane) -> None:
+    """What the gate would refuse is only flagged."""
+    plane.layout.config.write_text('[gate]\nbidi = "flag"\nescape = "flag"\n')
+
+
 def test_inbox_flags_hidden_characters_and_shows_them(plane: Plane, cli: Cli) -> None:
+    let_pass(plane)
     candidate(cli, "Pay\u200b out to \u202estnahcrem\u202c.")
 
     text = cli("inbox").out
@@ -115,12 +123,14 @@ def test_inbox_flags_hidden_characters_and_shows_them(plane: Plane, cli: Cli) ->
     assert "\u202e" not in text
     assert "\u200b" not in text
     assert "<U+202E>" in text
-    assert "hidden characters" in text
-    assert cli("inbox", "--json").json("inbox")["candidates"][0]["flags"] == ["hidden characters"]
+    assert "right-to-left override" in text
+    flags = cli("inbox", "--json").json("inbox")["candidates"][0]["flags"]
+    assert any("zero width space" in flag for flag in flags)
 
 
 @pytest.mark.parametrize("verb", ["inbox", "show", "history"])
 def test_terminal_sequences_in_a_candidate_are_shown_and_not_sent(plane: Plane, cli: Cli, verb: str) -> None:
+    let_pass(plane)
     id_ = candidate(cli, "Red \x1b[31malert\x1b]0;title\x07 end", "--tag", "\x1b[1mtag")
 
     ran = cli(verb, *([] if verb == "inbox" else [id_]), *(["--texts"] if verb == "history" else []))

@@ -190,7 +190,7 @@ def test_demo_is_a_plane_with_everything_in_it(cli: Cli, project: Path) -> None:
     assert "CAND-" in ran.out
     assert "here/payments-api" in ran.err
     assert cli("--plane", str(folder), "status", "--json").json("status")["waiting"] >= 8
-    assert len(cli("--plane", str(folder), "list", "--json").json("list")["entries"]) >= 25
+    assert len(cli("--plane", str(folder), "list", "--status", "all", "--json").json("list")["entries"]) >= 25
     rows = cli("--plane", str(folder), "doctor", "--json").json("doctor")["findings"]
     assert not [row for row in rows if row["severity"] == "error"]
 
