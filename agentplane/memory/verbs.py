@@ -80,15 +80,15 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
     """Moves candidates to the shelf, under the next free id of their kind."""
     edits: list[Edit] = []
     numbers: dict[str, int] = {}
+    ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
+    taken = in_files | ledger.known.keys()
     for entry in candidates(memory, wanted):
         check_candidate(memory, entry)
         kind = kind_named(memory.kinds, entry.head.type)
         if kind.prefix not in numbers:
-            ledger = memory.snapshot.ledger
-            by_hand = memory.ids_in_files - ledger.known.keys()
-            numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, by_hand)
+            numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, in_files - ledger.known.keys())
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
-        if durable in memory.ids_in_files or durable in memory.snapshot.ledger.known:
+        if durable in taken:
             raise Refused(
                 f"{durable} is taken",
                 todo=f"give the entry with the highest {kind.prefix} number another id.",
