@@ -45,9 +45,18 @@ def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
     from agentplane.review import resolve
 
     into, draft = resolve.merged_draft(plane.memory(), candidate, target)
-    done = _edited(plane, into, draft, lambda text: plane.merge(candidate, into.id, text, into.digest))
+
+    def take(text: bytes) -> Done | None:
+        # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
+        unsaved = text.strip() == draft.strip()
+        return None if unsaved else plane.merge(candidate, into.id, text, into.digest)
+
+    done = _edited(plane, into, draft, take)
     if done is None:
-        raise BadInput("nothing was changed")
+        raise BadInput(
+            "the draft was left as it is; nothing was changed",
+            todo="make one text out of the two, and save it.",
+        )
     return done
 
 

@@ -321,3 +321,20 @@ def test_a_proposal_by_a_tool_names_the_tool(plane: Plane, cli: Cli, monkeypatch
 
     assert plane.memory().inbox[0].head.proposed_by == "gemini-cli"
     assert plane.ops(1)[0].actor == "gemini-cli"
+
+
+def test_merging_takes_the_words_that_were_saved(
+    plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane.approve([candidate(person, "Use Redis for sessions.")])
+    id_ = candidate(person, "Do not use Redis for sessions.")
+    monkeypatch.setenv("EDITOR", "true")
+    person("approve", id_, "--merge-into", "dec-1").refused(2, "left as it is")
+    assert plane.memory().inbox_ids == [id_]
+    assert not list((plane.layout.cache / "edit").iterdir())
+
+    monkeypatch.setenv("EDITOR", "sed -i -e s/Redis/Valkey/ -e /^Decision:.Do.not/d")
+    ran = person("approve", id_, "--merge-into", "dec-1")
+    assert (ran.code, ran.out) == (0, f"{id_} -> DEC-001\n")
+    assert plane.memory().inbox == []
+    assert plane.memory().get("DEC-001").body.strip() == "Decision: Use Valkey for sessions."
