@@ -19,6 +19,7 @@ _SAMPLE = 128  # texts that stand for the whole corpus where it is asked how nea
 _CELLS = 1 << 20  # of one signal at a time: a block of queries times the texts
 _PART = 8192  # vectors at a time, where a larger copy of them is needed for a moment
 _STEPS = 254  # vectors in whole numbers, so that their products are exact and the same on every machine
+_TIE = 0.02  # totals nearer than this may give one rounded score, of which the first in the corpus counts
 _SMALL = 5  # texts; so few say little about what all of them have in common
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ class Corpus:
         """`kept`: embeddings made earlier; those of these texts and of queries are added to it."""
         self.texts = tuple(texts)
         self._kept = kept if kept is not None else Vectors()
+        self.was_kept = False
+        """Whether what takes long to build was built earlier."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -86,6 +89,7 @@ class Corpus:
         corpus.__dict__["_usual"] = usual
         if "embedded" in arrays:
             corpus.__dict__["_embedded"] = arrays["common"], arrays["embedded"]
+        corpus.was_kept = True
         return corpus
 
     @cached_property
@@ -99,15 +103,36 @@ class Corpus:
 
     def signals(self, queries: Sequence[Text]) -> dict[str, Floats]:
         """Each signal as a matrix with a row for each query. For some queries at a time; see `scores`."""
-        near = self._near(queries)
-        for name, (mean, deviation) in self._usual.items():
-            near[f"{name}_apart"] = _apart(near[name], mean, deviation, fusion.USUAL[name])
-        return near
+        spelled = fuzzy.prepared([query.title for query in queries])
+        return self._quick(queries) | {fusion.SLOW: fuzzy.alike(spelled, self._spelled)}
 
     def scores(self, queries: Sequence[Text]) -> Floats:
         """How near each text is to each query, in 0-1. Takes 4 bytes for each of them."""
         found = [fusion.fused(self.signals(block)) for block in self._blocks(queries)]
         return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
+
+    def _nearest(self, queries: Sequence[Text], limit: int) -> Iterator[list[Near]]:
+        """Spelling, which takes longest, is only looked at where it can make a difference."""
+        quick = self._quick(queries)
+        totals, most = fusion.without_slow(quick)
+        for row, query in enumerate(queries):
+            pool = _within_reach(totals[row], limit, most)
+            near = {name: table[row : row + 1, pool] for name, table in quick.items()}
+            near[fusion.SLOW] = fuzzy.alike(
+                fuzzy.prepared([query.title]), [self._spelled[place] for place in pool]
+            )
+            scores = fusion.fused(near)[0]
+            yield [
+                Near(int(pool[i]), round(float(scores[i]), 6), _rounded(near, i))
+                for i in np.argsort(-scores, kind="stable")[:limit]
+            ]
+
+    def _quick(self, queries: Sequence[Text]) -> dict[str, Floats]:
+        """All signals but the slow one."""
+        near = self._near(queries)
+        for name, (mean, deviation) in self._usual.items():
+            near[f"{name}_apart"] = _apart(near[name], mean, deviation, fusion.USUAL[name])
+        return near
 
     def _near(self, queries: Sequence[Text]) -> dict[str, Floats]:
         whole = [words.counted(query.whole) for query in queries]
@@ -116,7 +141,6 @@ class Corpus:
             "words": self._words.cosine(whole),
             "title": self._titles.cosine(titles),
             "bm25": self._words.alike(whole),
-            "spelling": fuzzy.alike(fuzzy.prepared([query.title for query in queries]), self._spelled),
             "named": self._names.found([query.text for query in queries]),
         }
         if self.missing is None:
@@ -191,24 +215,22 @@ def nearest(query: Text, corpus: Corpus, limit: int = 10) -> list[Near]:
 
 def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[Near]]:
     """The same for many queries at once, a block of them as one matrix."""
-    found: list[list[Near]] = []
-    for block in corpus._blocks(queries):  # noqa: SLF001
-        signals = corpus.signals(block)
-        scores = fusion.fused(signals)
-        found += [_best(row, scores[row], signals, limit) for row in range(len(block))]
-    return found
+    if limit <= 0 or not len(corpus):
+        return [[] for _ in queries]
+    blocks = corpus._blocks(queries)  # noqa: SLF001
+    return [found for block in blocks for found in corpus._nearest(block, limit)]  # noqa: SLF001
 
 
-def _best(row: int, scores: Floats, signals: Mapping[str, Floats], limit: int) -> list[Near]:
-    order = np.argsort(-scores, kind="stable")[: max(limit, 0)]
-    return [
-        Near(
-            int(i),
-            round(float(scores[i]), 6),
-            {name: round(float(table[row, i]), 4) for name, table in signals.items()},
-        )
-        for i in order
-    ]
+def _within_reach(totals: npt.NDArray[np.float64], limit: int, most: float) -> npt.NDArray[np.int64]:
+    """Places that can be among the best when at most `most` comes to each total."""
+    if limit >= len(totals):
+        return np.arange(len(totals))
+    least = np.partition(totals, -limit)[-limit]
+    return np.flatnonzero(totals >= least - most - _TIE)
+
+
+def _rounded(near: Mapping[str, Floats], place: int) -> dict[str, float]:
+    return {name: round(float(table[0, place]), 4) for name, table in near.items()}
 
 
 def _whole_numbers(raw: Floats) -> npt.NDArray[np.int8]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from agentplane.match.bm25 import Floats
+from agentplane.match.bm25 import Floats, Wide
 
 
 class Usual(msgspec.Struct, frozen=True):
@@ -36,9 +36,24 @@ PLAIN = Weights({"title": 1.6, "spelling": 1.0, "bm25": 2.3, "words_apart": 4.1}
 """Where embeddings are missing."""
 
 
+SLOW = "spelling"
+"""The signal that takes longest by far. It is never negative, nor is its weight."""
+
+
 def fused(signals: Mapping[str, Floats]) -> Floats:
     """The score of each pair in 0-1, rounded so that the last bits of a machine do not count."""
-    weights = FULL if "meaning" in signals else PLAIN
+    weights = _weights(signals)
     total = sum(signals[name].astype(np.float64) * weight for name, weight in weights.of.items())
     score: Floats = np.round(1 / (1 + np.exp(-(total + weights.bias))), 6).astype(np.float32)
     return score
+
+
+def without_slow(signals: Mapping[str, Floats]) -> tuple[Wide, float]:
+    """What all but the slow signal come to, and the most that the slow one can add."""
+    weights = _weights(signals).of
+    quick = [signals[name].astype(np.float64) * weight for name, weight in weights.items() if name != SLOW]
+    return np.sum(quick, axis=0), weights[SLOW]
+
+
+def _weights(signals: Mapping[str, Floats]) -> Weights:
+    return FULL if "meaning" in signals else PLAIN

@@ -25,6 +25,8 @@ WIDTH = 256
 LIMIT = 200_000
 """So many vectors are kept at most: 100 MB."""
 
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
 _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
@@ -120,14 +122,33 @@ def _mean(text: str) -> npt.NDArray[np.float16]:
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[Any, npt.NDArray[np.float32]]:
+def _model() -> tuple[Any, npt.NDArray[np.float16]]:
+    """The tokenizer and the vector of each token.
+
+    Read out of the wheel, without the package: importing it takes several times as long as all else, loads a
+    client for downloads, and sets up logging for the whole process.
+    """
     spec = importlib.util.find_spec("wordllama")
     if spec is None or spec.origin is None:
         raise ImportError("wordllama")
+    folder = Path(spec.origin).parent
+    tokenizer, weights = folder / _TOKENIZER, folder / _WEIGHTS
+    if not (tokenizer.is_file() and weights.is_file()):
+        return _loaded_by_package(folder)
+    encode = importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
+    rows = importlib.import_module("safetensors.numpy").load_file(str(weights))["embedding.weight"]
+    return _whole_texts(encode), rows
+
+
+def _loaded_by_package(folder: Path) -> tuple[Any, npt.NDArray[np.float16]]:
+    """Where another release keeps its files elsewhere."""
     # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
-    loaded = importlib.import_module("wordllama").WordLlama.load(
-        cache_dir=Path(spec.origin).parent, disable_download=True
-    )
-    loaded.tokenizer.no_padding()
-    loaded.tokenizer.no_truncation()
-    return loaded.tokenizer, loaded.embedding
+    load = importlib.import_module("wordllama").WordLlama.load
+    loaded = load(cache_dir=folder, disable_download=True)
+    return _whole_texts(loaded.tokenizer), loaded.embedding
+
+
+def _whole_texts(tokenizer: Any) -> Any:
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

@@ -1,3 +1,4 @@
+import random
 import subprocess
 import sys
 
@@ -163,3 +164,18 @@ def test_without_the_package_everything_works_and_one_line_says_so() -> None:
     said, found = done.stdout.splitlines()
     assert "wordllama is not installed" in said
     assert found == "0"
+
+
+@pytest.mark.parametrize("limit", [1, 5, 40])
+def test_leaving_out_what_cannot_be_among_the_nearest_changes_nothing(limit: int) -> None:
+    """Spelling is looked at for a part of the texts; the answer is that of looking at all."""
+    dice = random.Random(7)
+    words = [f"word{number}" for number in range(60)]
+    texts = [Text(" ".join(dice.choices(words, k=dice.randint(1, 9)))) for _ in range(900)]
+    corpus = Corpus(texts)
+    queries = [Text(" ".join(dice.choices(words, k=4))) for _ in range(25)] + texts[:5]
+    every = corpus.scores(queries)
+    for row, found in enumerate(nearest_each(queries, corpus, limit)):
+        order = np.argsort(-every[row], kind="stable")[:limit]
+        assert [near.index for near in found] == order.tolist()
+        assert [near.score for near in found] == [round(float(every[row, i]), 6) for i in order]

@@ -1,3 +1,4 @@
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,24 @@ def test_a_package_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said is not None
     assert "wordllama" in said
     assert "\n" not in said
+
+
+@needs_wordllama
+def test_read_out_of_the_wheel_it_is_what_the_package_loads() -> None:
+    vectors._model.cache_clear()
+    tokenizer, rows = vectors._model()
+    spec = importlib.util.find_spec("wordllama")
+    assert spec is not None
+    assert spec.origin is not None
+    theirs, their_rows = vectors._loaded_by_package(Path(spec.origin).parent)
+    assert tokenizer.to_str() == theirs.to_str()
+    assert np.array_equal(rows, their_rows)
+
+
+@needs_wordllama
+def test_the_package_is_not_imported_and_logging_stays_as_it_was() -> None:
+    code = (
+        "import logging, sys; from agentplane.match.vectors import Vectors; Vectors().of(['a']);"
+        "sys.exit('wordllama' in sys.modules or bool(logging.getLogger().handlers))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
