@@ -28,7 +28,7 @@ from agentplane.runs import events
 
 # What reviews candidates takes a while to load, and looking at the shelf does not need it.
 if TYPE_CHECKING:
-    from agentplane.review.inbox import Reviewed
+    from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
 
 _LOOKS = 4
@@ -90,7 +90,9 @@ class Plane:
             return 0
         from agentplane.review import inbox
 
-        return sum(bool(found.conflicts) for found in inbox.look(memory, self._today()))
+        found = inbox.Conflicts(memory).of_each(memory.inbox)
+        self.keep_badge(memory)
+        return sum(map(bool, found))
 
     def is_damaged(self) -> bool:
         """Whether something is left that opening the plane could not mend."""
@@ -102,44 +104,53 @@ class Plane:
 
     def badge(self) -> Badge:
         """What waits, counted anew and kept for `agentplane badge`."""
-        return self._keep_badge(self.memory())
+        return self.keep_badge(self.memory())
 
-    def propose(self, proposal: Proposal) -> str:
-        """Puts a candidate into the inbox, unless the gate refuses it. Returns its id."""
-        from agentplane.review import gate, inbox
+    def propose(self, proposal: Proposal, *, again: bool = False) -> str:
+        """Puts a candidate into the inbox, unless the gate refuses it. Returns its id.
+
+        `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors ask for it
+        only on behalf of a person.
+        """
+        from agentplane.review import gate, inbox, suppressed
 
         memory = self.memory()
         verbs.check_proposal(memory, proposal)
-        verdict = gate.check(proposal, inbox.gate_context(memory, self._today()))
-        if verdict.refused:
-            raise gate.refusal(verdict)
+        context = inbox.gate_context(memory, self._today())
+        verdict = gate.check(proposal, gate.let_in_again(context) if again else context)
         who = self.origin.actor
+        if verdict.refused:
+            earlier = verdict.earlier
+            times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
+            raise gate.refusal(verdict, times)
         done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
         return done.ids[0]
 
+    def reviewer(self) -> "Reviewer":
+        """What looks at candidates as things are now, some at a time."""
+        from agentplane.review.inbox import Reviewer
+
+        return Reviewer(self.memory(), self._today())
+
     def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
         """The candidates with their conflicts and flags as things are now; none named: all."""
-        from agentplane.review import inbox
-
-        memory = self.memory()
-        return inbox.look(memory, self._today(), [memory.get(name) for name in wanted])
+        reviewer = self.reviewer()
+        found = reviewer.look(wanted)
+        self.keep_badge(reviewer.memory)
+        return found
 
     def approve(self, wanted: Sequence[str], choice: "Choice | None" = None) -> Done:
-        """Moves candidates to the shelf.
-
-        With a choice, conflicts that it does not resolve refuse the approval, as the doors do; without one
-        the caller has settled them.
-        """
-        stamp = self._stamp(self.origin.actor)
-        if choice is None:
-            return self._do(partial(verbs.approve, wanted=wanted, stamp=stamp))
+        """Moves candidates to the shelf. Refuses those with conflicts that the choice does not resolve."""
         from agentplane.review import inbox, resolve
 
-        return self._do(
-            lambda memory: resolve.approve(
-                memory, wanted, stamp, choice, inbox.Conflicts(memory).on_the_shelf
+        stamp, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
+
+        def plan(memory: Memory) -> Plan:
+            return resolve.approve(
+                memory, wanted, stamp, choice, lambda asked: inbox.Conflicts(memory, asked).of_each(asked)
             )
-        )
+
+        return self._do(plan)
 
     def approve_clean(
         self, *, source: str | None = None, kind: str | None = None, tag: str | None = None
@@ -153,7 +164,7 @@ class Plane:
             name = kind_named(memory.kinds, kind).name if kind else None
             clean = [
                 reviewed.entry.id
-                for reviewed in inbox.look(memory, today)
+                for reviewed in inbox.Reviewer(memory, today).look()
                 if reviewed.clean
                 and source in (None, reviewed.entry.head.source)
                 and name in (None, reviewed.entry.head.type)
@@ -220,16 +231,15 @@ class Plane:
         return events.write(self.store, event)
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
-        """Proposes a fact; approves it where the policy allows that."""
+        """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
         proposal = promote.fact_proposal(fact)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
         if not (allowed and events.is_logged(self.store, proposal.source)):
             return Promoted(id_, approved=False)
         by = msgspec.structs.replace(self.origin, channel="policy")
-        plan = partial(verbs.approve, wanted=[id_], stamp=self._stamp("policy"))
-        done = self._require(self._commit(plan, by))
-        return Promoted(done.ids[-1], approved=True)
+        done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
+        return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
 
     def recall(self, query: str, *, limit: int = 5) -> list[Result]:
         """The trusted entries in force that are nearest to a query."""
@@ -238,8 +248,11 @@ class Plane:
         ]
         return scan(entries, query, limit)
 
-    def _keep_badge(self, memory: Memory) -> Badge:
-        found = Badge(len(memory.inbox_ids), 0, len(memory.hand_edits))
+    def keep_badge(self, memory: Memory) -> Badge:
+        """Keeps the counts of a memory that was just looked at."""
+        waiting = memory.inbox_ids
+        contested = badges.contested(self.layout, waiting) if waiting else ()
+        found = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}
         badges.keep(self.layout, found, shas, snapshot.ledger.size)
@@ -256,7 +269,7 @@ class Plane:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
         done = self._require(self.store.commit(plan, self.origin))
-        self._keep_badge(Memory(done.snapshot))
+        self.keep_badge(Memory(done.snapshot))
         return done
 
     def _do(self, plan: Callable[[Memory], Plan]) -> Done:
@@ -267,7 +280,7 @@ class Plane:
             self._take_in_hand_edits()
         done = self.store.commit(lambda snapshot: plan(Memory(snapshot)), by)
         if done is not None:
-            self._keep_badge(Memory(done.snapshot))
+            self.keep_badge(Memory(done.snapshot))
         return done
 
     def _take_in_hand_edits(self) -> None:

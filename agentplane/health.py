@@ -9,10 +9,15 @@ from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
 from agentplane.plane.store import Store
+from agentplane.review import checks as review_checks
 from agentplane.text import chain
 
 
-CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (plane_checks.check, memory_checks.check)
+CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
+    plane_checks.check,
+    memory_checks.check,
+    review_checks.check,
+)
 
 _LOOKS = 3
 _LOOK_SECONDS = 0.1

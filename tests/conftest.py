@@ -84,6 +84,17 @@ def decision(statement: str, **more: object) -> Proposal:
     return Proposal(type="decision", statement=statement, **more)  # type: ignore[arg-type]
 
 
+UNLIKE = (
+    "Reports are written as CSV.",
+    "Webhooks carry a signature.",
+    "Buttons have round corners.",
+    "Amounts are whole cents.",
+    "Deploys wait for the bank.",
+    "Logs go to standard error.",
+)
+"""Statements that have nothing to do with one another."""
+
+
 def files_of(plane: Plane) -> dict[str, bytes]:
     """The bytes of everything that is the plane's truth: not what is derived, nor the history."""
     root = plane.layout.root

@@ -250,3 +250,10 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
 def test_a_finding_is_one_type() -> None:
     finding = Finding("error", "x:1", "broken", "mend it")
     assert not finding.fixable
+
+
+def test_a_missing_package_is_no_error(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert collect(plane.store) == []
+    monkeypatch.setattr("agentplane.review.checks.embeds", lambda: False)
+    (finding,) = collect(plane.store)
+    assert (finding.severity, finding.where) == ("info", "wordllama")

@@ -18,6 +18,7 @@ from agentplane.errors import BadInput
 @click.option("--supersede", multiple=True, metavar="ID", help="It takes the place of this entry.")
 @click.option("--merge-into", metavar="ID", help="Take it up into this entry, in your editor.")
 @click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
+@click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
 @click.option("--why", help="The reason; it is kept.")
 @json_option
 def approve_command(
@@ -29,6 +30,7 @@ def approve_command(
     supersede: tuple[str, ...],
     merge_into: str | None,
     keep_both: bool,
+    alike: bool,
     why: str | None,
     as_json: bool,
 ) -> None:
@@ -38,7 +40,10 @@ def approve_command(
     both: --supersede, --merge-into, --keep-both, or `agentplane reject`.
     """
     _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
+    if alike and (all_clean or merge_into is not None):
+        raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
     plane = opened(deciding="approving")
+    same: tuple[str, ...] = ()
     if merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into)
     elif all_clean:
@@ -46,9 +51,11 @@ def approve_command(
     else:
         from agentplane.review.resolve import Choice
 
-        done = plane.approve(ids, Choice(supersede, keep_both, why))
+        same = tuple(plane.reviewer().alike(ids)) if alike else ()
+        done = plane.approve(ids, Choice(supersede, keep_both, why, same))
     if not as_json:
-        for candidate, entry in zip(done.ids[::2], done.ids[1::2], strict=False):
+        moved = done.ids[: len(done.ids) - len(same)]
+        for candidate, entry in zip(moved[::2], moved[1::2], strict=False):
             out.line(f"{candidate} -> {entry}")
     report(done, as_json=as_json)
 
@@ -69,11 +76,14 @@ def _check_options(
 
 @click.command()
 @ids_argument()
+@click.option("--alike", is_flag=True, help="And the candidates that say the same.")
 @click.option("--why", help="The reason; it is kept.")
 @json_option
-def reject_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
-    """Drop candidates."""
-    report(opened(deciding="rejecting").reject(ids, why), as_json=as_json)
+def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: bool) -> None:
+    """Drop candidates. What is proposed again in other words is then refused, with the reason."""
+    plane = opened(deciding="rejecting")
+    same = plane.reviewer().alike(ids) if alike else []
+    report(plane.reject([*ids, *same], why), as_json=as_json)
 
 
 @click.command()

@@ -1,12 +1,7 @@
 """Editing an entry in the user's own editor."""
 
-import os
-import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
@@ -16,10 +11,9 @@ from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
-from agentplane.plane import cache
+from agentplane.plane import drafts
 from agentplane.plane.store import Done
 from agentplane.text import files
-from agentplane.text.visible import one_line
 
 
 @click.command()
@@ -62,10 +56,10 @@ def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
 
 def _edited(plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Done | None]) -> Done | None:
     """Opens the editor on a draft until its text is taken. The draft is kept until then."""
-    path = _draft(plane, entry, core)
+    path = drafts.keep(plane.layout, entry.id, core + b"\n", plane.store.token)
     before = files.read(path)
     while True:
-        _open_editor(path, before)
+        drafts.edit(path, before)
         try:
             done = take(files.read(path))
         except AgentplaneError as error:
@@ -79,37 +73,8 @@ def _edited(plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Don
             return done
 
 
-def _draft(plane: Plane, entry: Entry, core: bytes) -> Path:
-    for folder in (plane.layout.cache, plane.layout.cache / cache.DRAFTS):
-        files.make_folder(folder)
-    name = "".join(char for char in entry.id if char.isalnum() or char == "-")[:40]
-    path = plane.layout.file(f"cache/{cache.DRAFTS}/{name}-{plane.store.token(4)}.md")
-    files.write_atomic(path, core + b"\n")
-    return path
-
-
 def _again() -> bool:
     try:
         return sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)
     except click.Abort:
         return False
-
-
-def _open_editor(path: Path, before: bytes) -> None:
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    # Control-C in the editor is the editor's. A handler, unlike SIG_IGN, is not inherited by it.
-    old = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        code = subprocess.call([*shlex.split(editor), str(path)])
-    except (OSError, ValueError):
-        path.unlink(missing_ok=True)
-        what = f"cannot start the editor `{one_line(editor, 60)}`"
-        raise BadInput(what, todo="set VISUAL or EDITOR to one that is there.") from None
-    finally:
-        signal.signal(signal.SIGINT, old)
-    if code:
-        kept = path.exists() and path.read_bytes() != before
-        if not kept:
-            path.unlink(missing_ok=True)
-        todo = f"your text is kept in {path}." if kept else None
-        raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)

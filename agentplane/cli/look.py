@@ -72,7 +72,12 @@ def inbox_command(sources: bool, as_json: bool) -> None:
     if sources:
         _print_sources(memory, as_json=as_json)
         return
-    found = plane.review() if memory.inbox_ids else []
+    reviewer = plane.reviewer() if memory.inbox_ids else None
+    found = reviewer.look() if reviewer else []
+    if reviewer:
+        plane.keep_badge(reviewer.memory)
+        if reviewer.conflicts.missing:
+            out.note(reviewer.conflicts.missing)
     if as_json:
         candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
@@ -189,6 +194,7 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
     for row in rows_:
         share = "nothing decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
         counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
+        counts += f", {row.suppressed} refused as repeats" if row.suppressed else ""
         out.line(out.row([(row.source, 20)], f"{share:<16} {counts}"))
     if not rows_:
         out.note("nothing was proposed yet.")

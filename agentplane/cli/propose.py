@@ -1,8 +1,10 @@
 """Proposing: anyone may."""
 
 import sys
+from typing import Any
 
 import click
+import msgspec
 
 from agentplane.cli import out, rows
 from agentplane.cli.door import json_option, opened
@@ -25,6 +27,9 @@ from agentplane.text.visible import visible
 @click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
 @click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
 @click.option("--check", help="A command that an assumption must keep passing.")
+@click.option(
+    "--again", is_flag=True, help="Let it in though it was rejected before; a person's, at a terminal."
+)
 @json_option
 def propose_command(
     statement: str,
@@ -38,6 +43,7 @@ def propose_command(
     supersedes: tuple[str, ...],
     expires_at: str | None,
     check: str | None,
+    again: bool,
     as_json: bool,
 ) -> None:
     """Put a candidate into the inbox. STATEMENT is one sentence; `-` reads it from standard input."""
@@ -54,12 +60,12 @@ def propose_command(
         expires_at=expires_at,
         check=check,
     )
-    plane = opened()
+    plane = opened(deciding="proposing again" if again else None)
     try:
-        id_ = plane.propose(proposal)
+        id_ = plane.propose(proposal, again=again)
     except Refused as error:
         if as_json:
-            out.emit("propose", refused=error.what)
+            out.emit("propose", refused=error.what, **_repeated(error))
         raise
     (reviewed,) = plane.review([id_])
     if as_json:
@@ -74,6 +80,15 @@ def propose_command(
     for flag in reviewed.flags:
         out.note(f"  {visible(flag)}")
     out.note("waits in the inbox.")
+
+
+def _repeated(error: Refused) -> dict[str, Any]:
+    """Which rejection a refused proposal repeats, and how often it was refused."""
+    from agentplane.review.gate import Repeated
+
+    if not isinstance(error, Repeated):
+        return {}
+    return {"earlier": msgspec.to_builtins(error.earlier), "times": error.times}
 
 
 def _read_stdin() -> str:

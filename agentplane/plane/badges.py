@@ -1,6 +1,6 @@
 """Keeping the counts that `badge` prints, so that it need not count."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -8,6 +8,9 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, stamp
 from agentplane.plane.layout import Layout
 from agentplane.text import canonical, files
+
+
+_CONTESTED = "contested"
 
 
 class Badge(msgspec.Struct, frozen=True):
@@ -25,6 +28,20 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
             cache.save(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
     except (AgentplaneError, OSError):
         pass
+
+
+def keep_contested(layout: Layout, found: Mapping[str, bool], waiting: Collection[str]) -> None:
+    """Which candidates conflict with something, of those just looked at; of the others the last look counts."""
+    before = contested(layout, waiting)
+    now = {id_ for id_ in before if id_ not in found} | {id_ for id_, conflicts in found.items() if conflicts}
+    if now != before:
+        cache.save(layout, _CONTESTED, "\n".join(sorted(now)).encode(errors="surrogateescape"))
+
+
+def contested(layout: Layout, waiting: Collection[str]) -> set[str]:
+    """Those of the waiting that conflicted with something when they were last looked at."""
+    kept = cache.load(layout, _CONTESTED) or b""
+    return set(kept.decode(errors="surrogateescape").split("\n")).intersection(waiting)
 
 
 def _unchanged(layout: Layout, shas: Mapping[str, str], log_size: int) -> bool:

@@ -7,12 +7,13 @@ a copy of it, by git or otherwise, is cleared instead of used.
 
 import hashlib
 import os
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.text import files
+from agentplane.text import chain, files
 
 
 # Holds what a person is editing right now: not derived, so it stays when the rest is cleared.
@@ -38,6 +39,28 @@ def save(layout: Layout, name: str, data: bytes) -> None:
         path = layout.root / "cache" / name
         files.make_folder(path.parent)
         files.write_atomic(layout.file(f"cache/{name}"), data, durable=False)
+    except AgentplaneError:
+        pass
+
+
+def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
+    """Keeps what was made of the texts at this head of the log.
+
+    A prune clears the cache after its event: whoever read the texts before must not put them back.
+    """
+    save(layout, name, data)
+    with suppress(AgentplaneError):
+        if chain.tail(layout.log).head != head:
+            files.remove(layout.file(f"cache/{name}"))
+
+
+def add(layout: Layout, name: str, line: bytes, most: int) -> None:
+    """Adds a line to a kept file, as far as it is shorter than `most` bytes. Many processes may at once."""
+    try:
+        _own(layout)
+        path = layout.file(f"cache/{name}")
+        if len(files.read_if(path) or b"") < most:
+            files.append(path, line)
     except AgentplaneError:
         pass
 

@@ -18,7 +18,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
 from agentplane.review import gate_evidence, gate_repeats, gate_words, secrets
-from agentplane.review.tombstones import Tombstones
+from agentplane.review.tombstones import Rejection, Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
 
@@ -36,9 +36,19 @@ class Flag(msgspec.Struct, frozen=True):
     where: str
 
 
+class Earlier(msgspec.Struct, frozen=True):
+    """The rejection that a proposal repeats, fit to be shown."""
+
+    id: str
+    date: str
+    reason: str | None
+
+
 class Verdict(msgspec.Struct, frozen=True):
     refused: tuple[Flag, ...] = ()
     flags: tuple[Flag, ...] = ()
+    earlier: Earlier | None = None
+    """Where it is refused as a repeat."""
 
     @property
     def clean(self) -> bool:
@@ -105,6 +115,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     instructions: Mapping[str, str] = {}
     shelf: tuple[Entry, ...] = ()
     tombstones: Tombstones | None = None
+    candidate: str = ""
+    """The id of a candidate that is looked at again, so that it is not compared with itself."""
 
     def looks_for(self, *codes: str) -> bool:
         return any(self.action(code) != "off" for code in codes)
@@ -115,6 +127,21 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 _Noticed = tuple[str, str, str]
 """Code, what, where."""
+
+
+class Repeated(Refused):
+    """It was rejected before, and refused now."""
+
+    def __init__(self, error: Refused, earlier: Earlier, times: int) -> None:
+        again = f"; refused for the {_ordinal(times)} time" if times > 1 else ""
+        super().__init__(error.what + again, where=error.where, todo=error.todo)
+        self.earlier = earlier
+        self.times = times
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if number // 10 % 10 == 1 else number % 10, "th")
+    return f"{number}{ending}"
 
 
 def context(
@@ -149,22 +176,32 @@ def check(proposal: Proposal, context: Context) -> Verdict:
         severity: Severity = "flag" if code.endswith("?") else action
         flag = Flag(code.removesuffix("?"), severity, what, where)
         (refused if severity == "refuse" else flags)[flag] = None
-    return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS])
+    repeats = any(flag.code == "repeat" for flag in refused)
+    earlier = _earlier(proposal, context) if repeats else None
+    return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
 
 
-def refusal(verdict: Verdict) -> Refused:
-    """The error for a verdict that refuses."""
+def let_in_again(context: Context) -> Context:
+    """The context for a person who wants a memory looked at again that was rejected before."""
+    if context.action("repeat") != "refuse":
+        return context
+    return msgspec.structs.replace(context, actions={**context.actions, "repeat": "flag"})
+
+
+def refusal(verdict: Verdict, times: int = 1) -> Refused:
+    """The error for a verdict that refuses; `times`: how often this repeat was refused, with this one."""
     first, *others = verdict.refused
     what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
     codes = dict.fromkeys(flag.code for flag in verdict.refused)
     todo = {
         "secret": "take it out, and change that secret if it was real.",
         "known": "nothing needs to be done.",
-        "repeat": "say what has changed since, or leave it.",
+        "repeat": "leave it; where things have changed, a person can let it in with `agentplane propose --again`.",
         "size": "say it shorter.",
     }.get(first.code, "say it in plain text.")
     keys = ", ".join(f"`{code}`" for code in codes)
-    return Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
+    error = Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
+    return Repeated(error, verdict.earlier, times) if verdict.earlier else error
 
 
 def proposal_of(entry: Entry) -> Proposal:
@@ -242,7 +279,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         if id_ := gate_repeats.on_shelf(statement, context.shelf, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
-        yield from _repeats(statement, context.tombstones)
+        yield from _repeats(_repeat(statement, proposal, context))
 
 
 def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
@@ -258,11 +295,19 @@ def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+# England, Scotland and Wales are a black flag and characters that could spell anything else as well.
+_COUNTRIES = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
+    "\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+
+
 def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
-    for where, text in texts:
+    for where, whole in texts:
+        text = _COUNTRIES.sub(lambda found: " " * len(found[0]), whole)
         seen: dict[str, tuple[str, int, int]] = {}
         for hit in visible.hidden(text):
-            code = _hidden_code(hit.char, text, hit.offset)
+            code = _hidden_code(hit.char)
             if code in seen:
                 name, line, count = seen[code]
             else:
@@ -273,16 +318,13 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
             yield code, f"holds a hidden character: {name} (line {line}{more})", where
 
 
-def _hidden_code(char: str, text: str, at: int) -> str:
+def _hidden_code(char: str) -> str:
     code = ord(char)
     if code < 0x20 or 0x7F <= code <= 0x9F:
         return "escape"
     if char in _OVERRIDES:
         return "bidi"
-    if 0xE0000 <= code <= 0xE007F:
-        # Three flags of countries are a black flag and up to six such characters.
-        return "hidden" if "\U0001f3f4" in text[max(0, at - 7) : at] else "smuggled"
-    return "smuggled" if 0xE0080 <= code <= 0xE0FFF or 0xFFFE <= code <= 0xFFFF else "hidden"
+    return "smuggled" if 0xE0000 <= code <= 0xE0FFF or 0xFFFE <= code <= 0xFFFF else "hidden"
 
 
 def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
@@ -343,16 +385,34 @@ def _status(statement: str, rationale: str, proposal: Proposal, today: date) -> 
             yield "status", over, "expires_at"
 
 
-def _repeats(statement: str, tombstones: Tombstones) -> Iterator[_Noticed]:
-    repeat = tombstones.find(statement)
+def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
+    if not context.tombstones:
+        return None
+    return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
+
+
+def _earlier(proposal: Proposal, context: Context) -> Earlier | None:
+    repeat = _repeat(proposal.statement[:_MOST_CHARACTERS], proposal, context)
+    return shown_earlier(repeat.rejection) if repeat else None
+
+
+def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
     if repeat is None:
         return
-    earlier = repeat.rejection
-    when = earlier.when[:10]
-    why = f": {_shown_reason(earlier.reason)}" if earlier.reason else ", without a reason"
-    what = f"was rejected before, as {one_line(earlier.id, 40)} on {when}{why}"
+    told = told_earlier(shown_earlier(repeat.rejection))
     how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
-    yield "repeat" if repeat.sure else "repeat?", what + how, "statement"
+    yield "repeat" if repeat.sure else "repeat?", f"was rejected before, {told}{how}", "statement"
+
+
+def shown_earlier(rejection: Rejection) -> Earlier:
+    reason = _shown_reason(rejection.reason) if rejection.reason else None
+    return Earlier(one_line(rejection.id, 40), one_line(rejection.when[:10], 10), reason)
+
+
+def told_earlier(earlier: Earlier) -> str:
+    return f"as {earlier.id} on {earlier.date}" + (
+        f": {earlier.reason}" if earlier.reason else ", without a reason"
+    )
 
 
 def _shown_reason(reason: str) -> str:

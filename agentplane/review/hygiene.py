@@ -10,7 +10,8 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.store import Snapshot
-from agentplane.review.gate import Context, check, proposal_of
+from agentplane.review import suppressed
+from agentplane.review.gate import Context, check, proposal_of, shown_earlier, told_earlier
 from agentplane.text.visible import one_line
 
 
@@ -21,6 +22,8 @@ class SourceFigures(msgspec.Struct, frozen=True):
     proposed: int
     approved: int
     rejected: int
+    suppressed: int = 0
+    """Repeats of what was rejected that were refused, as far as this machine counted them."""
 
     @property
     def accepted(self) -> float | None:
@@ -34,9 +37,17 @@ def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
     found = [f"hand edit: {edit.change}" for edit in memory.hand_edits if edit.id == entry.id]
     found += entry.problems
     found += lost_targets(memory, entry)
-    verdict = check(proposal_of(entry), context)
+    found += _rejected_itself(entry, context)
+    verdict = check(proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id))
     found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
     return found
+
+
+def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
+    """A candidate that was rejected and stands here again: by a merge of branches, or by hand."""
+    earlier = context.tombstones.of(entry.id) if context.tombstones else None
+    if earlier and context.looks_for("repeat"):
+        yield f"this very candidate was rejected, {told_earlier(shown_earlier(earlier))}"
 
 
 def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
@@ -81,7 +92,13 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
                 proposed[record.actor] += 1
             elif record.verb in counted and change.id in source_of:
                 counted[record.verb][source_of[change.id]] += 1
-    return [SourceFigures(name, count, approved[name], rejected[name]) for name, count in _most(proposed)]
+    refused = suppressed.by_source(snapshot.layout)
+    for name in refused:
+        proposed[name] += 0
+    return [
+        SourceFigures(name, count, approved[name], rejected[name], refused[name])
+        for name, count in _most(proposed)
+    ]
 
 
 def _most(counts: Counter[str]) -> list[tuple[str, int]]:

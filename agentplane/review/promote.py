@@ -6,7 +6,10 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory.verbs import Proposal
+from agentplane.memory import verbs
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.plane.store import Plan
 
 
 def fact_proposal(fact: Mapping[str, Any] | str) -> Proposal:
@@ -23,3 +26,13 @@ def fact_proposal(fact: Mapping[str, Any] | str) -> Proposal:
             where="fact",
             todo="give `statement`, and `confidence`, `evidence`, `source`.",
         ) from None
+
+
+def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
+    """Approves a candidate of which there is nothing to say; None: it waits for a person, or is gone."""
+    from agentplane.review import hygiene, inbox
+
+    entry = next((entry for entry in memory.inbox if entry.id == id_), None)
+    if entry is None or hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)):
+        return None
+    return None if inbox.Conflicts(memory).of(entry) else verbs.approve(memory, [id_], stamp)

@@ -15,7 +15,7 @@ from agentplane.review.conflicts import Conflict
 from agentplane.text import header
 
 
-ConflictsOf = Callable[[Entry], Sequence[Conflict]]
+ConflictsOf = Callable[[Sequence[Entry]], Sequence[Sequence[Conflict]]]
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -26,6 +26,8 @@ class Choice(msgspec.Struct, frozen=True):
     keep_both: bool = False
     """It stands beside what it met; needs a reason."""
     why: str | None = None
+    alike: tuple[str, ...] = ()
+    """Candidates that say the same and leave the inbox with it."""
 
 
 def approve(
@@ -35,12 +37,18 @@ def approve(
     targets = [_target(memory, name) for name in choice.supersede]
     if targets and len(wanted) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
-    for name in wanted:
-        _check_resolved(memory.get(name), choice, {entry.id for entry in targets}, conflicts_of)
+    entries = [memory.get(name) for name in wanted]
+    together = {entry.id for entry in entries}
+    for entry, found in zip(entries, conflicts_of(entries), strict=True):
+        # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
+        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
+        _check_resolved(entry, choice, {target.id for target in targets}, met, together)
     plan = verbs.approve(memory, wanted, stamp)
     if targets:
         plan = _with_supersession(memory, plan, targets, stamp)
-    return msgspec.structs.replace(plan, why=choice.why)
+    alike = verbs.candidates(memory, choice.alike) if choice.alike else []
+    dropped = [Edit(entry.id, INBOX, None) for entry in alike]
+    return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=choice.why)
 
 
 def merge(memory: Memory, candidate: str, target: str, text: bytes, seen: str) -> Plan:
@@ -74,18 +82,19 @@ def _target(memory: Memory, name: str) -> Entry:
     return entry
 
 
-def _check_resolved(entry: Entry, choice: Choice, targets: set[str], conflicts_of: ConflictsOf) -> None:
+def _check_resolved(
+    entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
+) -> None:
     open_ones = [
         conflict
-        for conflict in conflicts_of(entry)
+        for conflict in met
         if conflict.weight != "warns" and conflict.kind != "overlap" and conflict.id not in targets
     ]
     if not open_ones:
         return
     if not choice.keep_both:
-        raise Refused(
-            f"{entry.id} {described(open_ones[0], len(open_ones))}", todo=choices(entry.id, open_ones)
-        )
+        what = f"{entry.id} {described(open_ones[0], len(open_ones))}"
+        raise Refused(what, todo=choices(entry.id, open_ones[0].id, together=open_ones[0].id in together))
     if not (choice.why or "").strip():
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
     blocking = [
@@ -110,12 +119,12 @@ def described(conflict: Conflict, count: int = 1) -> str:
     return f"{verb} {conflict.id}{more} ({conflict.score:.2f}): {'; '.join(conflict.reasons)}"
 
 
-def choices(candidate: str, conflicts: Sequence[Conflict]) -> str:
-    target = conflicts[0].id
-    return (
-        f"--supersede {target}, --merge-into {target}, --keep-both --why …, or `agentplane reject {candidate}`; "
-        f"`agentplane show {candidate} {target}` shows both."
-    )
+def choices(candidate: str, other: str, *, together: bool = False) -> str:
+    """What can be done about a conflict; `together`: with one that is being approved with it."""
+    shown = f"`agentplane show {candidate} {other}` shows both."
+    if together:
+        return f"approve one and reject the other, or --keep-both --why …; {shown}"
+    return f"--supersede {other}, --merge-into {other}, --keep-both --why …, or `agentplane reject {candidate}`; {shown}"
 
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:

@@ -1,16 +1,23 @@
 """Past rejections, so that what was rejected is known again when it comes back in other words."""
 
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import msgspec
 
-from agentplane.plane import records
+from agentplane.memory.entry import Header, read_header
+from agentplane.plane import cache, records
+from agentplane.plane.layout import Layout
+from agentplane.plane.records import Stored
 from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
+from agentplane.review import globs, wording
+from agentplane.review.conflicts import Text, compare
+from agentplane.review.neighbours import Kept, Neighbours
+from agentplane.review.wording import Words
+from agentplane.text import document
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
@@ -21,6 +28,7 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     when: str
     op: str
     type: str = ""
+    scope: tuple[str, ...] = ()
 
 
 class Repeat(msgspec.Struct, frozen=True):
@@ -31,261 +39,245 @@ class Repeat(msgspec.Struct, frozen=True):
     """Whether nothing but the wording differs, as far as words can tell."""
 
 
-def rejections(snapshot: Snapshot) -> list[Rejection]:
-    """What was rejected and not taken back, oldest first. Pruned texts are gone from here too."""
-    notes = snapshot.ledger.ops
-    undone = out_of_force(notes)
-    wanted = {note.op for note in notes if note.verb == "reject" and note.op not in undone}
-    # A reject that was undone and redone is in force again under its own name.
-    if not wanted:
-        return []
-    found = []
-    for line in records.each(snapshot.layout):
-        if b'"verb":"reject"' not in line:
-            continue
-        try:
-            stored = records.read_line(line)
-        except (ValueError, msgspec.MsgspecError):
-            continue
-        record = stored.record
-        if record.op not in wanted:
-            continue
-        for change in record.changes:
-            text = stored.text(change.found)
-            if text is not None:
-                kind, said = _said(text)
-                found.append(Rejection(change.id, said, stored.why, record.ts, record.op, kind))
-    return found
-
-
-_KIND = re.compile(r"^type: *[\"']?([\w-]{1,40})", re.MULTILINE)
-_LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
-
-
-def _said(core: bytes) -> tuple[str, str]:
-    """Kind and statement of an entry's text."""
-    text = core.decode(errors="replace").replace("\r\n", "\n").lstrip("\ufeff")
-    head, _, body = text.removeprefix("---\n").partition("\n---\n")
-    kind = _KIND.search(head)
-    statement = body.partition("\nRationale:")[0]
-    label = _LABEL.match(statement)
-    return kind[1] if kind else "", (statement[label.end() :] if label else statement).strip()
-
-
-LONGEST = 1000
-"""Characters of a statement that are compared."""
-_NEAR = 55.0
-_MOST_NEAR = 48
-_ALIKE = 0.6
-_SURE = 0.8
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_STOP = _set(
-    "a an the this that these those it its and or of for to in on at by with from as into onto via "
-    "per is are was were be been being do does did has have had will would should shall must may "
-    "might can could need needs we i our us you your they their them there here then so than also "
-    "very really just please always use uses used using usage prefer adopt choose pick go let lets "
-    "make sure ensure all any each every project repo repository codebase code which who when where "
-    "what how because since if"
-)
-_NEGATIVE = _set(
-    "not never no avoid dont cannot without forbid forbidden ban banned stop drop refuse neither nor "
-    "none against disallow"
-)
-_AUXILIARY = _set(
-    "do does did must should shall is are was were be can could will would may might has have had "
-    "need needs we i you they it and"
-)
-_CONTRAST = frozenset({"instead", "rather", "over"})
-_CHOICE = _set("prefer preferred choose chose chosen pick picked favour favor favoured")
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-}
-_ALIASES = {
-    "db": "database", "dbs": "database", "config": "configuration", "configs": "configuration", "repo": "repository",
-    "auth": "authentication", "env": "environment", "docs": "documentation", "doc": "documentation", "param": "parameter",
-    "params": "parameter", "deps": "dependency", "dep": "dependency", "postgresql": "postgres", "k8s": "kubernetes",
-    "js": "javascript", "ts": "typescript", "py": "python", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
-    "min": "minute", "mins": "minute", "minutes": "minute", "ms": "millisecond", "milliseconds": "millisecond",
-    "percent": "%", "prod": "production", "dev": "development", "app": "application", "apps": "application",
-    "msg": "message", "msgs": "message", "pkg": "package", "lib": "library", "libs": "library",
-}  # fmt: skip
-_ENDINGS = (
-    "izations",
-    "isations",
-    "ization",
-    "isation",
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ies",
-    "ied",
-    "ers",
-    "er",
-    "ed",
-    "es",
-    "s",
-    "e",
-)
-_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+|[.;:,!?\n%]")
-
-
-class Words(msgspec.Struct, frozen=True):
-    """What a statement says: the stems of its content words, those that it says no to, and its numbers."""
-
-    yes: frozenset[str]
-    no: frozenset[str]
-    numbers: tuple[str, ...]
-
-    @property
-    def all(self) -> frozenset[str]:
-        return self.yes | self.no
-
-
-def words_of(text: str) -> Words:
-    text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold().replace("\u2019", "'")
-    text = (
-        text.replace("can't", "can not")
-        .replace("won't", "will not")
-        .replace("n't", " not")
-        .replace("'s ", " ")
-    )
-    tokens = [_NUMBERS.get(token, token) for token in _TOKEN.findall(text)]
-    yes: set[str] = set()
-    no: set[str] = set()
-    numbers: list[str] = []
-    clause: set[str] = set()
-    """What the clause has said so far; its denied words are in `no` already."""
-    denied = chose = False
-    before = ""
-    for word in [*tokens, "."]:
-        if word in _CHOICE:
-            chose = True
-        if not (word[0].isalnum() or word == "%"):
-            yes |= clause
-            clause, denied = set(), False
-            chose = chose and word == ","
-            before = ""
-            continue
-        if word in _NEGATIVE:
-            whole = before in _AUXILIARY or not before
-            if whole and word != "without":
-                no ^= clause
-                clause = set()
-            denied = not denied
-        elif word in _CONTRAST and (word != "over" or chose):
-            yes |= clause
-            clause, denied = set(), True
-        elif word[0].isdigit():
-            numbers.append(word.replace(",", ""))
-        elif word not in _STOP:
-            (no if denied else clause).add(_stem(word))
-        before = word
-    return Words(frozenset(yes - no), frozenset(no), tuple(sorted(numbers)))
-
-
-def _stem(word: str) -> str:
-    word = _ALIASES.get(word, word)
-    if len(word) <= 4:
-        return word[:-1] if len(word) == 4 and word.endswith("s") and word[-2] not in "su" else word
-    for ending in _ENDINGS:
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) >= 3
-            and not (ending == "s" and word.endswith("ss"))
-        ):
-            word = word[: -len(ending)] + ("y" if ending in {"ies", "ied"} else "")
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
-        word = word[:-1]
-    return word.removesuffix("i") if len(word) > 4 else word
-
-
 class Tombstones:
-    """Rejections to compare with. Only those whose letters are near are taken apart."""
+    """Rejections to compare with. Only those that share enough words are taken apart."""
 
-    def __init__(self, rejected: Iterable[Rejection]) -> None:
+    def __init__(
+        self,
+        rejected: Iterable[Rejection],
+        words: Sequence[Words] | None = None,
+        near: Neighbours | None = None,
+    ) -> None:
+        """`near`: the texts of the same rejections; without them only words are compared."""
         self.rejections: Sequence[Rejection] = tuple(rejected)
+        self._given = words
+        self._texts = near
 
     def __bool__(self) -> bool:
         return bool(self.rejections)
 
     @cached_property
-    def _texts(self) -> list[str]:
-        return [rejection.text[:LONGEST].lower() for rejection in self.rejections]
+    def _words(self) -> Sequence[Words]:
+        return self._given or [wording.words_of(rejection.text) for rejection in self.rejections]
 
-    def find(self, statement: str) -> Repeat | None:
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where words with this beginning occur."""
+        places: dict[str, list[int]] = {}
+        for place, words in enumerate(self._words):
+            for beginning in _beginnings(words):
+                places.setdefault(beginning, []).append(place)
+        return places
+
+    def of(self, id_: str) -> Rejection | None:
+        """The last rejection of a candidate that bears this id."""
+        return next((found for found in reversed(self.rejections) if found.id == id_), None)
+
+    def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
         """The rejection that this repeats; of several the most alike, then the latest."""
-        if not self.rejections or not statement.strip():
+        # Where the words are alike but for one, that one counts; else what they mean together.
+        return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
+
+    def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+        """The rejection that says the same by its structure."""
+        if self._texts is None or not self.rejections:
             return None
-        said = words_of(statement)
-        if not said.all:
-            return None
+        asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
+        said = {text.id: text for text in self._texts.of_each([asked])[0]}
         best: Repeat | None = None
-        for place in self._near(statement):
+        for rejection in reversed(self.rejections):
+            text = said.get(_text(rejection).id) if rejection.id != besides else None
+            found = compare(asked, text) if text else None
+            if found and found.kind == "duplicate" and (best is None or found.score > best.alike):
+                same = _identifiers(statement) == _identifiers(rejection.text)
+                best = Repeat(rejection, found.score, sure=same and found.score >= _SURE)
+        return best
+
+    def _worded(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+        said = wording.words_of(statement)
+        best: Repeat | None = None
+        for place in self._near(said):
             rejection = self.rejections[place]
-            repeat = _compare(said, rejection)
+            if rejection.id == besides:
+                continue
+            repeat = _compare(said, scope, self._words[place], rejection)
             if repeat and (best is None or (repeat.sure, repeat.alike) > (best.sure, best.alike)):
                 best = repeat
         return best
 
-    def _near(self, statement: str) -> list[int]:
-        """The places of what shares the most letters and words, the latest first."""
-        from rapidfuzz import fuzz, process
-
-        query = statement[:LONGEST].lower().encode(errors="replace").decode()
-        hits: list[Any] = process.extract(
-            query, self._texts, scorer=fuzz.token_set_ratio, score_cutoff=_NEAR, limit=_MOST_NEAR
+    def _near(self, said: Words) -> list[int]:
+        """The places of what shares the most words, the latest first."""
+        shared: Counter[int] = Counter()
+        for beginning in _beginnings(said):
+            shared.update(self._places.get(beginning, ()))
+        mine = len(said.all)
+        enough = (
+            (count, place)
+            for place, count in shared.items()
+            if count >= _SHARED * max(mine, len(self._words[place].all))
         )
-        return sorted((int(hit[2]) for hit in hits), reverse=True)
+        return sorted((place for _, place in sorted(enough)[-_MOST_NEAR:]), reverse=True)
 
 
-def _compare(said: Words, rejection: Rejection) -> Repeat | None:
-    from rapidfuzz import fuzz
+_IDENTIFIER = re.compile(r"\b(?=\w*[A-Z_0-9]\w*[A-Z_0-9])\w{2,80}\b")
+_SURE = 0.8
+"""From this score on, a duplicate by structure is refused; below it the reviewer is told."""
+_SHARED = 0.4
+"""Less than what two statements must share to be alike, since two words of one can begin alike."""
+_MOST_NEAR = 48
+_BEGINNING = 4
 
-    old = words_of(rejection.text)
-    if said.numbers != old.numbers or bool(said.no) != bool(old.no) or bool(said.yes) != bool(old.yes):
+
+def _identifiers(text: str) -> set[str]:
+    """`REDIS_URL`, `SHA256`: one of them more or less is another statement."""
+    return set(_IDENTIFIER.findall(text[: wording.LONGEST]))
+
+
+def _beginnings(words: Words) -> set[str]:
+    return {word[:_BEGINNING] for word in words.all}
+
+
+def _compare(said: Words, scope: Sequence[str], old: Words, rejection: Rejection) -> Repeat | None:
+    found = wording.likeness(said, old)
+    if found is None:
         return None
-    pairs = _pairs(said.all, old.all)
-    if any((mine in said.no) != (theirs in old.no) for mine, theirs in pairs.items()):
-        return None
-    shared = len(pairs)
-    mine, theirs = len(said.all), len(old.all)
-    if not shared:
-        return None
-    alike = shared / max(mine, theirs)
-    apart = mine > shared and theirs > shared
-    line, old_line = " ".join(sorted(said.all)), " ".join(sorted(old.all))
-    letters = max(fuzz.token_sort_ratio(line, old_line), fuzz.token_set_ratio(line, old_line)) / 100
-    if apart:
-        # One word in place of another can be another choice.
-        other = shared / (mine + theirs - shared)
-        return Repeat(rejection, other, sure=False) if other >= _ALIKE and letters >= 0.75 else None
-    if alike < _ALIKE or letters < 0.75:
-        return None
-    return Repeat(rejection, alike, sure=alike >= _SURE)
+    # What was rejected for one place was not decided for another.
+    sure = found.sure and globs.can_meet(scope, rejection.scope)
+    return Repeat(rejection, found.score, sure)
 
 
-def _pairs(mine: frozenset[str], theirs: frozenset[str]) -> dict[str, str]:
-    """Words that are the same, or forms of the same."""
-    from rapidfuzz import fuzz
+class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A rejection as it is kept, under the digests of its texts: either can be pruned."""
 
-    pairs = {word: word for word in mine & theirs}
-    left = sorted(theirs - pairs.keys())
-    for word in sorted(mine - pairs.keys()):
-        for other in left:
-            stem = min(len(word), len(other))
-            related = stem >= 5 and (word.startswith(other) or other.startswith(word))
-            if related or (stem >= 6 and fuzz.ratio(word, other) >= 90):
-                pairs[word] = other
-                left.remove(other)
-                break
-    return pairs
+    rejection: Rejection
+    words: Words
+    digest: str
+    why: str | None
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    ops: dict[str, tuple[_Kept, ...]] = {}
+    """By op. A record never changes once its op counts, except that texts are pruned from it."""
+
+
+_KEPT = "rejections.mp"
+_VERSION = 100 + wording.VERSION
+_codec = msgspec.msgpack.Decoder(_File)
+_FEW = 8
+
+
+def rejections(snapshot: Snapshot) -> list[Rejection]:
+    """What was rejected and not taken back, oldest first. Pruned texts are gone from here too."""
+    return [one.rejection for one in _in_force(snapshot)]
+
+
+def kept(snapshot: Snapshot) -> Tombstones:
+    """What was rejected and not taken back, to compare with."""
+    found = _in_force(snapshot)
+    rejected = [one.rejection for one in found]
+    near = Neighbours(list(map(_text, rejected)), Kept(snapshot.layout, snapshot.ledger.head), "rejected")
+    return Tombstones(rejected, [one.words for one in found], near)
+
+
+def _text(rejection: Rejection) -> Text:
+    # Not by its id: it may wait again under it, and is to be compared then too.
+    return Text(
+        id=f"{rejection.op}/{rejection.id}",
+        type=rejection.type,
+        statement=rejection.text,
+        scope=rejection.scope,
+    )
+
+
+def _in_force(snapshot: Snapshot) -> list[_Kept]:
+    notes = snapshot.ledger.ops
+    rejects = [note.op for note in notes if note.verb == "reject"]
+    if not rejects:
+        return []
+    undone = out_of_force(notes)
+    # A reject that was undone and redone is in force again under its own name.
+    wanted = [op for op in rejects if op not in undone]
+    known = _known(snapshot, wanted)
+    return [one for op in wanted for one in known.get(op, ())]
+
+
+def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept, ...]]:
+    """The rejections of these ops: from the cache, and from the records what is not in it yet."""
+    loaded = _load(snapshot.layout)
+    pruned = frozenset(snapshot.ledger.pruned)
+    known = {op: _unpruned(found, pruned) for op, found in loaded.items()} if pruned else loaded
+    missing = [op for op in wanted if op not in known]
+    if missing:
+        read = _read(snapshot.layout, frozenset(missing), pruned)
+        known = {**known, **{op: read.get(op, ()) for op in missing}}
+    if known != loaded:
+        _save(snapshot, known)
+    return known
+
+
+def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
+    data = cache.load(layout, _KEPT)
+    try:
+        file = _codec.decode(data) if data else None
+    except msgspec.MsgspecError:
+        return {}
+    return file.ops if file and file.version == _VERSION else {}
+
+
+def _save(snapshot: Snapshot, ops: dict[str, tuple[_Kept, ...]]) -> None:
+    data = msgspec.msgpack.encode(_File(_VERSION, ops))
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _KEPT, data)
+
+
+def _unpruned(found: tuple[_Kept, ...], pruned: frozenset[str]) -> tuple[_Kept, ...]:
+    return tuple(_without_reason(one, pruned) for one in found if one.digest not in pruned)
+
+
+def _without_reason(one: _Kept, pruned: frozenset[str]) -> _Kept:
+    if one.why not in pruned:
+        return one
+    return msgspec.structs.replace(
+        one, why=None, rejection=msgspec.structs.replace(one.rejection, reason=None)
+    )
+
+
+def _read(layout: Layout, ops: frozenset[str], pruned: frozenset[str]) -> dict[str, tuple[_Kept, ...]]:
+    found = {}
+    for line in _lines(layout, ops):
+        stored = records.readable(line)
+        if stored is not None and stored.record.op in ops:
+            found[stored.record.op] = _unpruned(tuple(_of(stored)), pruned)
+    return found
+
+
+def _lines(layout: Layout, ops: frozenset[str]) -> Iterator[bytes]:
+    if len(ops) <= _FEW:
+        yield from filter(None, (records.find(layout, op) for op in ops))
+    else:
+        yield from (line for line in records.each(layout) if b'"verb":"reject"' in line)
+
+
+def _of(stored: Stored) -> Iterator[_Kept]:
+    record = stored.record
+    for change in record.changes:
+        text = stored.text(change.found)
+        if text is None or change.found is None:
+            continue
+        head, said = _taken_apart(text)
+        kind, scope = (head.type, head.scope) if head else ("", ())
+        rejection = Rejection(change.id, said, stored.why, record.ts, record.op, kind, scope)
+        yield _Kept(rejection, wording.words_of(said), change.found, record.why)
+
+
+_LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
+
+
+def _taken_apart(core: bytes) -> tuple[Header | None, str]:
+    """Header and statement of an entry's text."""
+    page = document.parse(core)
+    body = page.body(page.blocks[0]) if page.blocks else core.decode(errors="replace")
+    statement = body.partition("\nRationale:")[0]
+    label = _LABEL.match(statement)
+    head = read_header(page.blocks[0].packed)[0] if page.blocks else None
+    return head, (statement[label.end() :] if label else statement).strip()

@@ -38,8 +38,13 @@ def entry(number: int, dice: random.Random, *, candidate: bool) -> tuple[str, by
     words = " ".join(dice.choice(WORDS) for _ in range(30))
     return id_, header.new_core(
         fields,
-        f"Decision: {dice.choice(WORDS)} before {dice.choice(WORDS)} number {number}.\nRationale: {words}.",
+        f"Decision: {statement(dice)}\nRationale: {words}.",
     )
+
+
+def statement(dice: random.Random) -> str:
+    one, two, three, four, five = dice.sample(WORDS, 5)
+    return f"The {one} {two} of the {three} goes to the {four} before the {five}."
 
 
 def make(folder: Path, shelf: int, inbox: int = 0) -> Plane:

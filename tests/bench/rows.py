@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz import fuzz, process
+
 from agentplane.api import Plane
+from agentplane.review.inbox import Conflicts
+from agentplane.review.resolve import Choice
 from tests.bench import planes
 from tests.bench.timing import best
 from tests.bench.verify_log import row as verify_log_row
@@ -61,8 +65,9 @@ def approve_bulk(size: int, folder: Path) -> Row:
     plane = planes.make(folder, size, count + 6)
     waiting = plane.memory().inbox_ids
     singles = iter(waiting[count:])
-    one = best(lambda: plane.approve([next(singles)]), 5)
-    bulk = best(lambda: plane.approve(waiting[:count]), 3, before=plane_without(plane, waiting[:count]))
+    both = Choice(keep_both=True, why="they are as good as alike")
+    one = best(lambda: plane.approve([next(singles)], both), 5)
+    bulk = best(lambda: plane.approve(waiting[:count], both), 3, before=plane_without(plane, waiting[:count]))
     return {**row(bulk, one, 10), "candidates": count}
 
 
@@ -76,6 +81,35 @@ def plane_without(plane: Plane, ids: list[str]) -> Callable[[], None]:
     return take_back
 
 
+def conflict(size: int, folder: Path) -> Row:
+    """Checking a candidate against all entries, against token_set_ratio alone on the same statements."""
+    return _checking(size, folder, 1)
+
+
+def conflict_bulk(size: int, folder: Path) -> Row:
+    """The same for a tenth of `size` candidates at once."""
+    return _checking(size, folder, max(size // 10, 1))
+
+
+def _checking(size: int, folder: Path, count: int) -> Row:
+    memory = planes.make(folder, size, count * 4).memory()
+    conflicts = Conflicts(memory)
+    entries = memory.inbox
+    conflicts.of_each(entries[:count])  # builds the index
+    turns = iter(range(1, 4))
+
+    def check() -> None:
+        begin = next(turns) * count
+        conflicts.of_each(entries[begin : begin + count])
+
+    taken = best(check, 3)
+    statements = [entry.statement for entry in (*memory.shelf, *entries)]
+    asked = [entry.statement for entry in entries[:count]]
+    workers = 1 if count == 1 else -1
+    bare = best(lambda: process.cdist(asked, statements, scorer=fuzz.token_set_ratio, workers=workers), 3)
+    return {**row(taken, bare, 3), "candidates": count}
+
+
 def verify_log(size: int, folder: Path) -> Row:
     folder.mkdir(parents=True, exist_ok=True)
     return verify_log_row(size * 100, folder)
@@ -85,6 +119,8 @@ ROWS: dict[str, Callable[[int, Path], Row]] = {
     "badge": badge,
     "read_cold": read_cold,
     "read_warm": read_warm,
+    "conflict": conflict,
+    "conflict_bulk": conflict_bulk,
     "approve_bulk": approve_bulk,
     "verify_log": verify_log,
 }

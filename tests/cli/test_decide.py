@@ -4,8 +4,9 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.plane.origin import TOOL_VARIABLES
+from agentplane.review.neighbours import FEW
 from tests.cli.conftest import Cli, candidate, change_by_hand
-from tests.conftest import files_of
+from tests.conftest import UNLIKE, decision, files_of
 
 
 def test_propose_prints_the_id_alone(plane: Plane, cli: Cli) -> None:
@@ -126,7 +127,7 @@ def test_approve_json(plane: Plane, person: Cli) -> None:
 
 
 def test_approve_several_is_one_op(plane: Plane, person: Cli) -> None:
-    ids = [candidate(person, f"Number {count}.") for count in range(3)]
+    ids = [candidate(person, statement) for statement in UNLIKE[:3]]
 
     ran = person("approve", *ids, ids[0])
 
@@ -338,3 +339,36 @@ def test_merging_takes_the_words_that_were_saved(
     assert (ran.code, ran.out) == (0, f"{id_} -> DEC-001\n")
     assert plane.memory().inbox == []
     assert plane.memory().get("DEC-001").body.strip() == "Decision: Use Valkey for sessions."
+
+
+def test_candidates_that_say_the_same_go_with_the_one(plane: Plane, person: Cli) -> None:
+    said = ("Cache sessions in Redis.", "Sessions are cached in Redis.", "Reports are written as CSV.")
+    first, second, other = (candidate(person, text) for text in said)
+
+    ran = person("approve", first, "--alike")
+
+    assert ran.out.splitlines()[0] == f"{first} -> DEC-001"
+    assert second not in ran.out
+    assert plane.memory().inbox_ids == [other]
+    assert person("undo").code == 0
+    assert person("reject", second, "--alike", "--why", "no").code == 0
+    assert plane.memory().inbox_ids == [other]
+
+
+@pytest.mark.parametrize(
+    "words", [("--all-clean", "--alike"), ("CAND-1", "--merge-into", "DEC-001", "--alike")]
+)
+def test_alike_goes_with_named_candidates(plane: Plane, person: Cli, words: tuple[str, ...]) -> None:
+    candidate(person, "Cache sessions in Redis.")
+    ran = person("approve", *words)
+    assert ran.code == 2
+    assert "--alike" in ran.err
+
+
+def test_what_is_missing_is_said_in_one_line(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(FEW + 2):
+        plane.propose(decision(f"Fact {number} about the ledger."))
+    monkeypatch.setattr("agentplane.match.vectors.available", lambda: "embeddings are off: no package")
+    ran = cli("inbox")
+    assert ran.code == 0
+    assert ran.err.splitlines() == ["embeddings are off: no package"]

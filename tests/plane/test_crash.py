@@ -14,7 +14,7 @@ from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect
 from agentplane.text import chain
 from tests.actor import fixed_plane
-from tests.conftest import ROOT, decision, files_of, plane_in
+from tests.conftest import ROOT, UNLIKE, decision, files_of, plane_in
 
 
 PROSE = b"\nA line of prose that somebody wrote between entries.\n"
@@ -34,7 +34,7 @@ def calls_of(done: subprocess.CompletedProcess[str]) -> int:
 def filled(project: Path) -> Path:
     """Three candidates, an approved entry, prose around them, and a candidate to approve."""
     plane = plane_in(project)
-    ids = [plane.propose(decision(f"Choice number {number}.", tags=["x"])) for number in range(4)]
+    ids = [plane.propose(decision(statement, tags=["x"])) for statement in UNLIKE[:4]]
     plane.approve(ids[:1])
     with (project / ".agentplane/memory/facts.md").open("ab") as file:
         file.write(PROSE)
@@ -144,11 +144,11 @@ def test_a_hand_edit_made_between_crash_and_opening_stays(filled: Path) -> None:
         run_child("kill", at, *approve_words(folder))
         inbox = folder / ".agentplane/memory/candidates.md"
         old = inbox.read_bytes()
-        if b"Choice number 1." in old:
-            inbox.write_bytes(old.replace(b"Choice number 1.", b"Choice number one, by hand."))
+        if b"Webhooks carry a signature." in old:
+            inbox.write_bytes(old.replace(b"Webhooks carry a signature.", b"Webhooks carry two, by hand."))
             edited += 1
             fixed_plane(folder).status()
-            assert b"Choice number one, by hand." in inbox.read_bytes()
+            assert b"Webhooks carry two, by hand." in inbox.read_bytes()
         shutil.rmtree(folder)
     assert edited
     assert ids
@@ -194,7 +194,7 @@ def test_torn_event_is_cut_off(plane: Plane) -> None:
 
 
 def test_without_views_and_cache_nothing_is_lost(plane: Plane) -> None:
-    ids = [plane.propose(decision(f"Number {number}.")) for number in range(3)]
+    ids = [plane.propose(decision(statement)) for statement in UNLIKE[:3]]
     plane.approve(ids[:2])
     state = plane.layout.state.read_bytes()
     revision = plane.status().revision

@@ -12,6 +12,7 @@ from agentplane import open_plane
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput, Damaged, Refused
 from agentplane.plane import create, layout
+from agentplane.review.resolve import Choice
 from tests.conftest import decision, plane_in
 
 
@@ -102,7 +103,7 @@ def test_hostile_ids_and_evidence_write_nothing_outside(plane: Plane, project: P
     plane.adopt()
     ids = plane.memory().inbox_ids
     assert len(ids) == 5
-    plane.approve(ids)
+    plane.approve(ids, Choice(keep_both=True, why="all say X"))
     plane.undo()
     plane.reject(ids)
     assert beside.read_text() == "mine"

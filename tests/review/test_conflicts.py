@@ -2,15 +2,22 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
-from rapidfuzz import fuzz, process
 
-from agentplane.review.conflicts import Conflict, Text, compare, find, shortlist
-from tests.bench.kinds import figures
-from tests.review.pairs import HELD_OUT, PAIRS, TUNED
+from agentplane.match import vectors
+from agentplane.review import fitted, meaning
+from agentplane.review.aligned import likeness
+from agentplane.review.conflicts import Conflict, Text, compare, find
+from agentplane.review.evidence import Evidence
+from agentplane.review.lines import Item
+from agentplane.review.statement import parse
+from agentplane.review.subjects import alike
+from agentplane.review.verdict import judge
+from tests.bench.kinds import figures, main, signals
+from tests.review.pairs import HELD_OUT, JUDGE, PAIRS, SETS, TUNED
 
 
 def text(statement: str, name: str = "DEC-004", kind: str = "decision", **more: object) -> Text:
@@ -78,6 +85,80 @@ def test_the_one_value_of_a_definite_slot() -> None:
     )
 
 
+def test_another_name_in_one_frame() -> None:
+    assert said("Domain events go through `OrderBus`.", "Domain events go through `EventRelay`.") == (
+        "contradiction",
+        ("same subject `Domain events`, other words in its place: EventRelay / OrderBus",),
+    )
+    kind, _ = said("Checkpoints are written to `/mnt/scratch`.", "Checkpoints are written to `/data/models`.")
+    assert kind == "contradiction"
+
+
+def test_another_name_beside_another_subject() -> None:
+    assert between("The loader writes to `/mnt/in`.", "The exporter writes its files to `/mnt/out`.") is None
+
+
+def test_a_prefix_that_denies_is_an_opposite() -> None:
+    kind, reasons = said("Plugins from the store are signed.", "Plugins from the store are unsigned.")
+    assert (kind, reasons) == ("contradiction", ("unsigned / signed",))
+
+
+def test_a_word_and_what_denies_it_are_not_alike() -> None:
+    assert alike("signature", "signatures")
+    assert not alike("sensitive", "insensitive")
+
+
+def test_the_other_way_round_in_time() -> None:
+    kind, reasons = said(
+        "Deploy the database schema first and then restart the workers.",
+        "Restart the workers first and then deploy the database schema.",
+    )
+    assert (kind, reasons) == ("contradiction", ("the other way round in time",))
+
+
+def test_what_is_spoken_of_is_told_apart() -> None:
+    one = Evidence(
+        parse("The iOS app keeps tokens in a vault."), parse("The Android app keeps tokens in a file.")
+    )
+    same = Evidence(parse("The iOS app keeps tokens."), parse("On iOS tokens are kept by the app."))
+    assert one.contexts
+    assert not same.contexts
+
+
+def test_the_schedule_of_retries_is_a_choice() -> None:
+    kind, _ = said(
+        "Retry failed calls with a fixed 30 s delay.", "Retry failed calls with exponential backoff."
+    )
+    assert kind == "contradiction"
+
+
+def test_what_is_counted_must_be_one_thing() -> None:
+    assert between("The worker uses four processes.", "The worker restarts after 1000 requests.") is None
+
+
+def test_sizes_in_powers_of_two_and_of_ten_are_one() -> None:
+    kind, _ = said("The sensor has 512 KB of flash.", "The sensor has half a megabyte of flash.")
+    assert kind not in ("contradiction", "none")
+
+
+def test_the_lack_of_something_denied_demands_it() -> None:
+    kind, _ = said("Every release must have tests.", "No release goes out without tests.")
+    assert kind == "duplicate"
+
+
+def test_words_that_are_near_in_meaning_stand_for_each_other() -> None:
+    pytest.importorskip("wordllama")
+    near = [Item(word, word, 1.0) for word in ("launch", "start", "mailbox")]
+    assert likeness(near[0], near[1]) > likeness(near[0], near[2]) == 0
+    assert likeness(near[0], near[1]) == likeness(near[1], near[0])
+
+
+def test_alternatives_and_opposites_do_not_stand_for_each_other() -> None:
+    redis, memcached, cheap = (Item(word, word, 1.0) for word in ("redis", "memcached", "synchronous"))
+    assert likeness(redis, memcached) == 0
+    assert likeness(cheap, Item("asynchronous", "asynchronous", 1.0)) == 0
+
+
 def test_what_is_refused_by_name() -> None:
     kind, reasons = said("Use Redis for gateway sessions.", "Gateway sessions must not use Redis.")
     assert (kind, reasons) == ("contradiction", ("not redis / redis",))
@@ -110,7 +191,7 @@ def test_a_claim_in_words_counts_as_a_link() -> None:
     candidate = text(
         "Buttons are round.", "CAND-1", body="Decision: Buttons are round.\n\nThis replaces DEC-004."
     )
-    found = find(candidate, [text("Logs are JSON."), text("Logs are kept.", "DEC-005")], near=[])
+    found = find(candidate, [text("Logs are JSON."), text("Logs are kept.", "DEC-005")])
     assert [(conflict.id, conflict.kind) for conflict in found] == [("DEC-004", "supersession")]
     assert found[0].reasons == ("claims to supersede DEC-004",)
 
@@ -134,23 +215,17 @@ def test_the_same_words() -> None:
 
 
 def test_where_structure_cannot_tell_it_says_so() -> None:
-    kind, reasons = said("Search results are ranked with relevance.", "Search results are ranked by recency.")
+    kind, reasons = said(
+        "Search results are ranked with affinity.", "Search results are ranked by proximity."
+    )
     assert kind == "overlap"
-    assert "other words in its place: recency / relevance" in reasons[0]
+    assert "other words in its place: proximity / affinity" in reasons[0]
     assert reasons[1] == "whether they exclude each other can't be told"
 
 
-def test_nearness_alone_is_an_overlap_only() -> None:
-    one, other = text("Buttons are round.", "CAND-1"), text("Logs are kept.")
-    assert compare(one, other, 0.5) is None
-    conflict = compare(one, other, 0.95)
-    assert conflict is not None
-    assert conflict.kind == "overlap"
-
-
 def test_a_shared_tag_is_told() -> None:
-    one = text("Search results are ranked by recency.", "CAND-1", tags=("search",))
-    conflict = compare(one, text("Search results are ranked with relevance.", tags=("search",)))
+    one = text("Search results are ranked by proximity.", "CAND-1", tags=("search",))
+    conflict = compare(one, text("Search results are ranked with affinity.", tags=("search",)))
     assert conflict is not None
     assert conflict.reasons[-1] == "same tag `search`"
 
@@ -193,33 +268,16 @@ def test_the_other_entry_is_called_with_in_json() -> None:
 def test_the_order_does_not_depend_on_the_order_of_the_shelf() -> None:
     shelf = [text(pair.first, f"DEC-{place:03}") for place, pair in enumerate(TUNED)]
     candidate = text("Never cache sessions in Memcached.", "CAND-1", supersedes=("DEC-050",))
-    near = [(place, 0.1) for place in range(len(shelf))]
-    expected = find(candidate, shelf, near)
+    expected = find(candidate, shelf)
     assert expected[0].id == "DEC-050"
     assert len(expected) > 2
     for seed in range(5):
         mixed = random.Random(seed).sample(shelf, len(shelf))
-        assert find(candidate, mixed, near) == expected
-
-
-def test_the_shortlist_finds_what_conflicts_among_many() -> None:
-    many = [text(f"The {word} module keeps its own table {n}.", f"DEC-{n}") for n in range(700)
-            for word in ("billing", "search", "ledger")]  # fmt: skip
-    many.insert(1234, text("The TUI is written with urwid.", "INV-1", kind="invariant"))
-    candidate = text("The TUI is written with textual.", "CAND-1")
-    assert 1234 in shortlist(candidate, many, 10)
-    assert [(conflict.id, conflict.weight) for conflict in find(candidate, many)] == [("INV-1", "blocks")]
-
-
-def test_what_is_named_as_superseded_is_compared_also_when_it_is_not_near() -> None:
-    candidate = text("Buttons are round.", "CAND-1", supersedes=("DEC-9",))
-    found = find(candidate, [text("Logs are JSON.", "DEC-9")], near=[])
-    assert [conflict.id for conflict in found] == ["DEC-9"]
+        assert find(candidate, mixed) == expected
 
 
 def test_an_empty_shelf() -> None:
     assert find(text("Anything."), []) == []
-    assert shortlist(text("Anything."), [text("Something.")], 0) == []
 
 
 HOSTILE = ["", " ", "\0\x1b[31m\u202e", "a" * 10_000, "not " * 2_500, "1," * 5_000, "use x instead of y " * 500,
@@ -244,43 +302,76 @@ def fastest(work: Callable[[], object]) -> float:
 
 
 @pytest.mark.slow
-def test_one_candidate_among_ten_thousand_costs_little_more_than_reading_them() -> None:
-    pytest.importorskip("numpy")
-    words = [
-        "billing",
-        "search",
-        "ledger",
-        "tenant",
-        "report",
-        "avatar",
-        "gateway",
-        "mailer",
-        "export",
-        "audit",
-    ]
-    draw = random.Random(7)
-    shelf = [
-        text(f"{draw.choice(PAIRS).first[:-1]} in the {draw.choice(words)} module {n}.", f"DEC-{n}")
-        for n in range(10_000)
-    ]
-    candidate = text("Cache sessions in Memcached for the billing module.", "CAND-1")
-    raw = [one.statement for one in shelf]
-    alone = fastest(lambda: process.cdist([candidate.statement], raw, scorer=fuzz.token_set_ratio))
-    assert fastest(lambda: find(candidate, shelf)) <= 3 * alone
-
-
-def test_the_truth_set_is_large_and_balanced() -> None:
-    assert len(PAIRS) >= 220
+def test_the_truth_sets_are_large_and_set_apart() -> None:
+    assert len(PAIRS) >= 800
     assert len({pair.topic for pair in PAIRS}) >= 15
     assert len(set(PAIRS)) == len(PAIRS)
-    assert abs(len(TUNED) - len(HELD_OUT)) < len(PAIRS) * 0.1
+    assert len(HELD_OUT) >= 100
+    assert not set(TUNED) & {*HELD_OUT, *JUDGE}
 
 
-def test_the_figures_on_the_half_that_was_tuned_on() -> None:
-    table = figures(TUNED)
-    assert table["contradiction"]["precision"] >= 0.95
-    assert table["contradiction"]["recall"] >= 0.95
-    assert table["duplicate"]["precision"] >= 0.95
-    assert table["duplicate"]["recall"] >= 0.93
-    assert table["compatible"]["flagged"] <= 0.05
+FLOORS = {
+    # precision and recall of contradictions, of duplicates, and of the neighbours how many may be flagged
+    "first": (0.95, 0.95, 0.93, 0.95, 0.10),
+    "held_out": (0.88, 0.88, 0.93, 0.89, 0.15),
+    "second": (0.85, 0.82, 0.88, 0.82, 0.05),
+    "third": (0.75, 0.80, 0.89, 0.65, 0.18),
+    "fourth": (0.88, 0.66, 0.92, 0.66, 0.09),
+    "judge": (0.70, 0.50, 0.75, 0.50, 0.16),
+}
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_the_figures_do_not_fall(name: str) -> None:
+    table = figures(SETS[name])
+    precision, recall, alike_precision, alike_recall, flagged = FLOORS[name]
+    assert table["contradiction"]["precision"] >= precision
+    assert table["contradiction"]["recall"] >= recall
+    assert table["duplicate"]["precision"] >= alike_precision
+    assert table["duplicate"]["recall"] >= alike_recall
+    assert table["compatible"]["flagged"] <= flagged
     assert table["unrelated"]["flagged"] == 0
+
+
+@pytest.fixture
+def no_embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(vectors, "available", lambda: "embeddings are off")
+    for known in (meaning._vectors, meaning._vector, meaning.nearness):
+        known.cache_clear()
+    yield
+    for known in (meaning._vectors, meaning._vector, meaning.nearness):
+        known.cache_clear()
+
+
+@pytest.mark.usefixtures("no_embeddings")
+def test_everything_works_without_embeddings() -> None:
+    assert meaning.nearness("quickly", "rapidly") == 0.0
+    table = figures(TUNED)
+    assert table["contradiction"]["precision"] >= 0.85
+    assert table["duplicate"]["precision"] >= 0.9
+
+
+def test_the_weights_are_those_of_the_signals_in_use() -> None:
+    assert set(fitted.WEIGHTS) == set(signals(TUNED[0]))
+
+
+def test_the_bench_never_prints_a_pair_of_the_judge(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["kinds", "--wrong"])
+    assert main() == 0
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    assert not any(pair.first in line and pair.second in line for pair in JUDGE for line in lines)
+
+
+def test_where_only_a_negation_speaks_against_more_is_asked_for() -> None:
+    one = parse("Never call the payment provider from inside a database transaction.")
+    other = parse("Always write the payment record inside a database transaction.")
+    assert Evidence(one, other).weak
+    assert judge(one, other) is None
+
+
+def test_other_numbers_are_asked_more_of_a_duplicate() -> None:
+    kind, _ = said("The build server has 16 cores.", "The build server has plenty of memory.")
+    assert kind != "duplicate"

@@ -215,10 +215,12 @@ def test_lines_are_named() -> None:
     }
 
 
-def test_the_flag_of_scotland_is_no_smuggling() -> None:
-    assert "smuggled" not in codes(
-        checked("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f")
-    )
+@pytest.mark.parametrize("country", ["gbeng", "gbsct", "gbwls"])
+def test_the_flag_of_a_country_is_no_smuggling(country: str) -> None:
+    spelled = "".join(chr(0xE0000 + ord(letter)) for letter in country)
+    assert checked(f"Draw \U0001f3f4{spelled}\U000e007f").clean
+    assert codes(checked(f"Draw \U0001f3f4{spelled[:-1]}\U000e0061\U000e007f")) == {"smuggled": "refuse"}
+    assert codes(checked(f"Draw \U0001f3f4{spelled}\U000e007f{spelled}")) == {"smuggled": "refuse"}
 
 
 def test_a_refusal_says_what_where_and_what_to_do() -> None:

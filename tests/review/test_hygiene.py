@@ -97,8 +97,11 @@ def test_figures_per_source(project: Path) -> None:
         plane_in(project, "codex", "mcp"),
         plane_in(project, "noisy", "mcp"),
     )
-    good = [codex.propose(decision(f"Good {number}.")) for number in range(3)]
-    bad = [noisy.propose(decision(f"Bad {number}.")) for number in range(4)]
+    good = [codex.propose(decision(text)) for text in ("Use uv.", "Log as JSON.", "Pin images.")]
+    bad = [
+        noisy.propose(decision(text))
+        for text in ("Rewrite it in Rust.", "Drop the tests.", "Ship on Fridays.", "Rename the repository.")
+    ]
     ada.approve(good[:2])
     ada.reject(bad[:3])
     ada.approve(bad[3:])

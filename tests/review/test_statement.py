@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentplane.review import vocabulary as words
+from agentplane.review.choices import same_choice
 from agentplane.review.globs import can_meet
-from agentplane.review.statement import Statement, parse, stem
+from agentplane.review.statement import Statement, parse
+from agentplane.review.stems import stem
 
 
 def chosen(statement: Statement) -> list[str]:
@@ -136,6 +139,70 @@ def test_words_are_stemmed_and_stand_for_their_synonyms() -> None:
 
 def test_the_same_text_is_parsed_once() -> None:
     assert parse("Use Redis for sessions.") is parse("Use Redis for sessions.")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Manifests live in `deploy/k8s/`.", "deploy/k8s"),
+        ("Manifests live in deploy/k8s/base.", "deploy/k8s/base"),
+        ("Bump it in `pyproject.lock` for each release.", "pyproject.lock"),
+        ("Events go through OrderBus.", "orderbus"),
+        ("Rows lack a customer_ref.", "customer_ref"),
+    ],
+)
+def test_code_is_one_word(text: str, name: str) -> None:
+    items = [item for item in parse(text).line if item.name]
+    assert [item.stem for item in items] == [name]
+
+
+@pytest.mark.parametrize("text", ["Use this and/or that.", "Disk I/O is slow.", "The dark/light theme."])
+def test_a_slash_between_words_is_no_path(text: str) -> None:
+    assert not any("/" in item.stem for item in parse(text).line)
+
+
+def test_a_file_name_does_not_end_a_sentence() -> None:
+    line = parse("Put the schema into db.sql for every service.").line
+    assert line[-1].weight == 1.0
+
+
+def test_reasons_say_less() -> None:
+    line = {
+        item.written: item.weight for item in parse("Cache sessions in Redis because nodes restart.").line
+    }
+    assert line["nodes"] < line["sessions"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("No release goes out without tests.", "must"),
+        ("Nothing except the gateway touches the vault.", "must"),
+        ("The watchdog bites if it is not fed.", "plain"),
+        ("Tokens are kept out of the vault.", "must not"),
+        ("Generated code is off limits.", "must not"),
+    ],
+)
+def test_what_is_denied_in_a_clause(text: str, modality: str) -> None:
+    assert parse(text).modality == modality
+
+
+def test_frequencies_are_rates() -> None:
+    keys = [parse(text).quantities[0].key for text in ("Tick at 60 Hz.", "Tick 60 times per second.")]
+    assert keys[0] == keys[1] == ("rate", 60)
+
+
+def test_a_name_of_several_words_is_known_in_one() -> None:
+    assert chosen(parse("Save games are MessagePack.")) == ["msgpack"]
+
+
+def test_a_choice_has_one_name_in_each_family() -> None:
+    one, other = (parse(f"Prices are kept in {text}.").choices[0] for text in ("cents", "whole cents"))
+    assert same_choice(one, other)
+
+
+def test_no_member_of_a_family_is_a_word_without_meaning() -> None:
+    assert not set(words.MEMBERS) & (words.STOP | set(words.NUMBERS) | set(words.UNITS))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""What speaks against what in two statements of one subject: opposites, numbers, must and must not."""
+
+from collections.abc import Sequence
+
+from agentplane.review.quantities import Quantity
+from agentplane.review.statement import Statement
+from agentplane.review.subjects import spelt
+
+
+_SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
+
+
+def poles(new: Statement, old: Statement) -> list[str]:
+    theirs = {axis: (side, word) for axis, side, word in old.poles}
+    return [
+        f"{word} / {theirs[axis][1]}"
+        for axis, side, word in new.poles
+        if axis in theirs and theirs[axis][0] != side
+    ]
+
+
+def numbers(new: Sequence[Quantity], old: Sequence[Quantity]) -> list[str]:
+    reasons = []
+    for dimension in dict.fromkeys(quantity.dimension for quantity in new):
+        mine = [one for one in new if one.dimension == dimension and not _in(one, old)]
+        others = [one for one in old if one.dimension == dimension and not _in(one, new)]
+        if mine and others and not _can_both_hold(mine[0], others[0]) and _one_thing(mine[0], others[0]):
+            reasons.append(f"{mine[0].shown} / {others[0].shown}")
+    return reasons
+
+
+def _one_thing(one: Quantity, other: Quantity) -> bool:
+    """Four processes and a thousand requests say nothing of each other."""
+    return not one.of or not other.of or bool(set(one.of) & set(other.of))
+
+
+def _in(quantity: Quantity, others: Sequence[Quantity]) -> bool:
+    return any(
+        quantity.dimension == other.dimension and abs(quantity.value - other.value) <= _slack(quantity)
+        for other in others
+    )
+
+
+def _slack(quantity: Quantity) -> float:
+    """Half a megabyte and 512 KB are one size."""
+    return quantity.value * 0.05 if quantity.dimension == "size" else 0.0
+
+
+def _can_both_hold(one: Quantity, other: Quantity) -> bool:
+    """At least 3 and 5 can, at least 3 and 2 cannot. Two limits of one kind are two answers."""
+    if one.bound == other.bound:
+        return False
+    for limit, value in ((one, other), (other, one)):
+        if limit.bound == "at least" and value.bound != "at least":
+            return value.value >= limit.value
+        if limit.bound == "at most" and not value.bound:
+            return value.value <= limit.value
+    return False
+
+
+def denied(one: Statement, other: Statement) -> list[str]:
+    """What the one denies aside and the other is about."""
+    return [spelt([word], one, other) for word in one.denied if word in other.subject]
+
+
+def sign(statement: Statement) -> int:
+    return _SIGNS[statement.modality]
+
+
+def names_negated(new: Statement, old: Statement) -> bool:
+    """Both refuse by name: what is refused was compared already."""
+    return any(not choice.chosen for choice in new.choices) and any(
+        not choice.chosen for choice in old.choices
+    )
+
+
+def modals(new: Statement, old: Statement) -> list[str]:
+    one, other = sign(new), sign(old)
+    if one == other or max(one, other) <= 0 or {new.modality, old.modality} == {"may", "need not"}:
+        return []
+    return [f"{_said(new)} / {_said(old)}"]
+
+
+def _said(statement: Statement) -> str:
+    return statement.modal or "as a rule"

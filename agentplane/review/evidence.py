@@ -1,0 +1,183 @@
+"""What two statements have in common and what speaks against what, gathered for the verdict."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from agentplane.review import vocabulary as words
+from agentplane.review.aligned import Aligned, align
+from agentplane.review.contrasts import modals, numbers, poles
+from agentplane.review.lines import Item
+from agentplane.review.slots import Slots, side_by_side
+from agentplane.review.statement import Statement
+from agentplane.review.stems import CONTEXTS, POLES, bare
+from agentplane.review.subjects import negates
+
+
+class Evidence:
+    """Of a new statement beside an old one."""
+
+    def __init__(self, new: Statement, old: Statement) -> None:
+        self.new, self.old = new, old
+        self.aligned: Aligned = align(new, old)
+        self.slots: Slots = side_by_side(new.choices, old.choices)
+        self.poles = poles(new, old)
+        self.numbers = numbers(new.quantities, old.quantities)
+        self.modals = modals(new, old)
+        self.opposites = _opposites(self.aligned) if new.denies == old.denies else []
+        self.contexts = _contexts(self.aligned)
+        self.turned = turned(self.aligned)
+
+    @property
+    def against(self) -> bool:
+        """Whether anything speaks against; names in one place do only as far as the verdict finds them to."""
+        signed = self.modals and not (self.new.denies and self.old.denies)
+        return bool(
+            self.numbers
+            or self.slots.clashes
+            or self.slots.refused
+            or self.poles
+            or self.opposites
+            or self.turned
+            or signed
+        )
+
+    @property
+    def strong(self) -> bool:
+        """Whether values speak against: another choice, another side, another number, another order."""
+        return bool(self.slots.clashes or self.poles or self.opposites or self.numbers or self.turned)
+
+    @property
+    def weak(self) -> bool:
+        """Nothing speaks against but must and must not, or a name that one refuses."""
+        return not self.strong and bool(self.modals or self.slots.refused or not self.named())
+
+    @cached_property
+    def one_slot(self) -> bool:
+        """Words that only one has, behind the same word: `through A`, `through B`."""
+        aligned = self.aligned
+        before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
+        return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
+
+    @cached_property
+    def one_frame(self) -> bool:
+        """One sentence with another name in its place."""
+        names = [[item for item in side if item.name] for side in (self.left, self.right)]
+        rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
+        alone = len(names[0]) == len(names[1]) == 1 and rest < 0.9
+        return alone and self.one_slot and not self.contexts and bool(self.shared(1))
+
+    @cached_property
+    def left(self) -> list[Item]:
+        """What only the new one has, without what is compared as choice or opposite."""
+        return self._lone(self.aligned.left, self.aligned.left_only)
+
+    @cached_property
+    def right(self) -> list[Item]:
+        return self._lone(self.aligned.right, self.aligned.right_only)
+
+    def _lone(self, items: Sequence[Item], places: Sequence[int]) -> list[Item]:
+        explained = {name for clash in self.slots.clashes for name in clash[1:]}
+        explained |= {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
+        return [
+            items[at]
+            for at in places
+            if items[at].stem not in explained and items[at].written.lower() not in explained
+        ]
+
+    def reasons(self) -> list[str]:
+        """What speaks against, in words."""
+        about = self.shared(3)
+        subject = f" of `{about}`" if about else ""
+        found = [f"same subject `{family}`{subject}, other choice: {mine} / {others}"
+                 for family, mine, others in self.slots.clashes]  # fmt: skip
+        found += [f"{name} / not {name}" if who == "other" else f"not {name} / {name}"
+                  for name, who in self.slots.refused]  # fmt: skip
+        found += [*self.poles, *(self.opposites if not self.poles else []), *self.numbers]
+        if self.turned:
+            found.append("the other way round in time")
+        return found or self.modals or self.named()
+
+    def named(self) -> list[str]:
+        """Names that stand in one place of one sentence."""
+        mine, others = (
+            " ".join(item.written for item in side if item.name)[:80] for side in (self.left, self.right)
+        )
+        if not mine or not others:
+            return []
+        return [f"same subject `{self.shared(3)}`, other words in its place: {mine} / {others}"]
+
+    def shared(self, most: int) -> str:
+        """The words of the subject that both have, as they stand in the new one."""
+        told = dict.fromkeys(
+            self.aligned.left[pair.left].written
+            for pair in self.aligned.pairs
+            if self.aligned.left[pair.left].weight >= 1
+        )
+        return " ".join(list(told)[:most])
+
+
+def _opposites(aligned: Aligned) -> list[str]:
+    """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
+    mine, others = _sides(aligned.left), _sides(aligned.right)
+    found = [
+        f"{word} / {others[axis][1]}"
+        for axis, (side, word) in mine.items()
+        if axis in others and others[axis][0] != side
+    ]
+    for here in aligned.left_only:
+        for there in aligned.right_only:
+            pair = aligned.left[here].written.lower(), aligned.right[there].written.lower()
+            if min(map(len, pair)) >= 4 and negates(*pair):
+                found.append(" / ".join(pair))
+    return found
+
+
+def _sides(items: Sequence[Item]) -> dict[str, tuple[int, str]]:
+    found: dict[str, tuple[int, str]] = {}
+    for item in items:
+        word = item.written.lower()
+        pole = words.POLES.get(word) or POLES.get(bare(word))
+        if pole:
+            found.setdefault(pole[0], (pole[1], word))
+    return found
+
+
+def _contexts(aligned: Aligned) -> bool:
+    """Whether the one speaks of iOS and the other of Android."""
+    mine, others = _told_apart(aligned.left), _told_apart(aligned.right)
+    return any(line in others and not mine[line] & others[line] for line in mine)
+
+
+def _told_apart(items: Sequence[Item]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for item in items:
+        line = CONTEXTS.get(item.stem)
+        if line is not None:
+            found.setdefault(line, set()).add(item.stem)
+    return found
+
+
+def turned(aligned: Aligned) -> bool:
+    """Whether what comes first in the one comes last in the other."""
+    left, right = _order(aligned.left), _order(aligned.right)
+    if not left or not right:
+        return False
+    pairs = [pair for pair in aligned.pairs if aligned.left[pair.left].weight >= 0.9]
+    same = sum(
+        (left[1] if pair.left < left[0] else -left[1]) == (right[1] if pair.right < right[0] else -right[1])
+        for pair in pairs
+    )
+    return len(pairs) >= 3 and same * 2 < len(pairs)
+
+
+def _order(items: Sequence[Item]) -> tuple[int, int] | None:
+    """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
+    for at, item in enumerate(items):
+        word = item.written.lower()
+        if at == 0 and word in ("before", "after"):
+            return None
+        if word in ("before", "then", "afterwards"):
+            return at, 1
+        if word == "after":
+            return at, -1
+    return None

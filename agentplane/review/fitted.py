@@ -1,0 +1,33 @@
+"""The weights of the verdict: for a contradiction, for a duplicate. Written by `python -m tests.bench.kinds --fit`."""
+
+BIAS = (0.212, 0.338)
+WEIGHTS: dict[str, tuple[float, float]] = {
+    "matched": (1.742, 1.22),
+    "heavy": (-1.251, -1.057),
+    "number": (-0.009, -0.879),
+    "same_number": (0.224, 2.009),
+    "one_number": (-1.05, -0.821),
+    "choice": (1.127, -0.145),
+    "opposite": (0.597, -0.838),
+    "denied_one": (-0.006, 0.447),
+    "denied_both": (-0.426, 1.621),
+    "context": (-1.891, -2.011),
+    "order": (0.0, 0.0),
+    "names": (0.506, -2.001),
+    "one_name": (-0.39, -0.862),
+    "shared_names": (0.66, 1.165),
+    "slot": (-0.956, -1.333),
+    "head": (-1.655, -1.284),
+    "tail": (-0.41, -0.673),
+    "order_kept": (-0.594, -1.47),
+    "acts": (-2.935, -2.339),
+    "rules_contradiction": (1.568, 0.103),
+    "rules_duplicate": (-0.202, 1.397),
+    "against_cover_small": (1.012, 0.123),
+    "against_modifier": (-2.722, -1.333),
+    "against_slot": (-0.797, -1.047),
+    "against_one_name": (0.329, -0.923),
+    "quiet_head_met": (-1.135, -1.424),
+    "quiet_modality": (0.632, 1.538),
+    "quiet_common": (0.129, 1.568),
+}

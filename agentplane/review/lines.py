@@ -1,0 +1,80 @@
+"""All the words of a statement in order, and how much each says of what it is about."""
+
+import re
+
+import msgspec
+
+from agentplane.review import vocabulary as words
+from agentplane.review.stems import LIGHT, stem
+from agentplane.review.tokens import Token
+
+
+ENOUGH = 2.0
+"""A clause of this weight has said what it is about."""
+ASIDE = 0.4
+"""What a word counts behind that."""
+LIGHT_WORD = 0.3
+_ASIDE = words.listed("because since otherwise so as which , ; : while when where until unless thus")
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_REASON = re.compile(r" (?:because|since|so|which|as) ")
+_DENIALS = words.listed(
+    "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither without"
+    " instead rather non avoid avoided forbidden prohibited out lack lacks except regardless forbid banned exempt"
+)
+_IN_PERSON = words.listed(
+    "signs writes approves owns reviews maintains decides publishes leads triages signed wrote approved"
+)
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One word, or several that mean one thing."""
+
+    stem: str
+    written: str
+    weight: float
+    """How much it says of what the statement is about: 0 for a preposition."""
+    name: bool = False
+    """Written as a name: code, a path, a capital letter inside a sentence."""
+
+
+def items_of(tokens: list[Token], weight: float) -> list[Item]:
+    """Of one sentence, behind sentences of this weight. What comes behind the first clause says less."""
+    items: list[Item] = []
+    aside = weight >= ENOUGH
+    for place, token in enumerate(tokens):
+        aside = aside or (token.word in _ASIDE and weight >= ENOUGH)
+        if token.item == "" or not (token.is_word or token.item):
+            continue
+        stemmed = token.item or (token.word if token.code else stem(token.word))
+        name = token.code or (token.raw[0].isupper() and (place > 0 or _acts_in_person(tokens)))
+        item = Item(stemmed, token.raw, _weight(token, stemmed) * (ASIDE if aside else 1.0), name=name)
+        weight += item.weight
+        items.append(item)
+    return items
+
+
+def denies(text: str) -> bool:
+    """Whether it says anywhere what is not, apart from the reason."""
+    told = _WORD.findall(_REASON.split(text, maxsplit=1)[0])
+    return not _DENIALS.isdisjoint(told) or " kept off " in text
+
+
+def _acts_in_person(tokens: list[Token]) -> bool:
+    return len(tokens) > 1 and tokens[1].word in _IN_PERSON
+
+
+def _weight(token: Token, stemmed: str) -> float:
+    if token.item or token.code:
+        return 1.0
+    if len(token.raw) == 1 and token.raw.isupper() and token.raw not in "AI":
+        return 1.0
+    if (
+        token.word in words.STOP
+        or token.word in words.NUMBERS
+        or token.word in words.UNITS
+        or len(token.word) < 2
+    ):
+        return 0.0
+    return LIGHT_WORD if token.word in LIGHT or stemmed in LIGHT else 1.0

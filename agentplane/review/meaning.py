@@ -1,0 +1,31 @@
+"""How near words are in meaning, by the static embeddings of `match/`. Without them, no words are near."""
+
+from functools import lru_cache
+from typing import Any
+
+
+@lru_cache(maxsize=1)
+def _vectors() -> Any | None:
+    from agentplane.match import vectors
+
+    return vectors.Vectors(limit=0) if vectors.available() is None else None
+
+
+@lru_cache(maxsize=20_000)
+def _vector(text: str) -> Any | None:
+    """Of length 1; None: there is none."""
+    vectors = _vectors()
+    if vectors is None:
+        return None
+    row = vectors.of([text[:80]])[0].astype("float64")
+    length = float((row * row).sum()) ** 0.5
+    return row / length if length else None
+
+
+@lru_cache(maxsize=100_000)
+def nearness(one: str, other: str) -> float:
+    """-1 to 1, rounded so that the last bits of a machine do not count."""
+    left, right = _vector(one), _vector(other)
+    if left is None or right is None:
+        return 0.0
+    return round(float((left * right).sum()), 3)

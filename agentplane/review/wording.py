@@ -1,0 +1,205 @@
+"""What a statement says, as far as its words tell: whether two say the same in other words.
+
+Much simpler than `statement`, and surer: it takes only the wording away and understands nothing else.
+"""
+
+import re
+import unicodedata
+
+import msgspec
+
+
+VERSION = 1
+"""Words are kept on disk; another number makes them anew. A test says when `words_of` changed."""
+
+LONGEST = 1000
+"""Characters of a statement that are compared."""
+_ALIKE = 0.6
+_SURE = 0.8
+_LETTERS = 0.75
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_STOP = _set(
+    "a an the this that these those it its and or of for to in on at by with from as into onto via "
+    "per is are was were be been being do does did has have had will would should shall must may "
+    "might can could need needs we i our us you your they their them there here then so than also "
+    "very really just please always use uses used using usage prefer adopt choose pick go let lets "
+    "make sure ensure all any each every project repo repository codebase code which who when where "
+    "what how because since if"
+)
+_NEGATIVE = _set(
+    "not never no avoid dont cannot without forbid forbidden ban banned stop drop refuse neither nor "
+    "none against disallow"
+)
+_AUXILIARY = _set(
+    "do does did must should shall is are was were be can could will would may might has have had "
+    "need needs we i you they it and"
+)
+_CONTRAST = frozenset({"instead", "rather", "over"})
+_STEPS = _set("first before after then afterwards followed precedes precede follows")
+_CHOICE = _set("prefer preferred choose chose chosen pick picked favour favor favoured")
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
+}
+_ALIASES = {
+    "db": "database", "dbs": "database", "config": "configuration", "configs": "configuration", "repo": "repository",
+    "auth": "authentication", "env": "environment", "docs": "documentation", "doc": "documentation", "param": "parameter",
+    "params": "parameter", "deps": "dependency", "dep": "dependency", "postgresql": "postgres", "k8s": "kubernetes",
+    "js": "javascript", "ts": "typescript", "py": "python", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
+    "min": "minute", "mins": "minute", "minutes": "minute", "ms": "millisecond", "milliseconds": "millisecond",
+    "percent": "%", "prod": "production", "dev": "development", "app": "application", "apps": "application",
+    "msg": "message", "msgs": "message", "pkg": "package", "lib": "library", "libs": "library",
+}  # fmt: skip
+_ENDINGS = (
+    "izations",
+    "isations",
+    "ization",
+    "isation",
+    "ations",
+    "ation",
+    "ings",
+    "ing",
+    "ies",
+    "ied",
+    "ers",
+    "er",
+    "ed",
+    "es",
+    "s",
+    "e",
+)
+_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+|[.;:,!?\n%]")
+
+
+class Words(msgspec.Struct, frozen=True):
+    """What a statement says: the stems of its content words, those that it says no to, and its numbers."""
+
+    yes: frozenset[str]
+    no: frozenset[str]
+    numbers: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    """The stems as they follow each other, where it says what comes first."""
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.yes | self.no
+
+
+def words_of(text: str) -> Words:
+    text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold().replace("\u2019", "'")
+    text = (
+        text.replace("can't", "can not")
+        .replace("won't", "will not")
+        .replace("n't", " not")
+        .replace("'s ", " ")
+    )
+    tokens = [_NUMBERS.get(token, token) for token in _TOKEN.findall(text)]
+    yes: set[str] = set()
+    no: set[str] = set()
+    numbers: list[str] = []
+    order: list[str] = []
+    clause: set[str] = set()
+    """What the clause has said so far; its denied words are in `no` already."""
+    denied = chose = False
+    before = ""
+    for word in [*tokens, "."]:
+        if word in _CHOICE:
+            chose = True
+        if not (word[0].isalnum() or word == "%"):
+            yes |= clause
+            clause, denied = set(), False
+            chose = chose and word == ","
+            before = ""
+            continue
+        if word in _NEGATIVE:
+            whole = before in _AUXILIARY or not before
+            if whole and word != "without":
+                no ^= clause
+                clause = set()
+            denied = not denied
+        elif word in _CONTRAST and (word != "over" or chose):
+            yes |= clause
+            clause, denied = set(), True
+        elif word[0].isdigit():
+            numbers.append(word.replace(",", ""))
+        elif word not in _STOP:
+            stem = _stem(word)
+            order.append(stem)
+            (no if denied else clause).add(stem)
+        before = word
+    steps = tuple(order) if not _STEPS.isdisjoint(tokens) else ()
+    return Words(frozenset(yes - no), frozenset(no), tuple(sorted(numbers)), steps)
+
+
+def _stem(word: str) -> str:
+    word = _ALIASES.get(word, word)
+    if len(word) <= 4:
+        return word[:-1] if len(word) == 4 and word.endswith("s") and word[-2] not in "su" else word
+    for ending in _ENDINGS:
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= 3
+            and not (ending == "s" and word.endswith("ss"))
+        ):
+            word = word[: -len(ending)] + ("y" if ending in {"ies", "ied"} else "")
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
+        word = word[:-1]
+    return word.removesuffix("i") if len(word) > 4 else word
+
+
+class Likeness(msgspec.Struct, frozen=True):
+    score: float
+    """0 to 1; 1: the same words."""
+    sure: bool
+    """Whether nothing but the wording differs, as far as words can tell."""
+
+
+def likeness(said: Words, old: Words) -> Likeness | None:
+    """How alike two statements are; None where they say something else."""
+    if said.numbers != old.numbers or bool(said.no) != bool(old.no) or bool(said.yes) != bool(old.yes):
+        return None
+    pairs = _pairs(said.all, old.all)
+    if not pairs or any((mine in said.no) != (theirs in old.no) for mine, theirs in pairs.items()):
+        return None
+    shared, mine, theirs = len(pairs), len(said.all), len(old.all)
+    if mine > shared and theirs > shared:
+        # One word in place of another can be another choice.
+        score, sure = shared / (mine + theirs - shared), False
+    else:
+        score = shared / max(mine, theirs)
+        sure = score >= _SURE and said.order == old.order
+    if score < _ALIKE or _letters(said, old) < _LETTERS:
+        return None
+    return Likeness(score, sure)
+
+
+def _letters(said: Words, old: Words) -> float:
+    from rapidfuzz import fuzz
+
+    mine, theirs = " ".join(sorted(said.all)), " ".join(sorted(old.all))
+    return max(fuzz.token_sort_ratio(mine, theirs), fuzz.token_set_ratio(mine, theirs)) / 100
+
+
+def _pairs(mine: frozenset[str], theirs: frozenset[str]) -> dict[str, str]:
+    """Words that are the same, or forms of the same."""
+    from rapidfuzz import fuzz
+
+    pairs = {word: word for word in mine & theirs}
+    left = sorted(theirs - pairs.keys())
+    for word in sorted(mine - pairs.keys()):
+        for other in left:
+            stem = min(len(word), len(other))
+            related = stem >= 5 and (word.startswith(other) or other.startswith(word))
+            if related or (stem >= 6 and fuzz.ratio(word, other) >= 90):
+                pairs[word] = other
+                left.remove(other)
+                break
+    return pairs

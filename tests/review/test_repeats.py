@@ -1,0 +1,183 @@
+"""What was rejected and comes back: shown, suppressed, counted, and let in by a person."""
+
+import multiprocessing
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput, Refused
+from agentplane.plane import cache
+from agentplane.review import gate, hygiene, inbox, suppressed
+from agentplane.review.gate import Repeated
+from tests.conftest import decision, plane_in
+
+
+TODAY = date(2026, 11, 18)
+AGAIN = "Redis is used for caching the sessions"
+
+
+@pytest.fixture
+def rejected(plane: Plane) -> str:
+    """The id of a rejected candidate: Cache sessions in Redis."""
+    id_ = plane.propose(decision("Cache sessions in Redis"))
+    plane.reject([id_], why="we stay with Postgres")
+    return id_
+
+
+def flags(plane: Plane, id_: str) -> list[str]:
+    memory = plane.memory()
+    return hygiene.flags(memory, memory.get(id_), inbox.gate_context(memory, TODAY))
+
+
+def refused(plane: Plane, statement: str = AGAIN) -> Repeated:
+    with pytest.raises(Repeated) as caught:
+        plane.propose(decision(statement))
+    return caught.value
+
+
+def test_a_candidate_that_is_like_a_past_rejection_says_so(plane: Plane, rejected: str) -> None:
+    id_ = plane.propose(decision("Cache carts and sessions in Redis"))
+    (flag,) = flags(plane, id_)
+    day = plane.ops(2)[1].ts[:10]
+    assert f"was rejected before, as {rejected} on {day}: we stay with Postgres (alike:" in flag
+
+
+def test_two_that_waited_together(plane: Plane) -> None:
+    one, other = (plane.propose(decision(text)) for text in ("Cache sessions in Redis", AGAIN))
+    assert flags(plane, other) == []
+    plane.reject([one])
+    (flag,) = flags(plane, other)
+    assert one in flag
+    assert "without a reason" in flag
+    plane.undo()
+    assert flags(plane, one) == flags(plane, other) == []
+
+
+def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
+    id_ = plane.propose(decision("Cache sessions in Redis"))
+    path = plane.layout.memory / "candidates.md"
+    other_branch = path.read_bytes()
+    plane.reject([id_], why="we stay with Postgres")
+    path.write_bytes(other_branch)
+    told = [flag for flag in flags(plane, id_) if "hand edit" not in flag]
+    day = plane.ops(1)[0].ts[:10]
+    assert told == [f"this very candidate was rejected, as {id_} on {day}: we stay with Postgres"]
+
+
+def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected: str) -> None:
+    first = refused(plane)
+    assert "time" not in first.what
+    assert "agentplane propose --again" in str(first.todo)
+    assert "what has changed since" not in str(first)
+    refused(plane)
+    third = refused(plane)
+    assert third.what.endswith("we stay with Postgres; refused for the 3rd time")
+    assert (third.times, third.earlier.id, third.earlier.reason) == (3, rejected, "we stay with Postgres")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (13, "13th"),
+        (21, "21st"),
+        (112, "112th"),
+    ],
+)
+def test_ordinals(number: int, shown: str) -> None:
+    assert gate._ordinal(number) == shown
+
+
+def test_what_was_suppressed_is_counted_by_source_and_nowhere_but_in_the_cache(project: Path) -> None:
+    ada, codex = plane_in(project), plane_in(project, "codex", "mcp")
+    ada.reject([ada.propose(decision("Cache sessions in Redis"))])
+    before = {
+        path: path.read_bytes()
+        for path in ada.layout.root.rglob("*")
+        if path.is_file() and "cache" not in path.parts
+    }
+    for _ in range(2):
+        refused(codex)
+    assert {path: path.read_bytes() for path in before} == before
+    rows = {row.source: row for row in hygiene.figures(ada.store.snapshot())}
+    assert (rows["codex"].proposed, rows["codex"].suppressed, rows["codex"].accepted) == (0, 2, None)
+    assert rows["Ada"].suppressed == 0
+    assert b"Redis" not in (cache.load(ada.layout, "suppressed.jsonl") or b"")
+    cache.clear(ada.layout)
+    assert suppressed.by_source(ada.layout) == {}
+
+
+def test_other_refusals_are_not_counted(plane: Plane, rejected: str) -> None:
+    with pytest.raises(Refused):
+        plane.propose(decision("Use \x1b[31mred"))
+    assert suppressed.by_source(plane.layout) == {}
+
+
+def test_a_count_that_cannot_be_written_stops_nothing(plane: Plane, rejected: str) -> None:
+    (plane.layout.cache / "suppressed.jsonl").mkdir()
+    assert refused(plane).times == 1
+
+
+def test_a_count_that_was_damaged_goes_on(plane: Plane, rejected: str) -> None:
+    refused(plane)
+    with (plane.layout.cache / "suppressed.jsonl").open("ab") as file:
+        file.write(b"\xff{\n[]\n")
+    assert refused(plane).times == 2
+
+
+def _many(folder: Path, times: int) -> None:
+    for _ in range(times):
+        suppressed.add(plane_in(folder).layout, "codex", "CAND-1")
+
+
+def test_many_processes_count_at_once(project: Path) -> None:
+    plane = plane_in(project)
+    suppressed.add(plane.layout, "codex", "CAND-1")
+    fork = multiprocessing.get_context("spawn")
+    workers = [fork.Process(target=_many, args=(project, 10)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert suppressed.by_source(plane.layout) == {"codex": 31}
+
+
+def test_again_lets_it_in_with_the_earlier_rejection_shown(plane: Plane, rejected: str) -> None:
+    id_ = plane.propose(decision(AGAIN), again=True)
+    (flag,) = flags(plane, id_)
+    assert rejected in flag
+    assert suppressed.by_source(plane.layout) == {}
+
+
+def test_again_lifts_nothing_else(plane: Plane, rejected: str) -> None:
+    with pytest.raises(Refused, match=r"control|hidden"):
+        plane.propose(decision(f"{AGAIN}\x1b"), again=True)
+
+
+def test_what_was_rejected_for_one_place_is_only_asked_about_for_another(plane: Plane) -> None:
+    plane.reject([plane.propose(decision("Indent with tabs", scope=["web/**"]))])
+    with pytest.raises(Repeated):
+        plane.propose(decision("Use tabs for indentation", scope=["web/src/**"]))
+    id_ = plane.propose(decision("Use tabs for indentation", scope=["api/**"]))
+    assert "was rejected before" in flags(plane, id_)[0]
+
+
+def test_the_setting_off_silences_all_of_it(plane: Plane, rejected: str) -> None:
+    plane.layout.config.write_text('[gate]\nrepeat = "off"\n')
+    assert flags(plane, plane.propose(decision(AGAIN))) == []
+
+
+def test_the_inbox_says_so_and_a_bulk_approval_leaves_it_to_a_person(plane: Plane, rejected: str) -> None:
+    id_ = plane.propose(decision(AGAIN), again=True)
+    (reviewed,) = plane.review([id_])
+    assert not reviewed.clean
+    assert rejected in reviewed.flags[0]
+    assert "we stay with Postgres" in reviewed.flags[0]
+    with pytest.raises(BadInput, match="no candidate is clean"):
+        plane.approve_clean()
