@@ -1,0 +1,72 @@
+"""Texts that a person is writing: kept in a file until an op has taken them, so that none is lost."""
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+from agentplane.errors import BadInput
+from agentplane.plane import cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import Token
+from agentplane.text import files
+from agentplane.text.visible import one_line
+
+
+def keep(layout: Layout, id_: str, text: bytes, token: Token) -> Path:
+    """A file with this text, under the name of the entry that it is of."""
+    for folder in (layout.cache, layout.cache / cache.DRAFTS):
+        files.make_folder(folder)
+    name = "".join(char for char in id_ if char.isalnum() or char == "-")[:40]
+    path = layout.file(f"cache/{cache.DRAFTS}/{name}-{token(4)}.md")
+    files.write_atomic(path, text)
+    return path
+
+
+def edit(path: Path, before: bytes) -> None:
+    """Opens the user's editor on a draft. One that was left as it was is not kept where the editor fails."""
+    try:
+        code = run_editor(path)
+    except BadInput:
+        path.unlink(missing_ok=True)
+        raise
+    if code:
+        kept = path.exists() and path.read_bytes() != before
+        if not kept:
+            path.unlink(missing_ok=True)
+        todo = f"your text is kept in {path}." if kept else None
+        raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)
+
+
+def run_editor(path: Path, line: int | None = None) -> int:
+    """Waits for the user's editor, and says how it ended."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    # Control-C in the editor is the editor's. A handler, unlike SIG_IGN, is not inherited by it.
+    here = threading.current_thread() is threading.main_thread()
+    old = signal.signal(signal.SIGINT, lambda *_: None) if here else None
+    try:
+        return subprocess.call(command(shlex.split(editor), path, line))
+    except (OSError, ValueError):
+        what = f"cannot start the editor `{one_line(editor, 60)}`"
+        raise BadInput(what, todo="set VISUAL or EDITOR to one that is there.") from None
+    finally:
+        if here:
+            signal.signal(signal.SIGINT, old)
+
+
+_PLUS_LINE = {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "pico", "mg"}
+_COLON_LINE = {"hx", "helix", "subl", "zed"}
+
+
+def command(editor: list[str], path: Path, line: int | None) -> list[str]:
+    """How an editor is started on a line, as far as it is one that is known."""
+    name = os.path.basename(editor[0]) if editor else ""
+    if line is not None and name in _PLUS_LINE:
+        return [*editor, f"+{line}", str(path)]
+    if line is not None and name in _COLON_LINE:
+        return [*editor, f"{path}:{line}"]
+    if line is not None and name in {"code", "codium", "cursor"}:
+        return [*editor, "--goto", f"{path}:{line}"]
+    return [*editor, str(path)]
