@@ -119,8 +119,8 @@ class Tombstones:
         return sorted((place for _, place in sorted(enough)[-_MOST_NEAR:]), reverse=True)
 
 
-_IDENTIFIER = re.compile(r"\b(?=\w*[A-Z_0-9]\w*[A-Z_0-9])\w{2,80}\b")
-_SURE = 0.8
+_IDENTIFIER = re.compile(r"\b(?=\w*[A-Z_]\w*[A-Z_])[A-Za-z_]\w{3,80}\b")
+_SURE = 0.9
 """From this score on, a duplicate by structure is refused; below it the reviewer is told."""
 _SHARED = 0.4
 """Less than what two statements must share to be alike, since two words of one can begin alike."""
@@ -129,7 +129,7 @@ _BEGINNING = 4
 
 
 def _identifiers(text: str) -> set[str]:
-    """`REDIS_URL`, `SHA256`: one of them more or less is another statement."""
+    """`REDIS_URL`, `OrderBus`: one of them more or less is another statement."""
     return set(_IDENTIFIER.findall(text[: wording.LONGEST]))
 
 

@@ -11,6 +11,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane import cache
 from agentplane.review import gate, hygiene, inbox, suppressed
 from agentplane.review.gate import Repeated
+from tests.bench.planes import WORDS
 from tests.conftest import decision, plane_in
 
 
@@ -181,3 +182,24 @@ def test_the_inbox_says_so_and_a_bulk_approval_leaves_it_to_a_person(plane: Plan
     assert "we stay with Postgres" in reviewed.flags[0]
     with pytest.raises(BadInput, match="no candidate is clean"):
         plane.approve_clean()
+
+
+def test_free_paraphrase_of_a_rejection_is_refused(plane: Plane) -> None:
+    """No word for word comparison sees it; its structure does."""
+    id_ = plane.propose(decision("Uploaded images are limited to 2 MiB."))
+    plane.reject([id_], why="the partner sends larger ones")
+    again = "The maximum size of an uploaded image is 2048 KiB."
+    with pytest.raises(Refused, match=f"rejected before, as {id_}.*the partner sends larger ones"):
+        plane.propose(decision(again))
+    assert plane.propose(decision("The maximum size of an uploaded image is 8 MiB."))
+    plane.undo()
+    plane.undo()
+    assert plane.propose(decision(again))
+
+
+def test_a_rejection_is_found_among_many(plane: Plane) -> None:
+    ids = [plane.propose(decision(f"Team {n} owns the {word} table.")) for n, word in enumerate(WORDS * 2)]
+    ids.append(plane.propose(decision("Uploaded images are limited to 2 MiB.")))
+    plane.reject(ids)
+    with pytest.raises(Refused, match=f"rejected before, as {ids[-1]}"):
+        plane.propose(decision("The maximum size of an uploaded image is 2048 KiB."))
