@@ -126,11 +126,11 @@ class Plane:
         done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
         return done.ids[0]
 
-    def reviewer(self) -> "Reviewer":
-        """What looks at candidates as things are now, some at a time."""
+    def reviewer(self, memory: Memory | None = None) -> "Reviewer":
+        """What looks at candidates as things are now, or were when `memory` was read, some at a time."""
         from agentplane.review.inbox import Reviewer
 
-        return Reviewer(self.memory(), self._today())
+        return Reviewer(memory or self.memory(), self._today())
 
     def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
         """The candidates with their conflicts and flags as things are now; none named: all."""
@@ -146,14 +146,18 @@ class Plane:
         stamp, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
 
         def plan(memory: Memory) -> Plan:
-            return resolve.approve(
-                memory, wanted, stamp, choice, lambda asked: inbox.Conflicts(memory, asked).of_each(asked)
-            )
+            same = inbox.alike(memory, wanted).same if choice.alike else ()
+            return resolve.approve(memory, wanted, stamp, choice, inbox.deciding(memory), same)
 
         return self._do(plan)
 
     def approve_clean(
-        self, *, source: str | None = None, kind: str | None = None, tag: str | None = None
+        self,
+        *,
+        source: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        why: str | None = None,
     ) -> Done:
         """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
         from agentplane.review import inbox
@@ -174,18 +178,25 @@ class Plane:
                 raise BadInput(
                     "no candidate is clean", todo="`agentplane inbox` says what stands in the way."
                 )
-            return verbs.approve(memory, clean, stamp)
+            return msgspec.structs.replace(verbs.approve(memory, clean, stamp), why=why)
 
         return self._do(plan)
 
-    def merge(self, candidate: str, target: str, text: bytes, seen: str) -> Done:
+    def merge(self, candidate: str, target: str, text: bytes, seen: str, why: str | None = None) -> Done:
         """Takes a candidate up into an entry that was seen with the digest `seen`."""
         from agentplane.review import resolve
 
-        return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen))
+        return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen, why))
 
-    def reject(self, wanted: Sequence[str], why: str | None = None) -> Done:
-        return self._do(partial(verbs.reject, wanted=wanted, why=why))
+    def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Done:
+        """Drops candidates; `alike`: and those that say the same."""
+        from agentplane.review import inbox
+
+        def plan(memory: Memory) -> Plan:
+            same = inbox.alike(memory, wanted).same if alike else ()
+            return verbs.reject(memory, [*wanted, *same], why)
+
+        return self._do(plan)
 
     def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Done:
         return self._do(partial(verbs.deprecate, wanted=wanted, today=self._today(), why=why))
@@ -251,7 +262,8 @@ class Plane:
     def keep_badge(self, memory: Memory) -> Badge:
         """Keeps the counts of a memory that was just looked at."""
         waiting = memory.inbox_ids
-        contested = badges.contested(self.layout, waiting) if waiting else ()
+        present = memory.ids_in_files if waiting else ()
+        contested = badges.contested(self.layout, waiting, present) if waiting else ()
         found = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}

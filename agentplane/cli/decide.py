@@ -43,19 +43,16 @@ def approve_command(
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
     plane = opened(deciding="approving")
-    same: tuple[str, ...] = ()
     if merge_into is not None:
-        done = edited_merge(plane, ids[0], merge_into)
+        done = edited_merge(plane, ids[0], merge_into, why)
     elif all_clean:
-        done = plane.approve_clean(source=source, kind=kind, tag=tag)
+        done = plane.approve_clean(source=source, kind=kind, tag=tag, why=why)
     else:
         from agentplane.review.resolve import Choice
 
-        same = tuple(plane.reviewer().alike(ids)) if alike else ()
-        done = plane.approve(ids, Choice(supersede, keep_both, why, same))
+        done = plane.approve(ids, Choice(supersede, keep_both, why, alike))
     if not as_json:
-        moved = done.ids[: len(done.ids) - len(same)]
-        for candidate, entry in zip(moved[::2], moved[1::2], strict=False):
+        for candidate, entry in done.renamed.items():
             out.line(f"{candidate} -> {entry}")
     report(done, as_json=as_json)
 
@@ -81,9 +78,7 @@ def _check_options(
 @json_option
 def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: bool) -> None:
     """Drop candidates. What is proposed again in other words is then refused, with the reason."""
-    plane = opened(deciding="rejecting")
-    same = plane.reviewer().alike(ids) if alike else []
-    report(plane.reject([*ids, *same], why), as_json=as_json)
+    report(opened(deciding="rejecting").reject(ids, why, alike=alike), as_json=as_json)
 
 
 @click.command()

@@ -34,7 +34,7 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
         out.note("nothing was changed.")
 
 
-def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
+def edited_merge(plane: Plane, candidate: str, target: str, why: str | None = None) -> Done:
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
     from agentplane.review import resolve
 
@@ -43,7 +43,7 @@ def edited_merge(plane: Plane, candidate: str, target: str) -> Done:
     def take(text: bytes) -> Done | None:
         # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
         unsaved = text.strip() == draft.strip()
-        return None if unsaved else plane.merge(candidate, into.id, text, into.digest)
+        return None if unsaved else plane.merge(candidate, into.id, text, into.digest, why)
 
     done = _edited(plane, into, draft, take)
     if done is None:

@@ -72,7 +72,7 @@ def inbox_command(sources: bool, as_json: bool) -> None:
     if sources:
         _print_sources(memory, as_json=as_json)
         return
-    reviewer = plane.reviewer() if memory.inbox_ids else None
+    reviewer = plane.reviewer(memory) if memory.inbox_ids else None
     found = reviewer.look() if reviewer else []
     if reviewer:
         plane.keep_badge(reviewer.memory)
@@ -136,7 +136,8 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
     memory = plane.memory()
     entries = [memory.get(id_) for id_ in ids]
     candidates = [entry.id for entry in entries if entry.file == INBOX]
-    reviewed = {found.entry.id: found for found in plane.review(candidates)} if candidates else {}
+    found = plane.reviewer(memory).look(candidates) if candidates else []
+    reviewed = {each.entry.id: each for each in found}
     if as_json:
         out.emit("show", entries=[rows.as_shown(entry, reviewed.get(entry.id)) for entry in entries])
         return

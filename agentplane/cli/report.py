@@ -1,5 +1,7 @@
 """What an op did, and how it is taken back."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from agentplane.cli import out
@@ -29,10 +31,23 @@ def report(done: Done, *, as_json: bool) -> None:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         out.emit("op", **msgspec.to_builtins(fields))
         return
-    many = len(done.ids) > _FEW
-    what = f"{len(done.ids)} ids" if many else ", ".join(one_line(id_, 40) for id_ in done.ids)
-    if done.verb == "approve":
-        what = out.count(len(done.ids) // 2, "candidate")
+    what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
     out.note(f"{did} {what} · memory {done.revision} · {back}")
+
+
+def _approved(done: Done) -> str:
+    """What was approved, what it superseded, and what left the inbox with it because it says the same."""
+    beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
+    known = done.snapshot.ledger.known
+    superseded = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
+    dropped = [id_ for id_ in beside if id_ not in superseded]
+    parts = [out.count(len(done.renamed), "candidate")]
+    parts += [f"superseded {_listed(superseded)}"] if superseded else []
+    parts += [f"dropped {_listed(dropped)}, which says the same"] if dropped else []
+    return ", ".join(parts)
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return f"{len(ids)} ids" if len(ids) > _FEW else ", ".join(one_line(id_, 40) for id_ in ids)

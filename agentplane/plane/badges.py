@@ -1,6 +1,6 @@
 """Keeping the counts that `badge` prints, so that it need not count."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -25,23 +25,32 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
         now = stamp.of(str(layout.root))
         if _unchanged(layout, shas, log_size):
             text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}"
-            cache.save(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
+            cache.save_plain(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
     except (AgentplaneError, OSError):
         pass
 
 
-def keep_contested(layout: Layout, found: Mapping[str, bool], waiting: Collection[str]) -> None:
-    """Which candidates conflict with something, of those just looked at; of the others the last look counts."""
-    before = contested(layout, waiting)
-    now = {id_ for id_ in before if id_ not in found} | {id_ for id_, conflicts in found.items() if conflicts}
+def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
+    """What candidates conflict with, of those just looked at; of the others the last look counts."""
+    before = _contested(layout)
+    now = {**before, **found}
+    now = {id_: partners for id_, partners in now.items() if partners}
     if now != before:
-        cache.save(layout, _CONTESTED, "\n".join(sorted(now)).encode(errors="surrogateescape"))
+        cache.save(layout, _CONTESTED, msgspec.json.encode(now))
 
 
-def contested(layout: Layout, waiting: Collection[str]) -> set[str]:
-    """Those of the waiting that conflicted with something when they were last looked at."""
-    kept = cache.load(layout, _CONTESTED) or b""
-    return set(kept.decode(errors="surrogateescape").split("\n")).intersection(waiting)
+def contested(layout: Layout, waiting: Collection[str], present: Collection[str]) -> set[str]:
+    """Those of the waiting that conflicted, when they were last looked at, with something that is still there."""
+    kept = _contested(layout)
+    return {id_ for id_ in waiting if any(partner in present for partner in kept.get(id_, ()))}
+
+
+def _contested(layout: Layout) -> dict[str, list[str]]:
+    data = cache.load(layout, _CONTESTED)
+    try:
+        return msgspec.json.decode(data, type=dict[str, list[str]]) if data else {}
+    except (msgspec.MsgspecError, ValueError):
+        return {}
 
 
 def _unchanged(layout: Layout, shas: Mapping[str, str], log_size: int) -> bool:

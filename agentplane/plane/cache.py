@@ -7,6 +7,8 @@ a copy of it, by git or otherwise, is cleared instead of used.
 
 import hashlib
 import os
+import zlib
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -20,20 +22,46 @@ from agentplane.text import chain, files
 DRAFTS = "edit"
 
 _OWNER = "owner"
+_PRUNED = "pruned"
+_LARGEST = 1 << 30
+_SUM = 8
+
+
+def _sum(data: bytes) -> bytes:
+    """What tells a file that a crash left half written or empty."""
+    return b"%08x" % zlib.crc32(data)
+
+
+def _read(layout: Layout, name: str) -> bytes | None:
+    path = layout.file(f"cache/{name}")
+    try:
+        return files.read(path) if os.lstat(path).st_size <= _LARGEST else None
+    except OSError:
+        return None
 
 
 def load(layout: Layout, name: str) -> bytes | None:
-    """A kept file; None where there is none, or where it is not ours to believe."""
+    """A kept file; None where there is none, where it is not whole, or where it is not ours to believe."""
+    data = load_plain(layout, name) or b""
+    return data[_SUM + 1 :] if data[:_SUM] == _sum(data[_SUM + 1 :]) else None
+
+
+def load_plain(layout: Layout, name: str) -> bytes | None:
+    """The same without a look whether it is whole, for files that are added to or read by others."""
     try:
-        if files.read_if(layout.file(f"cache/{_OWNER}")) != _token(layout):
+        if _read(layout, _OWNER) != _token(layout):
             return None
-        return files.read_if(layout.file(f"cache/{name}"))
+        return _read(layout, name)
     except AgentplaneError:
         return None
 
 
 def save(layout: Layout, name: str, data: bytes) -> None:
     """Keeps a file. A cache that cannot be written only costs time."""
+    save_plain(layout, name, _sum(data) + b"\n" + data)
+
+
+def save_plain(layout: Layout, name: str, data: bytes) -> None:
     try:
         _own(layout)
         path = layout.root / "cache" / name
@@ -43,12 +71,12 @@ def save(layout: Layout, name: str, data: bytes) -> None:
         pass
 
 
-def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
+def save_as_of(layout: Layout, head: str | None, name: str, data: bytes, *, plain: bool = False) -> None:
     """Keeps what was made of the texts at this head of the log.
 
     A prune clears the cache after its event: whoever read the texts before must not put them back.
     """
-    save(layout, name, data)
+    (save_plain if plain else save)(layout, name, data)
     with suppress(AgentplaneError):
         if chain.tail(layout.log).head != head:
             files.remove(layout.file(f"cache/{name}"))
@@ -59,10 +87,21 @@ def add(layout: Layout, name: str, line: bytes, most: int) -> None:
     try:
         _own(layout)
         path = layout.file(f"cache/{name}")
-        if len(files.read_if(path) or b"") < most:
+        if len(_read(layout, name) or b"") < most:
             files.append(path, line)
     except AgentplaneError:
         pass
+
+
+def forget(layout: Layout, pruned: Sequence[str]) -> None:
+    """Clears what may have been derived of pruned texts, once for each prune, whoever did it and wherever."""
+    if not pruned:
+        return
+    wanted = hashlib.sha256("\n".join(pruned).encode()).hexdigest().encode()
+    if load(layout, _PRUNED) != wanted:
+        with suppress(AgentplaneError):
+            clear(layout)
+            save(layout, _PRUNED, wanted)
 
 
 def clear(layout: Layout) -> None:
@@ -86,10 +125,9 @@ def drafts(layout: Layout) -> list[Path]:
 def _own(layout: Layout) -> None:
     files.make_folder(layout.cache)
     token = _token(layout)
-    path = layout.file(f"cache/{_OWNER}")
-    if files.read_if(path) != token:
+    if _read(layout, _OWNER) != token:
         clear(layout)
-        files.write_atomic(path, token, durable=False)
+        files.write_atomic(layout.file(f"cache/{_OWNER}"), token, durable=False)
 
 
 def _token(layout: Layout) -> bytes:

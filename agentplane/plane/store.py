@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Damaged
+from agentplane.plane import cache, lock, pages, records, recover, settings, views
 from agentplane.plane import ledger as ledgers
-from agentplane.plane import lock, pages, records, recover, settings, views
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
@@ -104,6 +104,8 @@ class Done(msgspec.Struct, frozen=True):
     of: str
     """The verb that was undone or redone; the same as `verb` otherwise."""
     ids: list[str]
+    renamed: dict[str, str]
+    """The entries that candidates became, or were taken up into: candidate -> entry."""
     revision: str
     snapshot: Snapshot
     """The plane after it."""
@@ -196,9 +198,9 @@ class Store:
 
     def _read(self) -> Snapshot:
         with uncollected():
-            return Snapshot(
-                self.layout, self.settings(), ledgers.read(self.layout), pages.read_all(self.layout)
-            )
+            ledger = ledgers.read(self.layout)
+            cache.forget(self.layout, ledger.pruned)
+            return Snapshot(self.layout, self.settings(), ledger, pages.read_all(self.layout))
 
     def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
         drafts = _Drafts(snapshot)
@@ -273,6 +275,7 @@ class Store:
             verb=work.record.verb,
             of=ledger.roots()[work.record.op].verb if work.record.undoes else work.record.verb,
             ids=[change.id for change in work.record.changes],
+            renamed={change.was: change.id for change in work.record.changes if change.was},
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
         )

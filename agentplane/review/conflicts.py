@@ -1,7 +1,7 @@
 """What a candidate conflicts with, and why: by the structure of statements, without a model and without the disk."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import msgspec
@@ -47,6 +47,9 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
     status: str = "accepted"
+
+
+Compare = Callable[[Text, Text], Conflict | None]
 
 
 def text_of(entry: Entry) -> Text:
@@ -96,9 +99,9 @@ def claims(candidate: Text) -> frozenset[str]:
     return frozenset((*candidate.supersedes, *said))
 
 
-def find(candidate: Text, others: Iterable[Text]) -> list[Conflict]:
-    """All conflicts with the others, the gravest first."""
-    found = (compare(candidate, other) for other in others)
+def find(candidate: Text, others: Iterable[Text], how: Compare | None = None) -> list[Conflict]:
+    """All conflicts with the others, the gravest first. `how`: what compares, where answers are kept."""
+    found = ((how or compare)(candidate, other) for other in others)
     return sorted(
         (conflict for conflict in found if conflict),
         key=lambda conflict: (_ORDER[conflict.kind], -conflict.score, conflict.id),

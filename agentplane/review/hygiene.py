@@ -1,7 +1,7 @@
 """What a candidate looks like when the inbox is opened: is its ground still there, how old is it, whose is it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 
 import msgspec
@@ -30,6 +30,9 @@ class SourceFigures(msgspec.Struct, frozen=True):
         """The share that was approved of what was decided."""
         decided = self.approved + self.rejected
         return self.approved / decided if decided else None
+
+
+_TAKEN_IN = ("approve", "supersede", "merge")
 
 
 def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
@@ -79,19 +82,15 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
     approved: Counter[str] = Counter()
     rejected: Counter[str] = Counter()
     source_of: dict[str, str] = {}
-    counted: Mapping[str, Counter[str]] = {
-        "approve": approved,
-        "supersede": approved,
-        "merge": approved,
-        "reject": rejected,
-    }
     for record in in_force(snapshot):
         for change in record.changes:
             if record.verb == "propose":
                 source_of[change.id] = record.actor
                 proposed[record.actor] += 1
-            elif record.verb in counted and change.id in source_of:
-                counted[record.verb][source_of[change.id]] += 1
+            elif record.verb == "reject" and change.id in source_of:
+                rejected[source_of[change.id]] += 1
+            elif record.verb in _TAKEN_IN and change.was in source_of:
+                approved[source_of[change.was]] += 1
     refused = suppressed.by_source(snapshot.layout)
     for name in refused:
         proposed[name] += 0

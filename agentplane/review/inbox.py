@@ -1,6 +1,6 @@
 """The inbox as a reviewer sees it: each candidate with what it conflicts with and what is to be said of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -41,58 +41,81 @@ class Conflicts:
         """`beside`: the candidates that count, where an op is about these only; else all of them."""
         self.memory = memory
         self._beside = beside
+        self.kept = Kept(memory.snapshot.layout, memory.snapshot.ledger.head)
 
-    @cached_property
+    @property
     def missing(self) -> str | None:
-        """What is missing for finding all that is near, in one line; None: nothing that matters here."""
+        """What is missing for finding all that is near, in one line."""
         return self._shelf.missing or self._inbox.missing
 
     def of_each(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
-        """For each of the wanted, the gravest first. What was found before for the same files is kept."""
-        layout, mark = self.memory.snapshot.layout, self._mark
-        known = looked.load(layout, mark)
+        """For each of the wanted, the gravest first."""
+        if self._beside is not None:
+            return self._found(wanted)
+        snapshot, mark = self.memory.snapshot, looked.mark(self.memory.snapshot)
+        known = looked.load(snapshot.layout, mark)
         unknown = [entry for entry in wanted if entry.id not in known]
         if unknown:
             known.update(zip((entry.id for entry in unknown), self._found(unknown), strict=True))
-            if self._beside is None:
-                looked.save(self.memory.snapshot, mark, known)
-        if self._beside is None:
-            badges.keep_contested(layout, {id_: bool(found) for id_, found in known.items()}, self._waiting)
+            looked.save(snapshot, mark, known)
+        partners = {id_: [conflict.id for conflict in found] for id_, found in known.items()}
+        badges.keep_contested(snapshot.layout, partners)
         return [known[entry.id] for entry in wanted]
-
-    @cached_property
-    def _waiting(self) -> frozenset[str]:
-        return frozenset(self.memory.inbox_ids)
 
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
 
-    def _found(self, wanted: Sequence[Entry]) -> Iterator[tuple[Conflict, ...]]:
+    def _found(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
         texts = [text_of(entry) for entry in wanted]
-        for text, approved, waiting in zip(
-            texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True
-        ):
-            yield tuple(find(text, [*approved, *waiting]))
-
-    @cached_property
-    def _mark(self) -> str:
-        return looked.mark(self.memory.snapshot)
-
-    @cached_property
-    def _kept(self) -> Kept:
-        snapshot = self.memory.snapshot
-        return Kept(snapshot.layout, snapshot.ledger.head)
+        pairs = looked.Pairs(self.memory.snapshot.layout)
+        near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
+        found = [tuple(find(text, [*shelf, *inbox], pairs.compare)) for text, shelf, inbox in near]
+        if self._beside is None:
+            pairs.save(self.memory.snapshot)
+            self.kept.save()
+        return found
 
     @cached_property
     def _shelf(self) -> Neighbours:
         in_force = [entry for entry in self.memory.shelf if entry.head.status == "accepted"]
-        return Neighbours([text_of(entry) for entry in in_force], self._kept, "shelf")
+        return Neighbours([text_of(entry) for entry in in_force], self.kept, "shelf")
 
     @cached_property
     def _inbox(self) -> Neighbours:
-        if self._beside is not None:
-            return Neighbours([text_of(entry) for entry in self._beside], self._kept, "beside")
-        return Neighbours([text_of(entry) for entry in self.memory.inbox], self._kept, "inbox")
+        counting = self.memory.inbox if self._beside is None else self._beside
+        return Neighbours([text_of(entry) for entry in counting], self.kept, "inbox")
+
+
+def deciding(memory: Memory) -> Callable[[Sequence[Entry]], list[tuple[Conflict, ...]]]:
+    """What candidates conflict with that are decided about together: the shelf, and one another."""
+    return lambda entries: Conflicts(memory, entries).of_each(entries)
+
+
+class Alike(msgspec.Struct, frozen=True):
+    """Candidates that say the same as those that are decided about."""
+
+    same: tuple[str, ...]
+    """One decision does for them too: of the same kind, for the same places, without links of their own."""
+    other: tuple[str, ...]
+
+
+def alike(memory: Memory, wanted: Sequence[str]) -> Alike:
+    named = {entry.id: entry for entry in map(memory.get, wanted)}
+    candidates = {entry.id: entry for entry in memory.inbox if entry.id not in named}
+    same: dict[str, None] = {}
+    other: dict[str, None] = {}
+    for entry, conflicts in zip(named.values(), Conflicts(memory).of_each([*named.values()]), strict=True):
+        said = entry.statement
+        ids = [id_ for id_, candidate in candidates.items() if candidate.statement == said]
+        ids += [conflict.id for conflict in conflicts if conflict.kind == "duplicate"]
+        for candidate in (candidates[id_] for id_ in ids if id_ in candidates):
+            (same if _decided_with(entry, candidate) else other)[candidate.id] = None
+    return Alike(tuple(same), tuple(id_ for id_ in other if id_ not in same))
+
+
+def _decided_with(entry: Entry, candidate: Entry) -> bool:
+    one, two = entry.head, candidate.head
+    return (one.type, sorted(one.scope)) == (two.type, sorted(two.scope)) and not two.supersedes
 
 
 def gate_context(memory: Memory, today: date) -> Context:
@@ -111,32 +134,17 @@ class Reviewer:
         self.memory = memory
         self.conflicts = Conflicts(memory)
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.
-        self._context = gate.context(
-            memory, today, {**_actions(memory), "known": "off"}, tombstones.kept(memory.snapshot)
-        )
+        self._rejected = tombstones.kept(memory.snapshot, self.conflicts.kept)
+        self._context = gate.context(memory, today, {**_actions(memory), "known": "off"}, self._rejected)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
         """The named candidates; none named: all, in the order of the file."""
         entries = [self.memory.get(name) for name in wanted] if wanted else self.memory.inbox
         found = self.conflicts.of_each(entries)
+        self._rejected.look_up([text_of(entry) for entry in entries])
+        self.conflicts.kept.save()
         return [self._reviewed(entry, conflicts) for entry, conflicts in zip(entries, found, strict=True)]
-
-    def alike(self, wanted: Sequence[str]) -> list[str]:
-        """The other candidates that say the same as one of these, or the same as one that does."""
-        found = dict.fromkeys(self.memory.get(name).id for name in wanted)
-        asked = list(found)
-        while asked:
-            each = self.conflicts.of_each([self.memory.get(name) for name in asked])
-            same = [
-                c.id
-                for conflicts in each
-                for c in conflicts
-                if c.kind == "duplicate" and c.id in self._places
-            ]
-            asked = [id_ for id_ in dict.fromkeys(same) if id_ not in found]
-            found.update(dict.fromkeys(asked))
-        return list(found)[len(set(wanted)) :]
 
     def _reviewed(self, entry: Entry, conflicts: Sequence[Conflict]) -> Reviewed:
         return Reviewed(

@@ -1,28 +1,49 @@
-"""What the last look at the inbox found, kept so that the same files need not be looked at again.
+"""What was found before, kept in the plane's cache: for the same files at once, and for each pair of texts.
 
-The first line of the file says for which files it holds, the second holds the conflicts of each candidate.
+What one program found counts nothing for another: the files that the comparison is made of are part of the mark.
 """
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 
 import msgspec
 
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Conflict
-from agentplane.review.neighbours import embeds
+from agentplane.review.conflicts import Conflict, Text, compare
+from agentplane.review.neighbours import package_of_embeddings
 
 
-DETECTOR = 1
-"""Raised whenever conflicts are found otherwise, so that what an earlier program found counts no more."""
-_NAME = "looked"
+_FOUND = "looked"
+_PAIRS = "pairs"
+MOST = 200_000
+"""So many pairs are kept at most."""
+
+_pairs = msgspec.msgpack.Decoder(tuple[str, dict[bytes, Conflict | None]])
+
+
+@lru_cache(maxsize=1)
+def _program() -> str:
+    """Names, sizes and times of the files that a comparison is made of."""
+    here = Path(__file__).parent
+    made = hashlib.sha256()
+    folders = [here, here / "data", here.parent / "match", package_of_embeddings()]
+    for folder in (folder for folder in folders if folder):
+        for name in sorted(os.listdir(folder)):
+            found = (folder / name).stat()
+            if not name.startswith("__"):
+                made.update(f"{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+    return made.hexdigest()
 
 
 def mark(snapshot: Snapshot) -> str:
     """A hash of all that conflicts depend on: the texts, the settings, this program and what it can load."""
-    made = hashlib.sha256(f"{DETECTOR} {embeds()}\n".encode())
+    made = hashlib.sha256(_program().encode())
     made.update(msgspec.json.encode(snapshot.settings))
     for file, page in sorted(snapshot.pages.items()):
         made.update(f"{page.sha256} {file}\n".encode(errors="surrogateescape"))
@@ -31,15 +52,55 @@ def mark(snapshot: Snapshot) -> str:
 
 def load(layout: Layout, mark: str) -> dict[str, tuple[Conflict, ...]]:
     """What was found for these files; nothing where they have changed."""
-    header, _, body = (cache.load(layout, _NAME) or b"").partition(b"\n")
+    header, _, body = (cache.load(layout, _FOUND) or b"").partition(b"\n")
     if header != mark.encode():
         return {}
     try:
         return msgspec.json.decode(body, type=dict[str, tuple[Conflict, ...]])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):
         return {}
 
 
 def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]]) -> None:
     data = mark.encode() + b"\n" + msgspec.json.encode(found)
-    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _NAME, data)
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _FOUND, data)
+
+
+class Pairs:
+    """Compares texts, each pair of them once."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._known = _loaded(layout)
+        self._keys: dict[Text, bytes] = {}
+        self._changed = False
+
+    def compare(self, candidate: Text, other: Text) -> Conflict | None:
+        key = self._key(candidate) + self._key(other)
+        if key not in self._known:
+            self._known[key] = compare(candidate, other)
+            self._changed = True
+        return self._known[key]
+
+    def save(self, snapshot: Snapshot) -> None:
+        if self._changed:
+            latest = dict(islice(self._known.items(), max(len(self._known) - MOST, 0), None))
+            data = msgspec.msgpack.encode((_program(), latest))
+            cache.save_as_of(self._layout, snapshot.ledger.head, _PAIRS, data)
+            self._changed = False
+
+    def _key(self, text: Text) -> bytes:
+        key = self._keys.get(text)
+        if key is None:
+            key = hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=10).digest()
+            self._keys[text] = key
+        return key
+
+
+def _loaded(layout: Layout) -> dict[bytes, Conflict | None]:
+    data = cache.load(layout, _PAIRS)
+    try:
+        program, known = _pairs.decode(data) if data else ("", {})
+    except (msgspec.MsgspecError, ValueError):
+        return {}
+    return known if program == _program() else {}

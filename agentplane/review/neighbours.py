@@ -8,6 +8,7 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentplane.plane import cache
@@ -27,13 +28,20 @@ FEW = 48
 NEAREST = 24
 """Of more, so many. On pairs of paraphrases and contradictions among 822 statements, the other half of each
 pair was among the first 24 (`python -m tests.bench.kinds --ranks`)."""
+COPIES = 4
+"""Of those that say one thing word for word, so many are compared."""
 
 _VECTORS = "vectors"
 
 
 def embeds() -> bool:
     """Whether the package for embeddings is there; nothing is loaded."""
-    return importlib.util.find_spec("wordllama") is not None
+    return package_of_embeddings() is not None
+
+
+def package_of_embeddings() -> Path | None:
+    spec = importlib.util.find_spec("wordllama")
+    return Path(spec.origin).parent if spec and spec.origin else None
 
 
 class Kept:
@@ -53,7 +61,7 @@ class Kept:
     def save(self) -> None:
         """Keeps the vectors if any came to them."""
         if "vectors" in self.__dict__ and self.vectors.changed:
-            cache.save(self.layout, _VECTORS, self.vectors.to_bytes())
+            cache.save_as_of(self.layout, self.head, _VECTORS, self.vectors.to_bytes())
             self.vectors.changed = False
 
 
@@ -84,14 +92,24 @@ class Neighbours:
         from agentplane.match.corpus import nearest_each
 
         found = nearest_each([_compared(text) for text in wanted], self._corpus, NEAREST)
-        self._kept.save()
+        copies = list(self._places.values())
         return [
             [
                 self.texts[place]
-                for place in dict.fromkeys([*(near.index for near in each), *self._named(text)])
+                for place in dict.fromkeys(
+                    chain(*(copies[near.index][:COPIES] for near in each), self._named(text))
+                )
             ]
             for text, each in zip(wanted, found, strict=True)
         ]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each statement stands: said a hundred times, it takes one place among the nearest."""
+        places: dict[str, list[int]] = {}
+        for place, text in enumerate(self.texts):
+            places.setdefault(text.statement, []).append(place)
+        return places
 
     def _named(self, text: Text) -> Iterator[int]:
         return chain.from_iterable(self._linked.get(name, ()) for name in (*sorted(claims(text)), text.id))
@@ -109,7 +127,7 @@ class Neighbours:
     def _corpus(self) -> "Corpus":
         from agentplane.match.corpus import Corpus
 
-        texts = [_compared(text) for text in self.texts]
+        texts = [_compared(self.texts[places[0]]) for places in self._places.values()]
         data = cache.load(self._kept.layout, self._name)
         corpus = Corpus.from_bytes(texts, data, self._kept.vectors)
         if not corpus.was_kept:

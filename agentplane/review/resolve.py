@@ -26,32 +26,45 @@ class Choice(msgspec.Struct, frozen=True):
     keep_both: bool = False
     """It stands beside what it met; needs a reason."""
     why: str | None = None
-    alike: tuple[str, ...] = ()
-    """Candidates that say the same and leave the inbox with it."""
+    alike: bool = False
+    """Candidates that say the same leave the inbox with it."""
 
 
 def approve(
-    memory: Memory, wanted: Sequence[str], stamp: Stamp, choice: Choice, conflicts_of: ConflictsOf
+    memory: Memory,
+    wanted: Sequence[str],
+    stamp: Stamp,
+    choice: Choice,
+    conflicts_of: ConflictsOf,
+    alike: Sequence[str] = (),
 ) -> Plan:
-    """Approves candidates whose conflicts are resolved by the choice; refuses the others with what can be chosen."""
-    targets = [_target(memory, name) for name in choice.supersede]
-    if targets and len(wanted) != 1:
+    """Approves candidates whose conflicts are resolved by the choice; refuses the others with what can be chosen.
+
+    `alike`: candidates that leave the inbox with them.
+    """
+    entries = list({entry.id: entry for entry in map(memory.get, wanted)}.values())
+    targets = list(
+        {entry.id: entry for entry in (_target(memory, name) for name in choice.supersede)}.values()
+    )
+    if targets and len(entries) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
-    entries = [memory.get(name) for name in wanted]
     together = {entry.id for entry in entries}
     for entry, found in zip(entries, conflicts_of(entries), strict=True):
         # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
         met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
         _check_resolved(entry, choice, {target.id for target in targets}, met, together)
-    plan = verbs.approve(memory, wanted, stamp)
+    plan = verbs.approve(memory, [entry.id for entry in entries], stamp)
     if targets:
         plan = _with_supersession(memory, plan, targets, stamp)
-    alike = verbs.candidates(memory, choice.alike) if choice.alike else []
-    dropped = [Edit(entry.id, INBOX, None) for entry in alike]
+    elif choice.keep_both:
+        plan = _without_claims(memory, plan)
+    dropped = [Edit(entry.id, INBOX, None) for entry in verbs.candidates(memory, alike)] if alike else []
     return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=choice.why)
 
 
-def merge(memory: Memory, candidate: str, target: str, text: bytes, seen: str) -> Plan:
+def merge(
+    memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
+) -> Plan:
     """Takes a candidate up into an entry, in the words of a person who saw the entry with the digest `seen`."""
     entry, into = verbs.candidates(memory, [candidate])[0], _target(memory, target)
     verbs.check_candidate(memory, entry)
@@ -59,7 +72,7 @@ def merge(memory: Memory, candidate: str, target: str, text: bytes, seen: str) -
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
-    return Plan("merge", [Edit(entry.id, INBOX, None), merged])
+    return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
 
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
@@ -73,6 +86,8 @@ def _target(memory: Memory, name: str) -> Entry:
     entry = memory.get(name)
     if entry.file == INBOX:
         raise BadInput(f"{entry.id} is a candidate", todo="name an entry on the shelf.")
+    if entry.head.status != "accepted":
+        raise BadInput(f"{entry.id} is {entry.head.status} already", todo="name an entry in force.")
     if not entry.trusted:
         raise Refused(
             f"{entry.id} was edited by hand",
@@ -85,26 +100,27 @@ def _target(memory: Memory, name: str) -> Entry:
 def _check_resolved(
     entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
 ) -> None:
-    open_ones = [
-        conflict
-        for conflict in met
-        if conflict.weight != "warns" and conflict.kind != "overlap" and conflict.id not in targets
-    ]
+    open_ones = [c for c in met if _needs_choice(c) and c.id not in targets]
     if not open_ones:
         return
-    if not choice.keep_both:
-        what = f"{entry.id} {described(open_ones[0], len(open_ones))}"
-        raise Refused(what, todo=choices(entry.id, open_ones[0].id, together=open_ones[0].id in together))
+    first = next(filter(_excludes, open_ones), open_ones[0])
+    if not choice.keep_both or _excludes(first):
+        what = f"{entry.id} {described(first, len(open_ones))}"
+        if _excludes(first):
+            what += "; an invariant cannot stand beside what contradicts it"
+        raise Refused(what, todo=choices(entry.id, first, together=first.id in together))
     if not (choice.why or "").strip():
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
-    blocking = [
-        conflict for conflict in open_ones if conflict.weight == "blocks" and conflict.kind == "contradiction"
-    ]
-    if blocking:
-        raise Refused(
-            f"{entry.id} {described(blocking[0], len(blocking))}, an invariant, which cannot stand beside it",
-            todo=f"--supersede {blocking[0].id}, or reject.",
-        )
+
+
+def _needs_choice(conflict: Conflict) -> bool:
+    if conflict.kind == "supersession":
+        return True
+    return conflict.weight != "warns" and conflict.kind != "overlap"
+
+
+def _excludes(conflict: Conflict) -> bool:
+    return conflict.weight == "blocks" and conflict.kind == "contradiction"
 
 
 def described(conflict: Conflict, count: int = 1) -> str:
@@ -119,18 +135,39 @@ def described(conflict: Conflict, count: int = 1) -> str:
     return f"{verb} {conflict.id}{more} ({conflict.score:.2f}): {'; '.join(conflict.reasons)}"
 
 
-def choices(candidate: str, other: str, *, together: bool = False) -> str:
+def choices(candidate: str, conflict: Conflict, *, together: bool = False) -> str:
     """What can be done about a conflict; `together`: with one that is being approved with it."""
-    shown = f"`agentplane show {candidate} {other}` shows both."
-    if together:
-        return f"approve one and reject the other, or --keep-both --why …; {shown}"
-    return f"--supersede {other}, --merge-into {other}, --keep-both --why …, or `agentplane reject {candidate}`; {shown}"
+    other = conflict.id
+    ways = (
+        ["approve one and reject the other"]
+        if together
+        else [f"--supersede {other}", f"--merge-into {other}"]
+    )
+    ways += [] if _excludes(conflict) else ["--keep-both --why …"]
+    ways += [] if together else [f"`agentplane reject {candidate}`"]
+    said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{said}; `agentplane show {candidate} {other}` shows both."
+
+
+def _without_claims(memory: Memory, plan: Plan) -> Plan:
+    """What stands beside another does not say that it took its place."""
+    edits = []
+    for edit in plan.edits:
+        entry = memory.entries.get(edit.was or "")
+        left = [name for name in entry.head.supersedes if name not in memory.entries] if entry else []
+        if entry and edit.text is not None and len(left) != len(entry.head.supersedes):
+            core = header.set_fields(edit.text, {"supersedes": left or header.DROP})
+            edits.append(msgspec.structs.replace(edit, text=core))
+        else:
+            edits.append(edit)
+    return msgspec.structs.replace(plan, edits=edits)
 
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Both sides get their links; the superseded ones their status."""
     gone, come = plan.edits
-    names = [entry.id for entry in targets]
+    claimed = memory.entries[gone.id].head.supersedes
+    names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
     core = header.set_fields(come.text or b"", {"supersedes": names})
     edits = [gone, msgspec.structs.replace(come, text=core)]
     for entry in targets:

@@ -41,9 +41,9 @@ def by_source(layout: Layout) -> Counter[str]:
 
 def _lines(layout: Layout) -> list[_Line]:
     found = []
-    for line in (cache.load(layout, _FILE) or b"").splitlines():
+    for line in (cache.load_plain(layout, _FILE) or b"").splitlines():
         try:
             found.append(_line.decode(line))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, ValueError):
             continue
     return found

@@ -52,6 +52,7 @@ class Tombstones:
         self.rejections: Sequence[Rejection] = tuple(rejected)
         self._given = words
         self._texts = near
+        self._near_by: dict[tuple[str, tuple[str, ...]], list[Text]] = {}
 
     def __bool__(self) -> bool:
         return bool(self.rejections)
@@ -78,20 +79,30 @@ class Tombstones:
         # Where the words are alike but for one, that one counts; else what they mean together.
         return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
 
+    def look_up(self, asked: Sequence[Text]) -> None:
+        """Finds what is near to many at once."""
+        if self._texts is not None and self.rejections:
+            near = self._texts.of_each(asked)
+            self._near_by.update(zip(((one.statement, one.scope) for one in asked), near, strict=True))
+
     def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
-        """The rejection that says the same by its structure."""
+        """The rejection that says the same by its structure. Structure alone is never sure enough to refuse."""
         if self._texts is None or not self.rejections:
             return None
         asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
-        said = {text.id: text for text in self._texts.of_each([asked])[0]}
+        if (statement, asked.scope) not in self._near_by:
+            self.look_up([asked])
         best: Repeat | None = None
-        for rejection in reversed(self.rejections):
-            text = said.get(_text(rejection).id) if rejection.id != besides else None
-            found = compare(asked, text) if text else None
+        for text in self._near_by[statement, asked.scope]:
+            rejection = self._by_name[text.id]
+            found = compare(asked, text) if rejection.id != besides else None
             if found and found.kind == "duplicate" and (best is None or found.score > best.alike):
-                same = _identifiers(statement) == _identifiers(rejection.text)
-                best = Repeat(rejection, found.score, sure=same and found.score >= _SURE)
+                best = Repeat(rejection, found.score, sure=False)
         return best
+
+    @cached_property
+    def _by_name(self) -> dict[str, Rejection]:
+        return {_name(rejection): rejection for rejection in self.rejections}
 
     def _worded(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
         said = wording.words_of(statement)
@@ -119,18 +130,10 @@ class Tombstones:
         return sorted((place for _, place in sorted(enough)[-_MOST_NEAR:]), reverse=True)
 
 
-_IDENTIFIER = re.compile(r"\b(?=\w*[A-Z_]\w*[A-Z_])[A-Za-z_]\w{3,80}\b")
-_SURE = 0.9
-"""From this score on, a duplicate by structure is refused; below it the reviewer is told."""
 _SHARED = 0.4
 """Less than what two statements must share to be alike, since two words of one can begin alike."""
 _MOST_NEAR = 48
 _BEGINNING = 4
-
-
-def _identifiers(text: str) -> set[str]:
-    """`REDIS_URL`, `OrderBus`: one of them more or less is another statement."""
-    return set(_IDENTIFIER.findall(text[: wording.LONGEST]))
 
 
 def _beginnings(words: Words) -> set[str]:
@@ -172,22 +175,22 @@ def rejections(snapshot: Snapshot) -> list[Rejection]:
     return [one.rejection for one in _in_force(snapshot)]
 
 
-def kept(snapshot: Snapshot) -> Tombstones:
+def kept(snapshot: Snapshot, kept_vectors: Kept | None = None) -> Tombstones:
     """What was rejected and not taken back, to compare with."""
     found = _in_force(snapshot)
     rejected = [one.rejection for one in found]
-    near = Neighbours(list(map(_text, rejected)), Kept(snapshot.layout, snapshot.ledger.head), "rejected")
+    vectors = kept_vectors or Kept(snapshot.layout, snapshot.ledger.head)
+    near = Neighbours(list(map(_text, rejected)), vectors, "rejected")
     return Tombstones(rejected, [one.words for one in found], near)
 
 
 def _text(rejection: Rejection) -> Text:
-    # Not by its id: it may wait again under it, and is to be compared then too.
-    return Text(
-        id=f"{rejection.op}/{rejection.id}",
-        type=rejection.type,
-        statement=rejection.text,
-        scope=rejection.scope,
-    )
+    return Text(id=_name(rejection), type=rejection.type, statement=rejection.text, scope=rejection.scope)
+
+
+def _name(rejection: Rejection) -> str:
+    """Not its id: it may wait again under that, and is to be compared then too."""
+    return f"{rejection.op}/{rejection.id}"
 
 
 def _in_force(snapshot: Snapshot) -> list[_Kept]:
@@ -220,7 +223,7 @@ def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
     data = cache.load(layout, _KEPT)
     try:
         file = _codec.decode(data) if data else None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):
         return {}
     return file.ops if file and file.version == _VERSION else {}
 

@@ -9,7 +9,7 @@ import unicodedata
 import msgspec
 
 
-VERSION = 1
+VERSION = 2
 """Words are kept on disk; another number makes them anew. A test says when `words_of` changed."""
 
 LONGEST = 1000
@@ -75,6 +75,9 @@ _ENDINGS = (
     "s",
     "e",
 )
+_TURNED = _set("is are be been was were by for used using with of when")
+_PERMISSIVE = _set("may might can could only")
+_NAME = re.compile(r"[^\W_]{1,40}_\w{1,60}")
 _TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+|[.;:,!?\n%]")
 
 
@@ -85,7 +88,13 @@ class Words(msgspec.Struct, frozen=True):
     no: frozenset[str]
     numbers: tuple[str, ...]
     order: tuple[str, ...] = ()
-    """The stems as they follow each other, where it says what comes first."""
+    """The stems as they follow each other."""
+    steps: bool = False
+    """It says what comes first."""
+    turned: bool = False
+    """It is built so that its words can stand in another order: `X is used for Y`."""
+    marks: frozenset[str] = frozenset()
+    """What makes another statement of the same words: that something may be, and names as `max_size`."""
 
     @property
     def all(self) -> frozenset[str]:
@@ -134,8 +143,15 @@ def words_of(text: str) -> Words:
             order.append(stem)
             (no if denied else clause).add(stem)
         before = word
-    steps = tuple(order) if not _STEPS.isdisjoint(tokens) else ()
-    return Words(frozenset(yes - no), frozenset(no), tuple(sorted(numbers)), steps)
+    return Words(
+        frozenset(yes - no),
+        frozenset(no),
+        tuple(sorted(numbers)),
+        tuple(order),
+        steps=not _STEPS.isdisjoint(tokens),
+        turned=not _TURNED.isdisjoint(tokens),
+        marks=_PERMISSIVE.intersection(tokens).union(_NAME.findall(text)),
+    )
 
 
 def _stem(word: str) -> str:
@@ -175,10 +191,16 @@ def likeness(said: Words, old: Words) -> Likeness | None:
         score, sure = shared / (mine + theirs - shared), False
     else:
         score = shared / max(mine, theirs)
-        sure = score >= _SURE and said.order == old.order
+        sure = score >= _SURE and said.marks == old.marks and _ordered(said, old)
     if score < _ALIKE or _letters(said, old) < _LETTERS:
         return None
     return Likeness(score, sure)
+
+
+def _ordered(said: Words, old: Words) -> bool:
+    """Whether nothing hangs on the order of the words, or it is the same."""
+    free = (said.turned or old.turned) and not (said.steps or old.steps)
+    return free or said.order == old.order
 
 
 def _letters(said: Words, old: Words) -> float:

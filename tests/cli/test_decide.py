@@ -372,3 +372,14 @@ def test_what_is_missing_is_said_in_one_line(plane: Plane, cli: Cli, monkeypatch
     ran = cli("inbox")
     assert ran.code == 0
     assert ran.err.splitlines() == ["embeddings are off: no package"]
+
+
+def test_an_approval_says_what_it_superseded_and_what_it_dropped(plane: Plane, person: Cli) -> None:
+    person("approve", candidate(person, "Cache sessions in Redis."))
+    said = ("Cache sessions in Memcached.", "Sessions are cached in Memcached.")
+    first, second = (candidate(person, text) for text in said)
+
+    ran = person("approve", first, "--supersede", "DEC-001", "--alike")
+
+    assert ran.out.splitlines() == [f"{first} -> DEC-002"]
+    assert f"approved 1 candidate, superseded DEC-001, dropped {second}, which says the same" in ran.err

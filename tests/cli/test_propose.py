@@ -16,19 +16,19 @@ def rejected(plane: Plane, cli: Cli, person: Cli) -> str:
 
 
 def test_a_repeat_is_refused_with_its_reason(rejected: str, plane: Plane, cli: Cli) -> None:
-    ran = cli("propose", "Redis caches the sessions", "--json")
+    ran = cli("propose", "Sessions are cached in Redis", "--json")
     data = json.loads(ran.out)
     assert ran.code == 3
     assert data["earlier"]["id"] == rejected
     assert data["earlier"]["reason"] == "we stay with Postgres"
     assert data["times"] == 1
     assert "propose --again" in ran.err
-    cli("propose", "Redis caches the sessions").refused(3, "for the 2nd time")
+    cli("propose", "Sessions are cached in Redis").refused(3, "for the 2nd time")
     assert plane.memory().inbox_ids == []
 
 
 def test_a_person_lets_it_in_again(rejected: str, plane: Plane, person: Cli) -> None:
-    ran = person("propose", "--again", "Redis caches the sessions")
+    ran = person("propose", "--again", "Sessions are cached in Redis")
     assert ran.code == 0
     assert len(plane.memory().inbox_ids) == 1
 
@@ -36,13 +36,13 @@ def test_a_person_lets_it_in_again(rejected: str, plane: Plane, person: Cli) -> 
 def test_a_tool_and_a_script_do_not(
     rejected: str, plane: Plane, cli: Cli, person: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cli("propose", "--again", "Redis caches the sessions").refused(3, "no terminal")
+    cli("propose", "--again", "Sessions are cached in Redis").refused(3, "no terminal")
     monkeypatch.setenv("CLAUDECODE", "1")
-    person("propose", "--again", "Redis caches the sessions").refused(3, "claude-code")
+    person("propose", "--again", "Sessions are cached in Redis").refused(3, "claude-code")
     assert plane.memory().inbox_ids == []
 
 
 def test_the_figures_of_sources_say_what_was_suppressed(rejected: str, cli: Cli) -> None:
-    cli("propose", "Redis caches the sessions")
+    cli("propose", "Sessions are cached in Redis")
     (row,) = cli("inbox", "--sources", "--json").json("sources")["sources"]
     assert (row["rejected"], row["suppressed"]) == (1, 1)

@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import pages
+from agentplane.plane import cache, pages
 from tests.conftest import decision, files_of, plane_in
 
 
@@ -253,6 +253,7 @@ def test_a_cache_that_came_with_a_clone_is_not_believed(plane: Plane, shelf: Pat
     new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest
     page = plane.layout.cache / "pages" / "decisions.mp"
     swap(page, new, old)
+    page.write_bytes(cache._sum(page.read_bytes()[9:]) + page.read_bytes()[8:])
     assert plane.memory().get("DEC-001").trusted, "the forgery works where the cache is believed"
     clone = tmp_path / "clone"
     shutil.copytree(plane.layout.project, clone)

@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import pytest
 
 from agentplane.api import Plane
@@ -9,7 +10,7 @@ from agentplane.errors import Refused
 from agentplane.plane import badges, cache
 from agentplane.review import looked
 from agentplane.review.conflicts import Text, find
-from agentplane.review.inbox import Conflicts
+from agentplane.review.inbox import Alike, Conflicts, alike
 from agentplane.review.neighbours import FEW, NEAREST, Kept, Neighbours
 from agentplane.review.resolve import Choice
 from tests.bench.planes import statement
@@ -125,7 +126,7 @@ def test_the_badge_counts_conflicts_as_they_were_last_looked_at(contested: tuple
     assert plane.badge().conflicts == 1
     plane.reject(ids[:1])
     assert plane.badge().conflicts == 0
-    assert badges.contested(plane.layout, ids) == {ids[0]}
+    assert badges.contested(plane.layout, ids, ["DEC-001"]) == {ids[0]}
 
 
 def test_many_are_checked_as_one(contested: tuple[Plane, list[str]]) -> None:
@@ -153,19 +154,53 @@ def test_candidates_that_conflict_are_not_approved_together(plane: Plane) -> Non
     assert done.ids[1::2] == ["DEC-001", "DEC-002"]
 
 
+SAME = ("Cache sessions in Redis.", "Sessions are cached in Redis.", "Redis caches the sessions.")
+
+
 def test_those_that_say_the_same_are_decided_with_one(plane: Plane) -> None:
-    said = ("Cache sessions in Redis.", "Sessions are cached in Redis.", "Redis caches the sessions.")
-    ids = [plane.propose(decision(text)) for text in said]
+    ids = [plane.propose(decision(text)) for text in SAME]
     other = plane.propose(decision(UNLIKE[0]))
-    reviewer = plane.reviewer()
-    assert set(reviewer.alike(ids[1:2])) == {ids[0], ids[2]}
-    assert reviewer.alike([other]) == []
+    assert set(alike(plane.memory(), ids[1:2]).same) == {ids[0], ids[2]}
+    assert alike(plane.memory(), [other]) == Alike((), ())
     before = (plane.layout.memory / "candidates.md").read_bytes()
-    plane.approve(ids[:1], Choice(alike=tuple(ids[1:])))
+    done = plane.approve([ids[0], ids[0].lower()], Choice(alike=True))
+    assert done.renamed == {ids[0]: "DEC-001"}
     assert plane.memory().inbox_ids == [other]
-    assert [entry.statement for entry in plane.memory().shelf] == [said[0]]
+    assert [entry.statement for entry in plane.memory().shelf] == [SAME[0]]
     plane.undo()
     assert (plane.layout.memory / "candidates.md").read_bytes() == before
+    plane.reject(ids[:1], alike=True)
+    assert plane.memory().inbox_ids == [other]
+
+
+def test_however_many_say_the_same(plane: Plane) -> None:
+    ids = [plane.propose(decision(SAME[0])) for _ in range(FEW + 12)]
+    assert set(alike(plane.memory(), ids[:1]).same) == set(ids[1:])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"scope": ["web/**"]}, {"scope": ["api/**"]}, {"type": "invariant"}, {"supersedes": ["DEC-009"]}],
+)
+def test_one_decision_does_not_do_for_what_says_more(plane: Plane, fields: dict[str, object]) -> None:
+    id_ = plane.propose(decision(SAME[0]))
+    more = plane.propose(msgspec.structs.replace(decision(SAME[0]), **fields))
+    assert alike(plane.memory(), [id_]) == Alike((), (more,))
+    plane.reject([id_], alike=True)
+    assert plane.memory().inbox_ids == [more]
+
+
+def test_what_is_approved_is_compared_with_what_goes_with_it(plane: Plane) -> None:
+    """Also where a look at the inbox had found nearer ones than that."""
+    ids = [
+        plane.propose(decision(text)) for text in ("Store sessions in Redis.", "Store sessions in Postgres.")
+    ]
+    for text in ("Store sessions in Redis.", "Store sessions in Postgres."):
+        for _ in range(30):
+            plane.propose(decision(text))
+    plane.review()
+    with pytest.raises(Refused, match="contradicts"):
+        plane.approve(ids)
 
 
 def test_two_planes_find_the_same(plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -184,22 +184,47 @@ def test_the_inbox_says_so_and_a_bulk_approval_leaves_it_to_a_person(plane: Plan
         plane.approve_clean()
 
 
-def test_free_paraphrase_of_a_rejection_is_refused(plane: Plane) -> None:
-    """No word for word comparison sees it; its structure does."""
+def test_free_paraphrase_of_a_rejection_is_told(plane: Plane) -> None:
+    """Its structure is the same, and that alone is not sure enough to keep it from the reviewer."""
     id_ = plane.propose(decision("Uploaded images are limited to 2 MiB."))
     plane.reject([id_], why="the partner sends larger ones")
     again = "The maximum size of an uploaded image is 2048 KiB."
-    with pytest.raises(Refused, match=f"rejected before, as {id_}.*the partner sends larger ones"):
-        plane.propose(decision(again))
-    assert plane.propose(decision("The maximum size of an uploaded image is 8 MiB."))
+    (flag,) = flags(plane, plane.propose(decision(again)))
+    assert id_ in flag
+    assert "the partner sends larger ones" in flag
+    assert flags(plane, plane.propose(decision("The maximum size of an uploaded image is 8 MiB."))) == []
     plane.undo()
     plane.undo()
-    assert plane.propose(decision(again))
+    plane.undo()
+    assert flags(plane, plane.propose(decision(again))) == []
 
 
 def test_a_rejection_is_found_among_many(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Team {n} owns the {word} table.")) for n, word in enumerate(WORDS * 2)]
     ids.append(plane.propose(decision("Uploaded images are limited to 2 MiB.")))
     plane.reject(ids)
-    with pytest.raises(Refused, match=f"rejected before, as {ids[-1]}"):
-        plane.propose(decision("The maximum size of an uploaded image is 2048 KiB."))
+    (flag,) = flags(plane, plane.propose(decision("The maximum size of an uploaded image is 2048 KiB.")))
+    assert ids[-1] in flag
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Run the linter before the tests", "Run the tests before the linter"),
+        ("Migrate from Redis to Postgres", "Migrate from Postgres to Redis"),
+        ("The api imports the core", "The core imports the api"),
+        ("Admins delete users", "Users delete admins"),
+        ("Tests may use the network", "Tests use the network"),
+        ("Only admins can export", "Admins can export"),
+        ("Cache pages at most 5 minutes", "Cache pages at least 5 minutes"),
+        ("Set the `foo_bar` flag", "Set the `foo_baz` flag"),
+        ("Log every request", "Log every failed request"),
+        ("Upload files larger than 10 MB to S3", "Upload files smaller than 10 MB to S3"),
+        ("Users must be 18", "Users must be 18 or older"),
+    ],
+)
+def test_what_says_something_else_with_the_same_words_is_not_refused(
+    plane: Plane, old: str, new: str
+) -> None:
+    plane.reject([plane.propose(decision(old))])
+    assert plane.propose(decision(new))

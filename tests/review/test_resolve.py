@@ -172,3 +172,69 @@ def test_choices_that_make_no_sense(rivals: tuple[Plane, str]) -> None:
         plane.approve([id_, other], Choice(supersede=("DEC-001",)))
     with pytest.raises(BadInput, match="is a candidate"):
         plane.approve([id_], Choice(supersede=(other,)))
+
+
+@pytest.fixture
+def claiming(plane: Plane) -> tuple[Plane, str]:
+    """DEC-001 and FACT-001, and a candidate that says that it supersedes both."""
+    plane.approve([plane.propose(decision(OLD))])
+    plane.approve(
+        [plane.propose(Proposal(type="fact", statement="Merchants send files of 10 MB.", evidence=["a"]))]
+    )
+    return plane, plane.propose(decision("Reports are CSV.", supersedes=["DEC-001", "FACT-001"]))
+
+
+def test_what_it_claims_to_supersede_is_decided_whatever_its_kind(claiming: tuple[Plane, str]) -> None:
+    plane, id_ = claiming
+    with pytest.raises(Refused, match="would supersede DEC-001 and 1 more"):
+        plane.approve([id_])
+    with pytest.raises(Refused, match="would supersede FACT-001"):
+        plane.approve([id_], Choice(supersede=("DEC-001",)))
+    plane.approve([id_], Choice(supersede=("DEC-001", "dec-1", "FACT-001")))
+    memory = plane.memory()
+    assert memory.get("DEC-002").head.supersedes == ("DEC-001", "FACT-001")
+    assert {memory.get(name).head.status for name in ("DEC-001", "FACT-001")} == {"superseded"}
+
+
+def test_what_stands_beside_them_claims_nothing(claiming: tuple[Plane, str]) -> None:
+    plane, id_ = claiming
+    before = files_of(plane)
+    plane.approve([id_], Choice(keep_both=True, why="each has its place"))
+    memory = plane.memory()
+    assert memory.get("DEC-002").head.supersedes == ()
+    assert b"supersedes" not in files_of(plane)["memory/decisions.md"]
+    assert {memory.get(name).head.status for name in ("DEC-001", "FACT-001")} == {"accepted"}
+    plane.undo()
+    assert files_of(plane) == before
+
+
+def test_what_is_out_of_force_cannot_be_superseded(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    plane.deprecate(["DEC-001"])
+    with pytest.raises(BadInput, match="DEC-001 is deprecated already"):
+        plane.approve([id_], Choice(supersede=("DEC-001",)))
+
+
+def test_two_invariants_that_contradict_are_told_what_can_be_done(plane: Plane) -> None:
+    said = ("Never log webhook bodies.", "Always log webhook bodies.")
+    ids = [plane.propose(Proposal(type="invariant", statement=text)) for text in said]
+    for choice in (Choice(), Choice(keep_both=True, why="both")):
+        with pytest.raises(Refused, match="approve one and reject the other; ") as caught:
+            plane.approve(ids, choice)
+        assert "--keep-both" not in str(caught.value)
+        assert "--supersede" not in str(caught.value)
+    plane.approve(ids[:1])
+    with pytest.raises(Refused, match="--supersede INV-001") as caught:
+        plane.approve(ids[1:])
+    assert "--keep-both" not in str(caught.value)
+
+
+def test_the_reason_of_a_merge_and_of_all_clean_is_kept(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    into = plane.memory().get("DEC-001")
+    core = plane.store.snapshot().core(into.file, into.id) or b""
+    plane.merge(id_, "DEC-001", core.replace(b"15", b"15 or 16"), into.digest, "one of the two")
+    assert plane.ops(1)[0].why == "one of the two"
+    plane.propose(decision("Reports are CSV."))
+    plane.approve_clean(why="they are plain")
+    assert plane.ops(1)[0].why == "they are plain"
