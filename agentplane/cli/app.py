@@ -83,11 +83,17 @@ class Commands(click.Group):
 def cli(ctx: click.Context, plane: str | None) -> None:
     """Memory for coding agents: every tool may propose, a person decides.
 
-    Without a command: what waits, and what to do next.
+    Without a command: the screens to decide in; where there is no terminal, what waits and what to do next.
     """
     ctx.obj = plane
     if ctx.invoked_subcommand is None:
-        ctx.invoke(_command("status"))
+        from agentplane.cli.screens import opened
+
+        code = opened(plane)
+        if code is None:
+            ctx.invoke(_command("status"))
+        elif code:
+            ctx.exit(code)
 
 
 def _command(name: str) -> click.Command:

@@ -1,4 +1,4 @@
-"""Where the command begins. `badge` is answered here, before anything else is loaded."""
+"""Where the command begins. `badge` is answered here, before anything else is loaded, and the screens are opened."""
 
 import sys
 
@@ -13,6 +13,14 @@ def main() -> None:
         except OSError as error:
             sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")
             sys.exit(4)
+    elif not sys.argv[1:]:
+        import os
+
+        from agentplane.cli.screens import opened
+
+        code = opened(os.environ.get("AGENTPLANE_PLANE"))
+        if code is not None:
+            sys.exit(code)
     from agentplane.cli.app import run
 
     sys.exit(run())

@@ -81,11 +81,23 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`"""
 
 
+class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    theme: str = "auto"
+    """A theme by its name, as the theme list in the program has it; `auto`: light or dark, as the terminal is."""
+    ascii: bool = False
+    """Draw marks with plain characters, for terminals whose font has no others."""
+    preview: Literal["auto", "right", "bottom"] = "auto"
+    """Where the text stands: beside the list, below it, or beside it where there is room."""
+    keys: dict[str, str] = {}
+    """Other keys for actions, as `undo = "z"`; docs/keys.md has the actions."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Trust = Trust()
     policy: Policy = Policy()
     write: Write = Write()
     gate: Gate = Gate()
+    tui: Tui = Tui()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 
 
@@ -128,6 +140,8 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
     place = place.rstrip("`")
     if place.startswith("key`"):
         what, place = f"no name for a kind: {what[:1].lower()}{what[1:]}", f"$.kinds.{_bad_kind(table)}"
+    elif place.startswith("$.tui.keys["):
+        place = f"$.tui.keys.{_bad_key(table)}"
     elif "[...]" in place:
         place = place.replace("[...]", f".{_bad_kind(table)}")
     keys = [key for key in place.removeprefix("$").split(".") if key]
@@ -153,6 +167,11 @@ def _bad_kind(table: dict[str, Any]) -> str:
         except msgspec.ValidationError:
             return str(name)
     return ""
+
+
+def _bad_key(table: dict[str, Any]) -> str:
+    """The first action whose key is no text."""
+    return next(str(name) for name, key in table["tui"]["keys"].items() if not isinstance(key, str))
 
 
 def _names(struct: type[msgspec.Struct], prefix: str = "") -> list[str]:

@@ -14,6 +14,7 @@ from agentplane.review.inbox import Conflicts
 from agentplane.review.resolve import Choice
 from tests.bench import planes
 from tests.bench.timing import best
+from tests.bench.tui import tui_key, tui_paint
 from tests.bench.verify_log import row as verify_log_row
 
 
@@ -123,4 +124,6 @@ ROWS: dict[str, Callable[[int, Path], Row]] = {
     "conflict_bulk": conflict_bulk,
     "approve_bulk": approve_bulk,
     "verify_log": verify_log,
+    "tui_paint": tui_paint,
+    "tui_key": tui_key,
 }

@@ -1,0 +1,1 @@
+"""The room that a person sees: screens over the plane. No rule lives here that the rooms below do not have."""

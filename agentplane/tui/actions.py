@@ -1,0 +1,237 @@
+"""The one registry of what can be done: bindings, footer, help, palette and docs/keys.md are made from it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+
+if TYPE_CHECKING:
+    from textual.binding import Binding
+
+EVERYWHERE = "everywhere"
+LIST = "list"
+SCREENS = ("inbox", "shelf", "conflict", "edit")
+_LISTS = ("inbox", "shelf")
+
+
+class Action(msgspec.Struct, frozen=True):
+    id: str
+    keys: str
+    """As Textual names them, with commas between."""
+    name: str
+    """A word or two, for the footer and the palette."""
+    what: str
+    """A sentence, for help."""
+    where: tuple[str, ...]
+    section: str
+    does: str = ""
+    """What runs it in Textual; else its id."""
+    rank: int = 0
+    """Its place in the footer, from 1 on; 0: not there."""
+
+
+_DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
+
+# fmt: off
+ACTIONS: tuple[Action, ...] = (
+    Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _LISTS, _DECIDE, rank=1),
+    Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _LISTS, _DECIDE, rank=2),
+    Action("edit", "e", "edit", "Change the text here.", _LISTS, _DECIDE, rank=3),
+    Action("edit_outside", "E", "edit in $EDITOR", "Change the text in your own editor.", _LISTS, _DECIDE),
+    Action("approve_clean", "A", "all clean", "Approve every clean candidate that is shown, after one summary.", ("inbox",), _DECIDE, rank=5),
+    Action("skip", "n", "skip", "Leave it for later and go to the next.", ("inbox",), _DECIDE),
+    Action("deprecate", "d", "deprecate", "Take the entry out of force; it stays on the shelf.", ("shelf",), _DECIDE, rank=4),
+    Action("supersede", "s", "supersede", "Write the entry that takes its place; it waits in the inbox.", ("shelf",), _DECIDE, rank=5),
+    Action("undo", "u,ctrl+z", "undo", "Take back your last op; again goes further back.", (EVERYWHERE,), _DECIDE),
+    Action("redo", "U,ctrl+y", "redo", "Do again what was undone.", (EVERYWHERE,), _DECIDE),
+    Action("list.mark", "space", "mark", "Mark it and go on; verbs then act on what is marked and shown.", (LIST,), _MARK, "mark", rank=4),
+    Action("list.mark_all", "asterisk", "mark all", "Mark all that is shown, or none.", (LIST,), _MARK, "mark_shown"),
+    Action("list.range", "v", "mark a range", "Begin or end a range of marks.", (LIST,), _MARK, "sweep"),
+    Action("list.extend_down", "shift+down,J", "mark down", "Mark downwards.", (LIST,), _MARK, "extend(1)"),
+    Action("list.extend_up", "shift+up,K", "mark up", "Mark upwards.", (LIST,), _MARK, "extend(-1)"),
+    Action("filter", "slash", "filter", "Show only what holds the words you type.", _LISTS, _LOOK, rank=6),
+    Action("group", "t", "group by", "Group the inbox by run or by kind.", ("inbox",), _LOOK),
+    Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
+    Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
+    Action("links", "l", "go to link", "Go to an entry that it is linked with.", _LISTS, _LOOK),
+    Action("preview", "p", "preview", "Show or hide the pane with the text.", _LISTS, _LOOK),
+    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _LISTS, _LOOK),
+    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _LISTS, _LOOK),
+    Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
+    Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
+    Action("list.top", "home,g", "top", "To the first.", (LIST,), _MOVE, "edge(-1)"),
+    Action("list.bottom", "end,G", "bottom", "To the last.", (LIST,), _MOVE, "edge(1)"),
+    Action("list.page_down", "pagedown", "page down", "A page down.", (LIST,), _MOVE, "page(1.0)"),
+    Action("list.page_up", "pageup", "page up", "A page up.", (LIST,), _MOVE, "page(-1.0)"),
+    Action("list.half_down", "ctrl+d", "half a page down", "Half a page down.", (LIST,), _MOVE, "page(0.5)"),
+    Action("list.half_up", "ctrl+u", "half a page up", "Half a page up.", (LIST,), _MOVE, "page(-0.5)"),
+    Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
+    Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
+    Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
+    Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
+    Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),
+    Action("theme", "f2", "theme", "Choose the colours.", (EVERYWHERE,), _GO, "change_theme"),
+    Action("back", "escape", "back", "One step back: the filter, the marks, the screen.", (EVERYWHERE,), _GO),
+    Action("leave", "q", "back or quit", "Back to the inbox; from there, quit.", (EVERYWHERE,), _GO, rank=8),
+)
+# fmt: on
+
+_BY_ID = {action.id: action for action in ACTIONS}
+_NAMES = {
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "down": "↓",
+    "up": "↑",
+    "shift+down": "shift+↓",
+    "shift+up": "shift+↑",
+}
+_CHARACTERS = {
+    "!": "exclamation_mark",
+    '"': "quotation_mark",
+    "#": "number_sign",
+    "$": "dollar_sign",
+    "%": "percent_sign",
+    "&": "ampersand",
+    "'": "apostrophe",
+    "(": "left_parenthesis",
+    ")": "right_parenthesis",
+    "*": "asterisk",
+    "+": "plus",
+    "-": "minus",
+    ".": "full_stop",
+    "/": "slash",
+    ":": "colon",
+    ";": "semicolon",
+    "<": "less_than_sign",
+    "=": "equals_sign",
+    ">": "greater_than_sign",
+    "?": "question_mark",
+    "@": "at",
+    "[": "left_square_bracket",
+    "\\": "backslash",
+    "]": "right_square_bracket",
+    "^": "circumflex_accent",
+    "_": "underscore",
+    "`": "grave_accent",
+    "{": "left_curly_bracket",
+    "|": "vertical_line",
+    "}": "right_curly_bracket",
+    "~": "tilde",
+}
+"""How Textual names what is typed; a comma stands between keys."""
+_SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
+_KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
+
+
+def action(id_: str) -> Action:
+    return _BY_ID[id_]
+
+
+@cache
+def on(where: str) -> tuple[Action, ...]:
+    """What can be done on a screen, with its list and everywhere."""
+    wanted = {where, EVERYWHERE, *((LIST,) if where in _LISTS else ())}
+    return tuple(action for action in ACTIONS if wanted.intersection(action.where))
+
+
+def bindings(where: str) -> "list[Binding]":
+    """What a screen or widget binds itself."""
+    from textual.binding import Binding
+
+    return [
+        Binding(found.keys, found.does or found.id, found.name, show=False, id=found.id, tooltip=found.what)
+        for found in ACTIONS
+        if where in found.where
+    ]
+
+
+class Keymap(msgspec.Struct, frozen=True):
+    """The keys that somebody wants instead of ours."""
+
+    keys: dict[str, str] = {}
+    problems: tuple[str, ...] = ()
+    """What of it cannot be had, each in one line."""
+
+    def of(self, found: Action) -> str:
+        return self.keys.get(found.id, found.keys)
+
+    def shown(self, found: Action, limit: int = 1) -> str:
+        """Its keys as a person reads them."""
+        return " ".join(shown_key(key) for key in self.of(found).split(",")[:limit])
+
+
+def keymap(wanted: Mapping[str, str]) -> Keymap:
+    """What of the wanted keys can be had: no unknown action, no key twice on one screen."""
+    problems: list[str] = []
+    keys: dict[str, str] = {}
+    for name, value in wanted.items():
+        id_ = name if name in _BY_ID else f"{LIST}.{name}"
+        named = [_named(part.strip()) for part in value.split(",")]
+        if id_ not in _BY_ID:
+            problems.append(f"[tui.keys] no action `{name[:30]}`")
+        elif not value.strip() or not all(map(_KEY.fullmatch, named)):
+            problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
+        else:
+            keys[id_] = ",".join(named)
+    while clash := _clash(keys):
+        id_, key, other = clash
+        del keys[id_]
+        problems.append(f"[tui.keys] {id_}: `{shown_key(key)}` is {other} already")
+    return Keymap(keys, tuple(problems))
+
+
+def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """An action whose wanted key another one has on the same screen."""
+    for screen in _LISTS:
+        for id_ in keys:
+            mine = _BY_ID[id_]
+            if mine not in on(screen):
+                continue
+            for other in on(screen):
+                shared = set(keys[id_].split(",")) & set(keys.get(other.id, other.keys).split(","))
+                if other is not mine and shared:
+                    return id_, min(shared), other.name
+    return None
+
+
+def _named(key: str) -> str:
+    return _CHARACTERS.get(key, key)
+
+
+def shown_key(key: str) -> str:
+    return _SHOWN.get(key, key)
+
+
+def as_markdown(screens: Iterable[str] = _LISTS) -> str:
+    """The tables of docs/keys.md."""
+    parts = []
+    for title, where in (
+        *((screen.capitalize(), screen) for screen in screens),
+        ("Lists", LIST),
+        ("Everywhere", EVERYWHERE),
+    ):
+        rows = [
+            f"| {_code(found)} | {found.name} | {found.what} | `{found.id}` |"
+            for found in ACTIONS
+            if where in found.where
+        ]
+        parts.append(
+            "\n".join(
+                [
+                    f"## {title}",
+                    "",
+                    "| key | action | what it does | id |",
+                    "| --- | --- | --- | --- |",
+                    *rows,
+                ]
+            )
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _code(found: Action) -> str:
+    return " ".join(f"`{shown_key(key)}`" for key in found.keys.split(","))

@@ -1,0 +1,380 @@
+"""The program: screens over one plane, and the threads behind them."""
+
+import asyncio
+import gc
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui import actions, themes
+from agentplane.tui.badge import Badge, Figures
+from agentplane.tui.bars import StatusBar
+from agentplane.tui.inbox import InboxScreen
+from agentplane.tui.messages import Changed, Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.ops import DOING, Op, told
+from agentplane.tui.work import Queue, Reader
+
+
+if TYPE_CHECKING:
+    from agentplane.errors import AgentplaneError
+    from agentplane.tui.desk import Desk, Shown
+    from agentplane.tui.glimpse import Glimpse, Kept
+    from agentplane.tui.watch import Watch
+
+_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
+_SLOW_SECONDS = 1.0
+_GLIMPSE_SECONDS = 0.12
+_HANGUP_SECONDS = 120.0
+
+
+class PlaneApp(App[None]):
+    TITLE = "agentplane"
+    CSS_PATH = Path(__file__).with_name("look.tcss")
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.EVERYWHERE)]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- no class variable in Textual
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
+
+    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | Kept | None" = None) -> None:
+        self.keys_wanted = actions.Keymap()
+        self.shown: Shown | None = None
+        self.glimpse: Mapping[str, Any] = {}
+        super().__init__()
+        self.register_theme(themes.DARK)
+        self.register_theme(themes.LIGHT)
+        if glimpse is not None:
+            self.glimpse = glimpse.get(_GLIMPSE_SECONDS)
+            glimpse.close()
+        self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
+        self._rooms: dict[str, Screen[Any]] = {}
+        self._reader = Reader(open_desk, self._post)
+        self._queue = Queue(self._reader.desk, self._post)
+        self._watch: Watch | None = None
+        self._left_to_look_at = 0
+        self._problem = ""
+        self._unreadable = ""
+        self._leaving = False
+        self._settings_seen: Any = None
+
+    # Screens
+
+    @property
+    def desk(self) -> "Desk | None":
+        """The plane, once it was opened."""
+        return self._reader.opened
+
+    @property
+    def plain(self) -> bool:
+        """Whether marks are drawn with plain characters."""
+        wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
+        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
+
+    def get_default_screen(self) -> Screen[Any]:
+        return self.room("inbox")
+
+    def room(self, name: str) -> Screen[Any]:
+        """The screen of one part of the plane; made when it is first gone to."""
+        if name not in self._rooms:
+            if name == "shelf":
+                from agentplane.tui.shelf import ShelfScreen
+
+                self._rooms[name] = ShelfScreen()
+            else:
+                self._rooms[name] = InboxScreen()
+            self.install_screen(self._rooms[name], name)
+        return self._rooms[name]
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._begin)
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGHUP, self._hung_up)
+            loop.add_signal_handler(signal.SIGTERM, self._asked_to_end)
+
+    def _begin(self) -> None:
+        """What the first paint does not wait for."""
+        from agentplane.tui.palette import Actions
+
+        gc.enable()
+        type(self).COMMANDS = {Actions}
+        self._reader.start()
+
+    def on_unmount(self) -> None:
+        self._reader.close()
+        self._queue.close()
+        if self._watch is not None:
+            self._watch.close()
+
+    # What the threads say
+
+    def _post(self, message: Message) -> None:
+        """From a thread, which may outlive the screens."""
+        with suppress(RuntimeError):
+            self.post_message(message)
+
+    def on_refreshed(self, message: Refreshed) -> None:
+        self.shown = message.shown
+        self._unreadable = ""
+        self._left_to_look_at = len(message.shown.inbox) - len(message.shown.reviewed)
+        self._use_settings(message.shown)
+        if self._watch is None and (desk := self.desk) is not None:
+            from agentplane.tui.watch import Watch
+
+            self._watch = Watch(desk.plane.layout.root, lambda: self._post(Changed()))
+            self._watch.start()
+        self._relay(lambda: Refreshed(message.shown))
+        self.tell_badge()
+
+    def on_unreadable(self, message: Unreadable) -> None:
+        said = str(message.error)
+        if said != self._unreadable:
+            self._unreadable = said
+            self.fail(message.error)
+        self._problem = message.error.what
+        self.tell_badge()
+        self._relay(lambda: Unreadable(message.error))
+
+    def on_looked(self, message: Looked) -> None:
+        if self.shown is not None:
+            self._left_to_look_at = len(self.shown.inbox) - len(self.shown.reviewed)
+        self._relay(lambda: Looked(message.ids, message.left))
+        self.tell_badge()
+
+    def on_changed(self) -> None:
+        self._reader.reload(only_if_changed=True)
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._relay(lambda: OpDone(message.op, message.done))
+        self.say(told(message.done))
+        if self._queue.left <= 1:
+            self._reader.reload()
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._relay(lambda: OpFailed(message.op, message.error))
+        self.fail(message.error, self._way_out(message.op))
+        self._reader.reload()
+
+    def _relay(self, made: Callable[[], Message]) -> None:
+        for screen in {*self._rooms.values(), *self.screen_stack}:
+            if screen.is_mounted:
+                screen.post_message(made())
+
+    def on_app_focus(self) -> None:
+        if self.shown is not None:
+            self._reader.reload(only_if_changed=True)
+
+    # What screens ask for
+
+    def submit(self, op: Op) -> None:
+        """Puts an op behind those that wait. What becomes of it comes as a message."""
+        if self._leaving:
+            return
+        self._queue.submit(op)
+        self.set_timer(_SLOW_SECONDS, self._look_at_queue)
+
+    @property
+    def pending(self) -> int:
+        return self._queue.left
+
+    def in_sight(self, ids: tuple[str, ...]) -> None:
+        """What is to be looked at first."""
+        self._reader.in_sight(ids)
+
+    def say(self, text: str, *, stays: bool = False) -> None:
+        """One line on what was done."""
+        for bar in self._status_bars():
+            bar.flash(text, stays=stays)
+
+    def _way_out(self, op: Op) -> str | None:
+        """What can be done here where the plane names options of the command line."""
+        found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
+        if op.verb == "approve" and found is not None and found.conflicts:
+            return "enter compares them; there each choice says what it writes."
+        return None
+
+    def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
+        """What went wrong, until a key is pressed; `todo`: in place of what the error says to do."""
+        first, _, rest = str(error).partition("\n")
+        for bar in self._status_bars():
+            bar.fail(first, todo or rest)
+        if not self.screen.query(StatusBar):
+            self.notify(visible(str(error)), severity="error", markup=False)
+
+    def _status_bars(self) -> list[StatusBar]:
+        found = list(self.screen.query(StatusBar))
+        return found or [bar for room in self._rooms.values() for bar in room.query(StatusBar)]
+
+    def tell_badge(self) -> None:
+        figures = self.figures()
+        for room in self._rooms.values():
+            for badge in room.query(Badge):
+                badge.show(figures)
+
+    def figures(self) -> Figures:
+        shown = self.shown
+        dot = "*" if self.plain else "●"
+        if shown is None:
+            counts = self.glimpse.get("counts") or [None, 0, 0]
+            waiting = self.glimpse.get("waiting", counts[0])
+            if waiting is None or self._unreadable:
+                return Figures(
+                    dot=dot, problem=self._unreadable and one_line(self._unreadable.partition("\n")[0], 60)
+                )
+            return Figures(waiting, counts[1], counts[2], project=self.glimpse.get("project", ""), dot=dot)
+        problem = self._problem if self._unreadable else shown.refusal or ""
+        if shown.damaged and not problem:
+            problem = "the log and the files do not fit together: agentplane doctor"
+        return Figures(
+            waiting=len(shown.inbox),
+            conflicts=shown.conflicts,
+            hand_edits=len(shown.hand_edits),
+            broken=shown.broken,
+            shelf=len(shown.shelf),
+            looking=max(self._left_to_look_at, 0),
+            project=shown.project,
+            branch=shown.branch or ("" if shown.head is None else "detached"),
+            head=shown.head or "",
+            revision=shown.revision,
+            dot=dot,
+            problem=problem,
+        )
+
+    def _look_at_queue(self) -> None:
+        """Says that an op takes long, as long as it does."""
+        slow = self._queue.slow
+        if slow is None:
+            return
+        op, seconds = slow
+        if seconds >= _SLOW_SECONDS:
+            more = f", {self._queue.left - 1} more wait" if self._queue.left > 1 else ""
+            self.say(
+                f"{DOING[op.verb].capitalize()} for {seconds:.0f} s{more}; another process may be writing",
+                stays=True,
+            )
+        self.set_timer(_SLOW_SECONDS, self._look_at_queue)
+
+    def _use_settings(self, shown: "Shown") -> None:
+        settings = shown.settings
+        if settings == self._settings_seen:
+            return
+        self._settings_seen = settings
+        self.theme, problem = themes.chosen(settings.theme, self.available_themes)
+        self.keys_wanted = actions.keymap(settings.keys)
+        self.set_keymap(self.keys_wanted.keys)
+        problems = [*([problem] if problem else []), *self.keys_wanted.problems]
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            self.say(f"config.toml: {one_line(problems[0], 100)}{more}", stays=True)
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self._reader.hush()
+            heard = getattr(self.screen, "heard", None)
+            for bar in self.screen.query(StatusBar):
+                bar.clear_error()
+            if heard is not None and heard(event.key):
+                return
+        await super().on_event(event)
+
+    def action_undo(self) -> None:
+        self._decide_everywhere(Op("undo"))
+
+    def action_redo(self) -> None:
+        self._decide_everywhere(Op("redo"))
+
+    def _decide_everywhere(self, op: Op) -> None:
+        if self.shown is not None and self.shown.refusal:
+            self.say(self.shown.refusal)
+        else:
+            self.submit(op)
+
+    async def action_inbox(self) -> None:
+        await self._go_to("inbox")
+
+    async def action_shelf(self) -> None:
+        await self._go_to("shelf")
+
+    async def go_to_entry(self, id_: str) -> None:
+        """An entry on the shelf."""
+        await self.action_shelf()
+        go_to = getattr(self.room("shelf"), "go_to", None)
+        if go_to is not None:
+            go_to(id_)
+
+    async def _go_to(self, name: str) -> None:
+        """The inbox lies below the other parts. What is on top of one, such as a comparison, is left by its own keys."""
+        room = self.room(name)
+        if self.screen is room or self.screen not in self._rooms.values():
+            return
+        if self.screen is not self.room("inbox"):
+            await self.pop_screen()
+        if self.screen is not room:
+            await self.push_screen(room)
+        self.tell_badge()
+
+    def action_help(self) -> None:
+        from agentplane.tui.help import Help
+
+        where = getattr(self.screen, "WHERE", actions.EVERYWHERE)
+        self.push_screen(Help(where, self.keys_wanted))
+
+    def action_refresh(self) -> None:
+        self._reader.reload()
+        self.say("Reading the plane anew")
+
+    async def action_back(self) -> None:
+        step_back = getattr(self.screen, "step_back", None)
+        if step_back is not None and step_back():
+            return
+        if self.screen is not self.room("inbox"):
+            await self.action_inbox()
+
+    async def action_leave(self) -> None:
+        """Back to the inbox; from there, out."""
+        step_back = getattr(self.screen, "step_back", None)
+        if self.screen is not self.room("inbox"):
+            await self.action_back()
+        elif step_back is None or not step_back():
+            await self.action_quit()
+
+    async def action_quit(self) -> None:
+        """What was decided is carried out first; asked again, only what has begun."""
+        if self._leaving:
+            self._queue.drop()
+        elif self._queue.left:
+            self._leaving = True
+            count = self._queue.left
+            what = "one change" if count == 1 else f"{count} changes"
+            self.say(f"Finishing {what}; ctrl+q again drops what has not begun", stays=True)
+        self._leave_when_done()
+
+    def _leave_when_done(self) -> None:
+        if self._queue.left:
+            self.set_timer(0.05, self._leave_when_done)
+        else:
+            self.exit()
+
+    # The terminal
+
+    def _hung_up(self) -> None:
+        """The terminal was closed: there is nobody to show anything to, but what was decided is carried out."""
+        self._queue.finish(_HANGUP_SECONDS)
+        os._exit(129)
+
+    def _asked_to_end(self) -> None:
+        self._leaving = True
+        self._queue.drop()
+        self._leave_when_done()

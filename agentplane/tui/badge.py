@@ -1,0 +1,161 @@
+"""The header: what waits, and where one is. It never takes focus."""
+
+from collections.abc import Sequence
+
+import msgspec
+from rich.cells import cell_len
+from rich.text import Text
+from textual import events
+from textual.widget import Widget
+
+from agentplane.text.visible import one_line
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What the header says."""
+
+    waiting: int | None = None
+    """None: not read yet."""
+    conflicts: int = 0
+    hand_edits: int = 0
+    broken: int = 0
+    shelf: int | None = None
+    looking: int = 0
+    """So many candidates are still to be looked at."""
+    project: str = ""
+    branch: str = ""
+    head: str = ""
+    revision: str = ""
+    dot: str = "●"
+    problem: str = ""
+    """Why nothing can be read, or decided, now."""
+
+
+class Badge(Widget, can_focus=False):
+    """`agentplane  ● 12 wait  ! 2 conflicts …`, and below it the screens."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
+        "badge--name",
+        "badge--dot",
+        "badge--conflict",
+        "badge--edit",
+        "badge--place",
+        "badge--here",
+        "badge--there",
+    }
+    DEFAULT_CSS = """
+    Badge {
+        height: 2;
+        background: $panel;
+        color: $foreground;
+        & > .badge--name { text-style: bold; color: $primary; }
+        & > .badge--dot { color: $text-success; text-style: bold; }
+        & > .badge--conflict { color: $text-error; text-style: bold; }
+        & > .badge--edit { color: $text-warning; text-style: bold; }
+        & > .badge--place { color: $text-muted; }
+        & > .badge--here { text-style: bold underline; color: $foreground; }
+        & > .badge--there { color: $text-muted; }
+        &:ansi {
+            background: ansi_default;
+            color: ansi_default;
+            & > .badge--place { color: ansi_default; text-style: dim; }
+            & > .badge--here { color: ansi_default; text-style: bold reverse; }
+            & > .badge--there { color: ansi_default; text-style: dim; }
+        }
+    }
+    """
+
+    def __init__(self, here: str) -> None:
+        super().__init__()
+        self.figures = Figures()
+        self._here = here
+        self._tabs: list[tuple[int, int, str]] = []
+
+    def show(self, figures: Figures) -> None:
+        if figures != self.figures:
+            self.figures = figures
+            self.refresh()
+
+    def render(self) -> Text:
+        width = self.size.width
+        lines = [self._first(width), *([self._second(width)] if self.size.height > 1 else [])]
+        return Text("\n").join(lines)
+
+    def on_click(self, event: events.Click) -> None:
+        if event.y == 1:
+            for start, end, screen in self._tabs:
+                if start <= event.x < end:
+                    self.app.call_later(self.app.run_action, f"app.{screen}")
+
+    def _first(self, width: int) -> Text:
+        """What waits comes first; the rest is said as far as there is room."""
+        longest, *shorter = self._counts(words=True), self._counts(words=False)
+        for name in (" agentplane  ", " "):
+            for counts in (longest, *shorter):
+                left = Text(end="").append(name, self._look("name")) + counts
+                if left.cell_len <= width:
+                    return self._with_place(left, width)
+        left.truncate(width)
+        return left
+
+    def _counts(self, *, words: bool) -> Text:
+        figures = self.figures
+        if figures.waiting is None:
+            return Text().append(figures.problem or "reading…", self._look("place"))
+        parts = [
+            (figures.dot, figures.waiting, "wait", "wait", "dot"),
+            ("!", figures.conflicts, "conflict", "conflicts", "conflict"),
+            ("~", figures.hand_edits, "hand edit", "hand edits", "edit"),
+            ("×", figures.broken, "cannot be read", "cannot be read", "conflict"),
+        ]
+        line = Text(end="")
+        for mark, count, one, many, look in parts:
+            if not count and mark != figures.dot:
+                continue
+            if line:
+                line.append("  ")
+            line.append(mark if count or mark != figures.dot else "✓", self._look(look))
+            more = "+" if mark == "!" and figures.looking else ""
+            line.append(f" {count:,}{more}")
+            if words:
+                line.append(f" {one if count == 1 else many}")
+        if figures.looking and not figures.conflicts and words:
+            line.append(f"  looking at {figures.looking:,}", self._look("place"))
+        return line
+
+    def _with_place(self, left: Text, width: int) -> Text:
+        figures = self.figures
+        if figures.problem:
+            parts = [one_line(figures.problem, 60)]
+        else:
+            branch = " ".join(part for part in (one_line(figures.branch, 24), figures.head[:7]) if part)
+            memory = f"memory {figures.revision[:6]}" if figures.revision else ""
+            parts = [part for part in (one_line(figures.project, 30), branch, memory) if part]
+        right = "  ".join(parts)
+        while parts and left.cell_len + cell_len(right) + 3 > width:
+            parts.pop()
+            right = "  ".join(parts)
+        look = self._look("conflict" if figures.problem else "place")
+        gap = width - left.cell_len - cell_len(right) - 1
+        return left + Text(" " * max(gap, 0)) + Text(right, look)
+
+    def _second(self, width: int) -> Text:
+        figures = self.figures
+        line = Text(" ", end="")
+        self._tabs = []
+        names: Sequence[tuple[str, str, str, int | None]] = (
+            ("inbox", "1", "Inbox", figures.waiting),
+            ("shelf", "2", "Shelf", figures.shelf),
+        )
+        for screen, key, name, count in names:
+            start = line.cell_len
+            told = f"{key} {name}" + (f" {count:,}" if count is not None else "")
+            line.append(told, self._look("here" if screen == self._here else "there"))
+            self._tabs.append((start, line.cell_len, screen))
+            line.append("   ")
+        line.truncate(width)
+        return line
+
+    def _look(self, name: str) -> str:
+        return self.get_component_styles(f"badge--{name}").rich_style  # type: ignore[return-value]

@@ -1,0 +1,364 @@
+"""A candidate and what it conflicts with, side by side, and what can become of both."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.style import Style
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.review.conflicts import Conflict
+from agentplane.review.inbox import Reviewed
+from agentplane.review.resolve import Choice, described
+from agentplane.text.visible import one_line, visible
+from agentplane.tui import editing, words
+from agentplane.tui.about import ago
+from agentplane.tui.ops import Op
+from agentplane.tui.outcomes import Outlook, outlooks
+from agentplane.tui.reasons import Reasons
+from agentplane.tui.why import Why
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.app import PlaneApp
+
+_CAP = 8000
+_ROOMY = 56
+"""From this width on a choice is explained on its line."""
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What a person chose; the screen below hands it to the queue."""
+
+    op: Op
+
+
+def _said(entry: Entry) -> str:
+    """Its text without the label of its kind."""
+    text = entry.body.strip()[:_CAP]
+    label = f"{entry.label}:"
+    return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
+
+
+class ConflictScreen(Screen[Decision | None]):
+    """Comes back with a decision; None: nothing was decided, or a merge was carried out already."""
+
+    WHERE = "conflict"
+
+    DEFAULT_CSS = """
+    ConflictScreen {
+        background: $background;
+        & #what { height: auto; max-height: 2; padding: 0 1; min-width: 8; }
+        & #why { height: auto; max-height: 4; padding: 0 1 0 3; color: $text-muted; min-width: 8; }
+        & #sides { height: 1fr; min-height: 4; layout: horizontal; }
+        & .side {
+            width: 1fr; height: 1fr; min-width: 12; min-height: 2; padding: 0 1;
+            border: round $foreground 25%; border-title-color: $text-primary; border-title-style: bold;
+            border-subtitle-color: $text-muted; background: $background;
+            scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
+        }
+        & .side:focus { border: round $primary; }
+        & .side Static { width: 100%; min-width: 8; height: auto; }
+        & #foot { height: auto; }
+        & OptionList, & OptionList:focus {
+            height: auto; max-height: 6; min-width: 12; border: none; padding: 0; background: $background;
+            scrollbar-size-vertical: 1;
+            & > .option-list--option-highlighted { background: $block-cursor-blurred-background; }
+        }
+        & OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; text-style: bold; }
+        & #writes { height: auto; min-height: 2; max-height: 3; padding: 0 1 0 3; min-width: 8; }
+        & #keys { height: 1; background: $panel; padding: 0 1; min-width: 8; }
+        & > .conflict--here { color: $text-error; }
+        & > .conflict--there { color: $text-success; text-style: bold; }
+        & > .conflict--grave { color: $text-error; text-style: bold; }
+        & > .conflict--muted { color: $text-muted; }
+        & > .conflict--name { text-style: bold; }
+        & > .conflict--bar { color: $primary; text-style: bold; }
+        & > .conflict--key { color: $text-accent; text-style: bold; }
+        & > .conflict--off { color: $text-disabled; text-style: strike; }
+        &.-narrow #sides { layout: vertical; }
+        &.-narrow .side { width: 100%; }
+        &.-narrow #why { max-height: 2; }
+        &.-low #why { display: none; }
+        &.-low .side { border: none; min-height: 1; }
+        &.-low #sides { min-height: 2; }
+        &.-low #writes { min-height: 1; max-height: 1; }
+        &:ansi {
+            background: ansi_default;
+            & .side, & OptionList, & #keys { background: ansi_default; }
+            & > .conflict--muted, & #why { color: ansi_default; text-style: dim; }
+            & OptionList > .option-list--option-highlighted, & OptionList:focus > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
+        }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "conflict--here", "conflict--there", "conflict--grave", "conflict--muted", "conflict--key", "conflict--off",
+        "conflict--name", "conflict--bar",
+    }  # fmt: skip
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (76, "-wide")]  # noqa: RUF012 -- no class variable in Textual
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(n), f"choose({n - 1})", show=False) for n in range(1, 5)),
+        Binding("n,right_square_bracket", "other(1)", "next conflict", show=False),
+        Binding("p,left_square_bracket", "other(-1)", "previous conflict", show=False),
+        Binding("j", "step('down')", show=False),
+        Binding("k", "step('up')", show=False),
+        Binding("o", "orient", "turn", show=False),
+        Binding("escape,q", "leave", "back", show=False),
+    ]
+
+    def __init__(self, reviewed: Reviewed, entry: Entry | None = None) -> None:
+        super().__init__()
+        self.reviewed = reviewed
+        self._at = next((n for n, met in enumerate(reviewed.conflicts) if entry and met.id == entry.id), 0)
+        self._outlooks: list[Outlook] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="what")
+        yield Static(id="why")
+        with Container(id="sides"):
+            with VerticalScroll(classes="side", id="was"):
+                yield Static()
+            with VerticalScroll(classes="side", id="new"):
+                yield Static()
+        with Vertical(id="foot"):
+            yield OptionList(id="choices")
+            yield Static(id="writes")
+            yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self._show()
+        self.query_one(OptionList).focus()
+
+    def on_resize(self) -> None:
+        if self._outlooks:
+            self._show(at=self.query_one(OptionList).highlighted)
+
+    @property
+    def plane_app(self) -> "PlaneApp":
+        return self.app  # type: ignore[return-value]
+
+    @property
+    def memory(self) -> Memory:
+        shown = self.plane_app.shown
+        if shown is None:
+            raise RuntimeError("the screen is opened once the plane was read")
+        return shown.memory
+
+    @property
+    def conflict(self) -> Conflict:
+        return self.reviewed.conflicts[self._at]
+
+    # What is shown
+
+    def on_refreshed(self) -> None:
+        """Another process may have decided, or changed one of the two."""
+        shown, id_ = self.plane_app.shown, self.reviewed.entry.id
+        if shown is None:
+            return
+        if id_ not in shown.memory.entries:
+            self.app.notify(f"{one_line(id_, 40)} does not wait any more.", markup=False)
+            self.dismiss(None)
+            return
+        found = shown.reviewed.get(id_)
+        if found is not None and found.conflicts:
+            at = next((n for n, met in enumerate(found.conflicts) if met.id == self.conflict.id), 0)
+            self.reviewed, self._at = found, at
+        self._show(at=self.query_one(OptionList).highlighted)
+
+    def _show(self, at: int | None = None) -> None:
+        met, entry = self.conflict, self.reviewed.entry
+        other = self.memory.entries.get(met.id)
+        count = len(self.reviewed.conflicts)
+        head = Text.assemble(("! ", self._look("grave")), (one_line(entry.id, 40), "bold"), " ")
+        head.append(one_line(described(met).partition(":")[0]), self._look("grave"))
+        head.append(
+            f"   {self._at + 1} of {count}   n next   p previous" if count > 1 else "", self._look("muted")
+        )
+        self.query_one("#what", Static).update(head)
+        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in met.reasons)))
+        old, new = words.compare(_said(other) if other else "", _said(entry))
+        self._fill(
+            "#was", other, words.marked(old, self._side) if other else Text("It is not there any more.")
+        )
+        self._fill("#new", entry, words.marked(new, self._side))
+        self._offer(at)
+        keys = (
+            "1-4 or enter choose   tab the texts   esc back"
+            if self.size.width >= 50
+            else "1-4 choose  esc back"
+        )
+        self.query_one("#keys", Static).update(Text(keys))
+
+    def _fill(self, where: str, entry: Entry | None, text: Text) -> None:
+        pane = self.query_one(where, VerticalScroll)
+        pane.query_one(Static).update(text + self._facts(entry) if entry else text)
+        pane.scroll_home(animate=False)
+        if entry is not None:
+            head = entry.head
+            state = "proposed" if entry.file == INBOX else head.status
+            by = head.proposed_by if entry.file == INBOX else head.approved_by
+            told = [state, f"by {one_line(by, 24)}" if by else "", ago(head.updated)]
+            pane.border_title = Text(one_line(f"{entry.id} {head.type}", 40))
+            pane.border_subtitle = Text(" · ".join(part for part in told if part))
+
+    def _facts(self, entry: Entry) -> Text:
+        """Below the words, what the header says that may tell the two apart."""
+        head = entry.head
+        facts = {
+            "tags": ", ".join(head.tags),
+            "scope": ", ".join(head.scope),
+            "evidence": ", ".join(head.evidence),
+            "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+        }
+        text = Text("\n")
+        for name, value in facts.items():
+            if value:
+                text.append(f"\n{name:<10}  {one_line(value, 400)}", self._look("muted"))
+        return text if len(text) > 1 else Text()
+
+    def _offer(self, at: int | None) -> None:
+        self._outlooks = outlooks(self.memory, self.reviewed, self.conflict)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(self._line(place, here=False)) for place in range(len(self._outlooks))])
+        first = next((n for n, found in enumerate(self._outlooks) if not found.off), 0)
+        options.highlighted = first if at is None else min(at, len(self._outlooks) - 1)
+        self._tell(options.highlighted)
+
+    def _line(self, place: int, *, here: bool) -> Text:
+        """With a bar where the cursor is: never told by colour alone."""
+        outlook = self._outlooks[place]
+        longest = max(len(one.name) for one in self._outlooks)
+        bar = (">" if self.plane_app.plain else "▌") if here else " "
+        line = Text().append(bar, self._look("bar"))
+        line.append(f"{place + 1} ", self._look("off" if outlook.off else "key"))
+        line.append(f"{outlook.name:<{longest + 2}}", self._look("off" if outlook.off else "name"))
+        if self.size.width >= _ROOMY:
+            told = "not possible here" if outlook.off else self._short(outlook)
+            line.append(one_line(told, self.size.width - longest - 6), self._look("muted"))
+        return line
+
+    def _short(self, outlook: Outlook) -> str:
+        other = one_line(self.conflict.id, 24)
+        return {
+            "supersede": f"it takes the place of {other}",
+            "merge": f"one text out of both, as {other}",
+            "keep both": f"it stands beside {other}" + ("" if outlook.op else "; say why"),
+            "reject": "it is dropped",
+            "approve": f"it counts, {other} still waits",
+            "reject the other": f"{other} is dropped",
+        }[outlook.name]
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        self._tell(event.option_index)
+
+    def _tell(self, place: int | None) -> None:
+        """What the choice under the cursor would write."""
+        if place is None or place >= len(self._outlooks):
+            return
+        outlook = self._outlooks[place]
+        text = Text(
+            "cannot be: " if outlook.off else "writes: ", self._look("grave" if outlook.off else "muted")
+        )
+        text.append(visible(outlook.off or outlook.writes), Style.null())
+        self.query_one("#writes", Static).update(text)
+        options = self.query_one(OptionList)
+        for number in range(min(len(self._outlooks), options.option_count)):
+            options.replace_option_prompt_at_index(number, self._line(number, here=number == place))
+
+    def _side(self, side: words.Side) -> Style:
+        return Style.null() if side == "same" else self._look(side)
+
+    def _look(self, name: str) -> Style:
+        found = self.get_visual_style(f"conflict--{name}").rich_style
+        # Without the background, so that the bar of the cursor goes through.
+        return Style(color=found.color, bold=found.bold, dim=found.dim, strike=found.strike)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted and self._outlooks:
+            self.call_later(self._show)
+
+    # What is done
+
+    def action_other(self, way: int) -> None:
+        """To another conflict of the same candidate."""
+        self._at = (self._at + way) % len(self.reviewed.conflicts)
+        self._show()
+
+    def action_step(self, way: str) -> None:
+        pane = self.focused
+        if isinstance(pane, VerticalScroll):
+            pane.action_scroll_down() if way == "down" else pane.action_scroll_up()
+        else:
+            options = self.query_one(OptionList)
+            options.action_cursor_down() if way == "down" else options.action_cursor_up()
+
+    def action_orient(self) -> None:
+        """Side by side, or one over the other."""
+        self.toggle_class("-narrow")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.action_choose(event.option_index)
+
+    def action_choose(self, place: int) -> None:
+        if place >= len(self._outlooks):
+            return
+        outlook = self._outlooks[place]
+        self.query_one(OptionList).highlighted = place
+        self._tell(place)
+        refusal = self.plane_app.shown.refusal if self.plane_app.shown else None
+        if outlook.off or refusal:
+            self.app.notify(outlook.off or refusal or "", severity="warning", markup=False)
+        elif outlook.op is not None:
+            self.dismiss(Decision(outlook.op))
+        elif outlook.name == "merge":
+            draft = editing.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
+            editing.edit_here(self.app, draft, self._merged)
+        else:
+            id_ = self.conflict.id if outlook.name == "reject the other" else self.reviewed.entry.id
+            asked: Any = partial(self._reasoned, outlook, id_)
+            desk = self.plane_app.desk
+            if outlook.name == "keep both":
+                self.app.push_screen(Why(f"Keep {id_} beside {self.conflict.id}", "keep both"), asked)
+            else:
+                self.app.push_screen(
+                    Reasons(f"Reject {one_line(id_, 40)}", desk.reasons if desk else ()), asked
+                )
+
+    def _reasoned(self, outlook: Outlook, id_: str, why: str | None) -> None:
+        if why is None:
+            return
+        if outlook.name == "keep both":
+            if not why:
+                self.app.notify("Keeping both needs a reason.", severity="warning", markup=False)
+                return
+            self.dismiss(Decision(Op("approve", (id_,), choice=Choice(keep_both=True, why=why))))
+            return
+        desk = self.plane_app.desk
+        if why and desk is not None:
+            desk.remember_reason(why)
+        self.dismiss(Decision(Op("reject", (id_,), why=why or None)))
+
+    def _merged(self, op: Op | None) -> None:
+        """The merge was carried out by the editing screen, which kept the text until it was."""
+        if op is not None:
+            self.dismiss(None)

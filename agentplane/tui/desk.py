@@ -1,0 +1,231 @@
+"""The plane as the screens see it: what was read last, what was found about it, and how an op is carried out.
+
+Knows no Textual. Threads call it; a screen only reads the `Shown` that they hand over.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.api import Plane, open_plane
+from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.plane import cache, git, layout, stamp
+from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Settings, Tui
+from agentplane.review import policy
+from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.review.resolve import Choice
+from agentplane.tui import glimpse, rows
+from agentplane.tui.ops import DOING, Op, Outcome, outcome_of
+
+
+_REASONS = 9
+_OPS_SEARCHED = 300
+
+CheckPerson = Callable[[Settings, str], None]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A plane at one moment."""
+
+    memory: Memory
+    inbox: tuple[Entry, ...]
+    shelf: tuple[Entry, ...]
+    hand_edits: tuple[HandEdit, ...]
+    broken: int
+    """Pieces of the files that cannot be read."""
+    damaged: bool
+    revision: str
+    project: str
+    branch: str | None
+    head: str | None
+    refusal: str | None
+    """Why nothing can be decided from here: the shell of a tool, or no terminal."""
+    settings: Tui
+    reviewed: dict[str, Reviewed]
+    """What was found about candidates so far; filled in slices."""
+
+    @property
+    def conflicts(self) -> int:
+        return sum(bool(found.conflicts) for found in list(self.reviewed.values()))
+
+    @property
+    def shelf_edits(self) -> tuple[HandEdit, ...]:
+        """The hand edits that are decided on their own: not those of candidates, which carry them as a flag."""
+        return tuple(
+            edit for edit in self.hand_edits if edit.file != INBOX or edit.change in ("removed", "broken")
+        )
+
+
+class Desk:
+    """One plane for one sitting. `load` and `look` belong to one thread, `do` to another."""
+
+    def __init__(self, plane: Plane, check_person: CheckPerson | None = None) -> None:
+        self.plane = plane
+        self._check_person = check_person or policy.check_person
+        self._reviewer: Reviewer | None = None
+        self._fresh: set[str] = set()
+        self._mark_read: str | None = None
+        """The stamp of the files that `shown` was read from."""
+        self.shown: Shown | None = None
+        self.reasons: tuple[str, ...] = ()
+        """Why candidates were rejected, the last reason first."""
+
+    @property
+    def mark(self) -> str:
+        """Another one means that a file of the plane was changed, or another branch was checked out."""
+        try:
+            head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
+        except OSError:
+            head = 0
+        return f"{head} {self._stamp()}"
+
+    def _stamp(self) -> str:
+        try:
+            return stamp.of(str(self.plane.layout.root))
+        except OSError:
+            return ""
+
+    def load(self) -> Shown:
+        """The plane as it is now. What was found about the same texts before stays until it is looked at again."""
+        root = self.plane.layout.root
+        if not layout.is_plane(root):
+            raise Damaged(
+                "the plane is gone", where=str(root), todo="put the folder back; this screen waits for it."
+            )
+        mark = self._stamp()
+        memory = self.plane.memory()
+        old = self.shown.reviewed if self.shown else {}
+        inbox = tuple(memory.inbox)
+        kept = {
+            entry.id: old[entry.id]
+            for entry in inbox
+            if entry.id in old and old[entry.id].entry.digest == entry.digest
+        }
+        project = self.plane.layout.project
+        shown = Shown(
+            memory=memory,
+            inbox=inbox,
+            shelf=tuple(memory.shelf),
+            hand_edits=tuple(memory.hand_edits),
+            broken=memory.broken,
+            damaged=self.plane.is_damaged(),
+            revision=memory.snapshot.ledger.revision(),
+            project=project.name,
+            branch=git.branch(project),
+            head=git.head(project),
+            refusal=self._refusal(memory.snapshot.settings),
+            settings=memory.snapshot.settings.tui,
+            reviewed=kept,
+        )
+        self._reviewer = None
+        self._fresh = set()
+        self._mark_read = mark
+        self.shown = shown
+        return shown
+
+    def to_look_at(self, first: Sequence[str] = ()) -> list[str]:
+        """The candidates that were not looked at as things are now: those in sight, the unseen, the rest."""
+        if self.shown is None:
+            return []
+        shown, fresh = self.shown, self._fresh
+        left = [entry.id for entry in shown.inbox if entry.id not in fresh]
+        wanted = set(first)
+        return [
+            *(id_ for id_ in left if id_ in wanted),
+            *(id_ for id_ in left if id_ not in wanted and id_ not in shown.reviewed),
+            *(id_ for id_ in left if id_ not in wanted and id_ in shown.reviewed),
+        ]
+
+    def look(self, ids: Sequence[str]) -> None:
+        """Finds conflicts and flags of these, and adds them to what is shown."""
+        shown = self.shown
+        if shown is None:
+            return
+        if self._reviewer is None:
+            self._reviewer = Reviewer(shown.memory, self.plane.store.clock().date())
+        for found in self._reviewer.look(ids):
+            shown.reviewed[found.entry.id] = found
+            self._fresh.add(found.entry.id)
+
+    def keep_glimpse(self) -> None:
+        """What the next start shows first, as long as nothing changes."""
+        shown = self.shown
+        if shown is None:
+            return
+        marks = rows.PLAIN if shown.settings.ascii else rows.Marks()
+        made = rows.rows(shown, rows.Place("run", self.plane.store.clock(), marks))
+        counts = [len(shown.inbox), shown.conflicts, len(shown.hand_edits)]
+        more = {"project": shown.project, "theme": shown.settings.theme, "ascii": shown.settings.ascii}
+        if self._mark_read is not None:
+            data = glimpse.packed(made, len(shown.inbox), counts, self._mark_read, more)
+            head = shown.memory.snapshot.ledger.head
+            cache.save_as_of(self.plane.layout, head, glimpse.KEPT, data, plain=True)
+
+    def learn_reasons(self) -> None:
+        """What was written as the reason of earlier rejections."""
+        found = (op.why for op in self.plane.ops(_OPS_SEARCHED) if op.verb == "reject" and op.why)
+        self.reasons = tuple(dict.fromkeys([*self.reasons, *found]))[:_REASONS]
+
+    def remember_reason(self, why: str) -> None:
+        self.reasons = tuple(dict.fromkeys([why, *self.reasons]))[:_REASONS]
+
+    def do(self, op: Op) -> Outcome:
+        """Carries out an op; raises what the plane says against it."""
+        plane = self.plane
+        self._check_person(plane.store.settings(), DOING[op.verb])
+        if op.verb == "propose" and op.proposal is not None:
+            new = plane.propose(op.proposal)
+            return Outcome("propose", "propose", (new,), new, "")
+        if op.verb == "edit":
+            done = plane.edit(op.ids[0], op.text or b"", op.seen or "")
+            return outcome_of(done) if done else Outcome("edit", "edit", op.ids, None, "")
+        if op.verb == "merge":
+            return outcome_of(plane.merge(op.ids[0], op.target or "", op.text or b"", op.seen or ""))
+        if op.verb == "approve":
+            return outcome_of(plane.approve(op.ids, op.choice or Choice()))
+        if op.verb == "reject":
+            return outcome_of(plane.reject(op.ids, op.why))
+        if op.verb == "deprecate":
+            return outcome_of(plane.deprecate(op.ids, op.why))
+        if op.verb == "undo":
+            return outcome_of(plane.undo(op.target))
+        if op.verb in ("adopt", "revert") and not op.ids:
+            # To the plane, none named means all of them, and nobody has seen those.
+            raise BadInput("no hand edit was named")
+        if op.verb == "redo":
+            return outcome_of(plane.redo())
+        if op.verb == "adopt":
+            return outcome_of(plane.adopt(op.ids))
+        if op.verb == "revert":
+            return outcome_of(plane.revert(op.ids))
+        return outcome_of(plane.approve_clean())
+
+    def _refusal(self, settings: Settings) -> str | None:
+        try:
+            self._check_person(settings, "deciding")
+        except AgentplaneError as error:
+            return error.what
+        return None
+
+
+def open_desk(wanted: str | None) -> Desk:
+    """The plane that is named, or that the current folder is in."""
+    return Desk(open_plane(Path(wanted or "."), channel="tui"))
+
+
+def as_error(error: Exception) -> AgentplaneError:
+    """What a thread met, in the form that is shown to a person."""
+    if isinstance(error, AgentplaneError):
+        return error
+    if isinstance(error, OSError):
+        where = str(error.filename) if error.filename is not None else None
+        what = (error.strerror or str(error)).lower()
+        return PlaneError(what, where=where, todo="check the folder, its permissions and the disk.")
+    return PlaneError(
+        f"this should not happen: {type(error).__name__}: {error}",
+        todo="nothing more was changed; `agentplane doctor` checks the plane.",
+    )

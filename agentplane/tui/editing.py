@@ -1,0 +1,375 @@
+"""Changing a text: here, or in the user's own editor. What was typed is kept in a file until an op has taken it."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.document._document import Document
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static, TextArea
+
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import drafts
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import random_token
+from agentplane.text import files
+from agentplane.text.visible import hidden, one_line, visible
+from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.ops import Op
+from agentplane.tui.pick import Pick
+
+
+if TYPE_CHECKING:
+    from agentplane.memory.entry import Entry
+    from agentplane.memory.shelf import Memory
+    from agentplane.tui.app import PlaneApp
+
+_REST = 0.8
+"""Seconds without a key until what was typed is written to the draft."""
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A text to be changed, and what becomes of it."""
+
+    id: str
+    title: str
+    told: str
+    """What saving writes."""
+    text: str
+    layout: Layout
+    check: Callable[[bytes], None]
+    """Raises what the plane would say against the text."""
+    op: Callable[[bytes], Op]
+
+
+def of_entry(memory: "Memory", entry: "Entry") -> Draft:
+    """An entry or a candidate as it stands in its file."""
+    from agentplane.memory import verbs
+
+    return Draft(
+        id=entry.id,
+        title=f"Edit {entry.id}",
+        told="Saving approves the new text. u takes it back."
+        if entry.head.status != "proposed"
+        else "Saving changes the candidate; it still waits.",
+        text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(verbs.edit(memory, entry.id, text, entry.digest)),
+        op=lambda text: Op("edit", (entry.id,), text=text, seen=entry.digest),
+    )
+
+
+def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
+    """One text out of a candidate and an entry."""
+    from agentplane.review import resolve
+
+    into, draft = resolve.merged_draft(memory, candidate, target)
+    return Draft(
+        id=into.id,
+        title=f"Merge {candidate} into {into.id}",
+        told=f"Make one text out of the two. It stands as {into.id}; {candidate} leaves the inbox.",
+        text=_text(draft),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
+        op=lambda text: Op("merge", (candidate,), text=text, seen=into.digest, target=into.id),
+    )
+
+
+def of_successor(memory: "Memory", entry: "Entry") -> Draft:
+    """The text of an entry that shall take the place of another one."""
+    from agentplane.memory import verbs
+    from agentplane.memory.verbs import Proposal
+
+    def proposal(text: bytes) -> Proposal:
+        statement, _, rest = text.decode(errors="replace").strip().partition("\n")
+        rationale = rest.strip()
+        if rationale.lower().startswith("rationale:"):
+            rationale = rationale[len("rationale:") :].strip()
+        head = entry.head
+        return Proposal(
+            type=head.type,
+            statement=statement.strip(),
+            rationale=rationale or None,
+            tags=list(head.tags),
+            scope=list(head.scope),
+            supersedes=[entry.id],
+        )
+
+    body = entry.body.strip().partition(entry.statement)[2].strip()
+    return Draft(
+        id=entry.id,
+        title=f"Write what takes the place of {entry.id}",
+        told="The first line is the statement. It waits in the inbox until it is approved.",
+        text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
+        layout=memory.snapshot.layout,
+        check=lambda text: verbs.check_proposal(memory, proposal(text)),
+        op=lambda text: Op("propose", proposal=proposal(text)),
+    )
+
+
+class _SafeArea(TextArea):
+    """Shows each hidden or steering character as a mark of one cell, and keeps it in the text."""
+
+    def get_line(self, line_index: int) -> Text:
+        line = self.document.get_line(line_index)
+        for found in hidden(line):
+            line = f"{line[: found.offset]}�{line[found.offset + 1 :]}"
+        return Text(line, end="", no_wrap=True)
+
+
+class EditScreen(Screen[Op | None]):
+    """Stays until the op is done, so that a text that was refused is still there. Comes back with the op, or None."""
+
+    DEFAULT_CSS = """
+    EditScreen {
+        background: $background;
+        & #title { height: 1; text-style: bold; color: $text-primary; padding: 0 1; min-width: 8; }
+        & #told { height: auto; max-height: 2; color: $text-muted; padding: 0 1; min-width: 8; }
+        & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
+        & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
+        & #keys { height: 1; background: $panel; padding: 0 1; min-width: 8; }
+        & TextArea {
+            scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
+        }
+        & TextArea { height: 1fr; min-width: 12; border: round $foreground 25%; padding: 0; background: $background; }
+        & TextArea:focus { border: round $primary; }
+        &.-low #told { display: none; }
+        &.-low TextArea { border: none; min-height: 1; }
+        &:ansi { background: ansi_default; & TextArea { background: ansi_default; } }
+    }
+    """
+
+    WHERE = "edit"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "save", priority=True),
+        Binding("ctrl+o", "outside", "in $EDITOR", priority=True),
+        Binding("escape", "leave", "leave", priority=True),
+    ]
+
+    def __init__(self, draft: Draft, text: str | None = None, *, save_now: bool = False) -> None:
+        super().__init__()
+        self.draft = draft
+        self.area = _SafeArea(
+            draft.text if text is None else text,
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="indent",
+        )
+        self._save_now = save_now
+        self._first = draft.text
+        self._waiting: Op | None = None
+        self._path: Path | None = None
+        self._resting: Timer | None = None
+        self._gone = False
+        self._writing = threading.Lock()
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text(one_line(self.draft.title)), id="title")
+        yield Static(Text(visible(self.draft.told)), id="told")
+        yield self.area
+        yield Static(id="said")
+        yield Static(Text("ctrl+s saves   ctrl+o in $EDITOR   esc leaves"), id="keys")
+
+    def on_mount(self) -> None:
+        self.area.cursor_blink = False
+        self.area.focus()
+        self.area.move_cursor(self.area.document.end)
+        if self._save_now:
+            self.action_save()
+
+    @property
+    def changed(self) -> bool:
+        return self.area.text != self._first
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        said = self.query_one("#said", Static)
+        said.set_class(error, "-error")
+        said.update(Text(visible(text)))
+
+    # Saving
+
+    def action_save(self) -> None:
+        if self._waiting is not None:
+            return
+        if not self.changed:
+            self.say("Nothing was changed yet. esc leaves.")
+            return
+        text = self.area.text.encode(errors="replace")
+        try:
+            self.draft.check(text)
+        except AgentplaneError as error:
+            self._fail(error)
+            return
+        self._keep()
+        self._waiting = self.draft.op(text)
+        self.say("Saving …")
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        app.submit(self._waiting)
+
+    def _fail(self, error: AgentplaneError) -> None:
+        self.say(
+            "\n".join(
+                filter(
+                    None, (f"✗ {error.where}: {error.what}" if error.where else f"✗ {error.what}", error.todo)
+                )
+            ),
+            error=True,
+        )
+
+    def on_op_done(self, message: OpDone) -> None:
+        if self._waiting is not None and message.op == self._waiting:
+            self._drop()
+            self.dismiss(message.op)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        if self._waiting is not None and message.op == self._waiting:
+            self._waiting = None
+            self._fail(message.error)
+
+    # Leaving
+
+    def action_leave(self) -> None:
+        if not self.changed:
+            self._drop()
+            self.dismiss(None)
+            return
+        options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
+        self.app.push_screen(Pick("You have changed the text", options), self._left)
+
+    def _left(self, place: int | None) -> None:
+        if place == 1:
+            self._drop()
+            self.dismiss(None)
+        elif place == 2:
+            self._keep(tell=True)
+            self.dismiss(None)
+
+    # The draft
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        if self._resting:
+            self._resting.stop()
+        if self.changed:
+            self._resting = self.set_timer(_REST, self._keep)
+
+    def _keep(self, *, tell: bool = False) -> None:
+        text = self.area.text.encode(errors="replace")
+        self.app.run_worker(partial(self._write, text, tell), thread=True, group="draft", exit_on_error=False)
+
+    def _write(self, text: bytes, tell: bool) -> None:
+        """In a thread."""
+        try:
+            with self._writing:
+                if self._gone:
+                    return
+                if self._path is None:
+                    self._path = drafts.keep(self.draft.layout, self.draft.id, text, random_token)
+                else:
+                    files.write_atomic(self._path, text, durable=False)
+        except AgentplaneError as error:
+            self.app.call_from_thread(self.say, f"The draft cannot be kept: {error.what}", error=True)
+            return
+        if tell:
+            self.app.call_from_thread(self.app.notify, f"Kept in {self._path}", markup=False)
+
+    def _drop(self) -> None:
+        self._gone = True
+        if self._resting:
+            self._resting.stop()
+        self.app.run_worker(self._unlink, thread=True, group="draft", exit_on_error=False)
+
+    def _unlink(self) -> None:
+        """In a thread."""
+        with self._writing:
+            if self._path is not None:
+                self._path.unlink(missing_ok=True)
+
+    def action_outside(self) -> None:
+        text = outside(self.app, self.draft, self.area.text)
+        if text is not None and text != self.area.text:
+            self.area.text = text
+            self.say("This is what your editor left. ctrl+s saves it.")
+
+
+def edit_here(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
+    """In a screen of our own; in the user's editor where a screen would change bytes that nobody typed."""
+    if Document(draft.text).text == draft.text:
+        app.push_screen(EditScreen(draft), then)
+    else:
+        edit_outside(app, draft, then)
+
+
+def edit_outside(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
+    """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
+    text = outside(app, draft, draft.text)
+    if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
+        if text is not None:
+            say(app, "Nothing was changed")
+        return
+    app.push_screen(EditScreen(draft, text, save_now=True), then)
+
+
+def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
+    """What the user's editor makes of a text; None: it made nothing, and why was said."""
+    path: Path | None = None
+    try:
+        before = text.encode(errors="replace")
+        path = drafts.keep(draft.layout, draft.id, before, random_token)
+        with app.suspend():
+            drafts.edit(path, before)
+        after = files.read_if(path)
+        if after is None:
+            raise BadInput("the editor left no file; nothing was changed")
+        found = after.decode()
+        path.unlink(missing_ok=True)
+    except SuspendNotSupported:
+        if path:
+            path.unlink(missing_ok=True)
+        app.notify("This terminal cannot be handed to another program; edit here instead.", markup=False)
+        if not isinstance(app.screen, EditScreen):
+            app.push_screen(EditScreen(draft))
+    except UnicodeDecodeError:
+        app.notify(f"The text is not UTF-8; it is kept in {path}.", severity="error", markup=False)
+    except AgentplaneError as error:
+        app.notify(visible(str(error)), severity="error", markup=False, timeout=10)
+    else:
+        return found
+    return None
+
+
+def say(app: "App[Any]", text: str) -> None:
+    """In the line at the foot of the screen; where that has none, over it."""
+    told: Callable[[str], None] | None = getattr(app, "say", None)
+    if told is None or isinstance(app.screen, EditScreen):
+        app.notify(text, markup=False)
+    else:
+        told(text)
+
+
+def open_file(app: "App[Any]", path: str, line: int | None) -> None:
+    """Opens a file of the project in the user's editor."""
+    try:
+        with app.suspend():
+            drafts.run_editor(Path(path), line)
+    except SuspendNotSupported:
+        app.notify(f"{path}{f':{line}' if line else ''}", title="Cannot be opened from here", markup=False)
+    except AgentplaneError as error:
+        app.notify(visible(str(error)), severity="error", markup=False)
+
+
+def _text(core: bytes) -> str:
+    return core.decode(errors="replace")
+
+
+def _discard(_: object) -> None:
+    """What is asked for is only whether it can be worked out."""

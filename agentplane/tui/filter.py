@@ -1,0 +1,27 @@
+"""The line in which a filter is typed."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+
+class Filter(Input):
+    """Escape is the screen's: it takes the filter away. Up and down leave the words and go to the list."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Filter, Filter:focus {
+        height: 1; border: none; padding: 0 1; background: $panel; min-width: 8; width: 100%;
+        &:ansi { background: ansi_default; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down,up", "submit", "to the list", show=False)]
+
+    def __init__(self, words: str) -> None:
+        super().__init__(
+            words, placeholder="words, an id, a kind, a tag, a tool", select_on_focus=False, compact=True
+        )
+        self.cursor_blink = False
+
+    def on_mount(self) -> None:
+        self.focus()

@@ -1,0 +1,265 @@
+"""What an entry stands on: evidence, run, links, history, commits. Reads the disk, so threads call it."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.plane import git, history
+from agentplane.plane.layout import Layout
+from agentplane.text import chain, files
+
+
+if TYPE_CHECKING:
+    from agentplane.review.inbox import Reviewed
+
+Way = Literal["supersedes", "superseded by", "names", "named in"]
+
+_LINE = re.compile(r"(?P<path>.+?)(?::L?|#L)(?P<line>[0-9]{1,9})(?:[:-].*)?")
+_ID = re.compile(r"\b[A-Z][A-Z0-9]{1,7}-[0-9]{1,9}\b")
+_MOST = 20
+_LARGEST = 4 << 20
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    text: str
+    state: Literal["there", "gone", "said"]
+    """`said`: nothing that could be looked up here."""
+    note: str = ""
+    path: str | None = None
+    """The file to open; None: nothing that an editor could open."""
+    line: int | None = None
+
+
+class Run(msgspec.Struct, frozen=True):
+    id: str
+    ts: str = ""
+    tool: str = ""
+    task: str = ""
+    summary: str = ""
+
+
+class Link(msgspec.Struct, frozen=True):
+    way: Way
+    id: str
+    statement: str | None
+    """None: there is no such entry."""
+    status: str = ""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    sha: str
+    day: str
+    author: str
+    subject: str
+
+
+class Ground(msgspec.Struct, frozen=True):
+    evidence: tuple[Evidence, ...] = ()
+    run: Run | None = None
+    used_by: tuple[Run, ...] = ()
+    """Runs that name it in what they read."""
+    links: tuple[Link, ...] = ()
+    steps: tuple[history.Step, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    approved: str | None = None
+    """Of what was edited by hand: the text that was approved."""
+    now: str | None = None
+    """And the one that stands in the file."""
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What is looked at: an entry in the memory as it was read, and what reviewing found of it."""
+
+    entry: Entry | None
+    """None: it was taken out of its file by hand, or cannot be read there."""
+    memory: Memory
+    reviewed: "Reviewed | None" = None
+    edit: HandEdit | None = None
+    """What was done to it by hand."""
+
+    @property
+    def id(self) -> str:
+        return self.entry.id if self.entry else self.edit.id if self.edit else ""
+
+    @property
+    def mark(self) -> tuple[str, ...]:
+        """Two subjects of the same mark stand on the same ground."""
+        size = str(self.memory.snapshot.ledger.size)
+        return self.id, self.entry.digest if self.entry else "", self.edit.change if self.edit else "", size
+
+
+def ground(subject: Subject) -> Ground:
+    entry, memory, edit = subject.entry, subject.memory, subject.edit
+    snapshot = memory.snapshot
+    layout = snapshot.layout
+    file = entry.file if entry else edit.file if edit else ""
+    source = entry.head.source if entry else None
+    runs = list(_runs(layout, subject.id, source or ""))
+    return Ground(
+        evidence=evidence(entry, layout.project) if entry else (),
+        run=next((run for run in runs if run.id == source), None),
+        used_by=tuple(run for run in runs if run.id != source)[-_MOST:],
+        links=links(entry, memory) if entry else (),
+        steps=tuple(_steps(memory, subject.id)),
+        commits=tuple(_commits(layout, subject.id, file)),
+        approved=_text(snapshot.approved_text(edit.id)) if edit else None,
+        now=_text(snapshot.core(edit.file, edit.id)) if edit else None,
+    )
+
+
+def _text(core: bytes | None) -> str | None:
+    return None if core is None else core.decode(errors="replace")
+
+
+def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
+    """Each piece with what the gate says of it, and the place to open."""
+    from agentplane.review.gate_evidence import lacks
+
+    pieces = entry.head.evidence
+    lacking = {lack.place: lack for lack in lacks(pieces, project)}
+    found = []
+    for place, text in enumerate(pieces):
+        lack = lacking.get(place)
+        if lack is not None:
+            found.append(Evidence(text, "gone", lack.what))
+            continue
+        path, line = _place(text.strip(), project)
+        if path is not None:
+            found.append(Evidence(text, "there", path=path, line=line))
+        else:
+            is_commit = re.fullmatch(r"(?:commit[: ]|git:)?[0-9a-f]{7,40}", text.strip()) is not None
+            known = (
+                is_commit
+                and git.run(project, "cat-file", "-t", text.strip()[-40:].split(":")[-1]) == "commit"
+            )
+            found.append(Evidence(text, "there" if known else "said", "a commit" if known else ""))
+    return tuple(found)
+
+
+def _place(text: str, project: Path) -> tuple[str | None, int | None]:
+    """The file of the project that is meant, and the line."""
+    if os.path.isabs(text) or "\0" in text or "://" in text:
+        return None, None
+    numbered = _LINE.fullmatch(text)
+    name, line, symbol = text, None, ""
+    if not os.path.lexists(project / text):
+        if numbered:
+            name, line = numbered["path"], int(numbered["line"])
+        name, _, symbol = name.replace("::", "#", 1).partition("#")
+    root = os.path.realpath(project)
+    path = os.path.realpath(os.path.join(root, name))
+    if not path.startswith(root.rstrip("/") + "/") or not os.path.isfile(path):
+        return None, None
+    return path, line if line is not None else _line_of(path, symbol)
+
+
+def _line_of(path: str, symbol: str) -> int | None:
+    """The first line with the last word of a symbol: where it is defined, as a rule."""
+    words = re.findall(r"\w+", symbol)
+    if not words:
+        return None
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            return None
+        data = files.read(path).decode(errors="replace")
+    except (AgentplaneError, OSError):
+        return None
+    word = re.escape(words[-1])
+    defined = re.search(rf"(?m)^\s*(?:(?:async|pub|export|static|public)\s+)*\w+\s+{word}\b", data)
+    hit = defined or re.search(rf"\b{word}\b", data)
+    return data.count("\n", 0, hit.end()) + 1 if hit else None
+
+
+def links(entry: Entry, memory: Memory) -> tuple[Link, ...]:
+    """From here and to here: by the headers, and by what the texts name."""
+    found: dict[str, Way] = {}
+    for id_ in entry.head.supersedes:
+        found.setdefault(id_, "supersedes")
+    for id_ in entry.head.superseded_by:
+        found.setdefault(id_, "superseded by")
+    mark = entry.id.encode()
+    pattern = re.compile(rb"(?<![\w-])" + re.escape(mark) + rb"(?![\w-])")
+    for other in memory.entries.values():
+        if other.id == entry.id:
+            continue
+        if entry.id in other.head.supersedes:
+            found.setdefault(other.id, "superseded by")
+        elif entry.id in other.head.superseded_by:
+            found.setdefault(other.id, "supersedes")
+        elif mark in other.raw and pattern.search(other.raw):
+            found.setdefault(other.id, "named in")
+    for id_ in _ID.findall(entry.body[:20_000]):
+        if id_ in memory.entries and id_ != entry.id:
+            found.setdefault(id_, "names")
+    order = ("supersedes", "superseded by", "names", "named in")
+    ranked = sorted(found.items(), key=lambda item: order.index(item[1]))
+    return tuple(_link(memory, id_, way) for id_, way in ranked[: _MOST * 2])
+
+
+def _link(memory: Memory, id_: str, way: Way) -> Link:
+    other = memory.entries.get(id_)
+    return Link(way, id_, other.statement, other.head.status) if other else Link(way, id_, None)
+
+
+def _steps(memory: Memory, id_: str) -> list[history.Step]:
+    try:
+        return history.of(memory.snapshot, id_)
+    except AgentplaneError:
+        return []
+
+
+def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:
+    """The run that it came from, and those that say that they used it."""
+    marks = [msgspec.json.encode(name) for name in (source, id_) if name]
+    try:
+        for _, line in chain.lines(layout.log):
+            if b'"kind":"run"' in line and any(mark in line for mark in marks):
+                run = _run(line, source, id_)
+                if run is not None:
+                    yield run
+    except (AgentplaneError, OSError):
+        return
+
+
+class _RunEvent(msgspec.Struct):
+    kind: str
+    run_id: str
+    ts: str = ""
+    tool: str = ""
+    task: str = ""
+    summary: str = ""
+    inputs: list[object] = []
+    tool_calls: list[object] = []
+
+
+_event = msgspec.json.Decoder(_RunEvent)
+
+
+def _run(line: bytes, source: str, id_: str) -> Run | None:
+    try:
+        event = _event.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    used = msgspec.json.encode(id_) in msgspec.json.encode([event.inputs, event.tool_calls])
+    if event.kind != "run" or not (event.run_id == source or used):
+        return None
+    return Run(event.run_id, event.ts, event.tool, event.task, event.summary)
+
+
+def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:
+    """The commits that brought the id into its file, or took it away."""
+    told = git.run(
+        layout.project, "log", f"-n{_MOST}", "--no-textconv", "--format=%h%x1f%as%x1f%an%x1f%s",
+        f"-S{id_}", "--", layout.shown(file),
+    )  # fmt: skip
+    for line in (told or "").splitlines():
+        parts = line.split("\x1f")
+        if len(parts) == 4:
+            yield Commit(*parts)

@@ -1,0 +1,67 @@
+"""What the keys do on the screen that one comes from."""
+
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from agentplane.tui import actions
+from agentplane.tui.box import Box
+
+
+_SIGNS = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
+_TITLES = {
+    "inbox": "Inbox: what tools propose waits here until a person decides",
+    "shelf": "Shelf: what was decided, and what tools are given",
+}
+
+
+class Help(Box[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "close", "close"),
+        Binding("down,j", "scroll(1)", "down"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("pagedown,space", "scroll(10)", "page down"),
+        Binding("pageup", "scroll(-10)", "page up"),
+    ]
+
+    def __init__(self, where: str, keymap: actions.Keymap) -> None:
+        super().__init__()
+        self._where = where
+        self._keymap = keymap
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box wide"):
+            yield Static(Text(_TITLES.get(self._where, self._where.capitalize())), classes="box-title")
+            with VerticalScroll(can_focus=False):
+                yield Static(self._body())
+            yield Static(
+                Text("↑↓ scroll   esc close   ctrl+p finds any action by its name"), classes="box-keys"
+            )
+
+    def _body(self) -> RenderableType:
+        found = actions.on(self._where)
+        sections = dict.fromkeys(one.section for one in found)
+        width = max(cell_len(self._keymap.shown(one, 3)) for one in found)
+        parts: list[RenderableType] = [Text(_SIGNS)] if self._where in ("inbox", "shelf") else []
+        for section in sections:
+            grid = Table.grid(padding=(0, 2), expand=True)
+            grid.add_column(width=width + 2, no_wrap=True)
+            grid.add_column(ratio=1)
+            for one in found:
+                if one.section == section:
+                    grid.add_row(Text(f"  {self._keymap.shown(one, 3)}", "bold"), Text(one.what))
+            parts += [Text(f"\n{section}" if parts else section, "bold"), grid]
+        return Group(*parts)
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_close(self) -> None:
+        self.dismiss(None)

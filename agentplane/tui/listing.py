@@ -1,0 +1,262 @@
+"""A list as data: rows, the cursor, marks and what is shown of them. Knows no widget."""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
+
+import msgspec
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    badge: str
+    """One glyph: what is to be said of it."""
+    letter: str
+    """Its kind."""
+    text: str
+    right: str = ""
+    """What stands at the right edge, where there is room."""
+    state: str = ""
+    """The style of the badge: clean, conflict, flag, edited, quiet; none: plain."""
+    group: str = ""
+
+
+class Heading(msgspec.Struct, frozen=True, gc=False):
+    """The line above the rows of one group; the cursor skips it."""
+
+    text: str
+    count: int
+
+
+Line = Row | Heading
+
+
+class Listing:
+    """Rows by id. Cursor and marks are kept by id, so that they survive when the rows change."""
+
+    def __init__(self, rows: Sequence[Row] = ()) -> None:
+        self.rows: Sequence[Row] = ()
+        self.lines: list[Line] = []
+        self.cursor = -1
+        """The line that the cursor is on; -1: there is no row."""
+        self.marks: set[str] = set()
+        self.settled: dict[str, str] = {}
+        """Rows that were decided while the list is open, and the word for what became of them."""
+        self._kept: Collection[str] | None = None
+        self._places: dict[str, int] = {}
+        self._sweep: _Sweep | None = None
+        self.replace(rows)
+
+    # What is shown
+
+    def replace(self, rows: Sequence[Row]) -> None:
+        """Other rows. The cursor stays on its row; where that is gone, on the next one that was below it."""
+        here = self._from_cursor()
+        self.rows = rows
+        present = {row.id for row in rows}
+        self.marks &= present
+        self.settled = {id_: word for id_, word in self.settled.items() if id_ in present}
+        self._rebuild(here)
+
+    def narrow(self, kept: Collection[str] | None) -> None:
+        """Shows only these; None: all. Marks stay, but a verb does not reach what is hidden."""
+        here = self._from_cursor()
+        self._kept = None if kept is None else frozenset(kept)
+        self._rebuild(here)
+
+    @property
+    def narrowed(self) -> bool:
+        return self._kept is not None
+
+    @property
+    def shown(self) -> list[Row]:
+        return [line for line in self.lines if isinstance(line, Row)]
+
+    def window(self, top: int, height: int) -> list[Row]:
+        """The rows that are to be seen in so many lines from `top` on."""
+        return [line for line in self.lines[max(top, 0) : max(top, 0) + height] if isinstance(line, Row)]
+
+    def place_of(self, id_: str) -> int | None:
+        return self._places.get(id_)
+
+    def _rebuild(self, wanted: Iterable[str]) -> None:
+        kept = self._kept
+        rows = self.rows if kept is None else [row for row in self.rows if row.id in kept]
+        lines: list[Line] = []
+        for group, members in groupby(rows, key=lambda row: row.group):
+            found = list(members)
+            lines += [Heading(group, len(found)), *found] if group else found
+        self.lines = lines
+        self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
+        self.cursor = next(
+            (self._places[id_] for id_ in wanted if id_ in self._places), self._nearest(max(self.cursor, 0))
+        )
+        if self._sweep and self._sweep.anchor not in self._places:
+            self._sweep = None
+
+    def _from_cursor(self) -> list[str]:
+        """The row under the cursor, then those below it, then those above it from the nearest on."""
+        if self.cursor < 0:
+            return []
+        near = [*self.lines[self.cursor :], *self.lines[: self.cursor][::-1]]
+        return [line.id for line in near if isinstance(line, Row)]
+
+    # The cursor
+
+    @property
+    def current(self) -> Row | None:
+        line = self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
+        return line if isinstance(line, Row) else None
+
+    def move(self, steps: int) -> None:
+        """So many rows down, or up. A sweep that is under way takes along what it passes."""
+        self._end_loose_sweep()
+        self._go(self._stepped(steps))
+
+    def jump(self, line: int) -> None:
+        """To the row at this line, or the one nearest to it."""
+        self._end_loose_sweep()
+        self._go(self._nearest(line))
+
+    def seek(self, id_: str) -> bool:
+        """To the row of this id, if it is shown."""
+        place = self._places.get(id_)
+        if place is not None:
+            self._end_loose_sweep()
+            self._go(place)
+        return place is not None
+
+    def advance(self) -> None:
+        """To the next row that is not decided; where none follows, to the last one before."""
+        self._end_loose_sweep()
+        below = range(max(self.cursor, 0), len(self.lines))
+        above = range(self.cursor - 1, -1, -1)
+        for place in (*below, *above):
+            line = self.lines[place]
+            if isinstance(line, Row) and line.id not in self.settled:
+                self._go(place)
+                return
+
+    def _stepped(self, steps: int) -> int:
+        place: int = self.cursor
+        way = 1 if steps > 0 else -1
+        for _ in range(abs(steps)):
+            beyond = place + way
+            while 0 <= beyond < len(self.lines) and isinstance(self.lines[beyond], Heading):
+                beyond += way
+            if not 0 <= beyond < len(self.lines):
+                break
+            place = beyond
+        return place
+
+    def _nearest(self, line: int) -> int:
+        start = max(min(line, len(self.lines) - 1), 0)
+        places: tuple[int, ...] = (*range(start, len(self.lines)), *range(start - 1, -1, -1))
+        return next((place for place in places if isinstance(self.lines[place], Row)), -1)
+
+    def _end_loose_sweep(self) -> None:
+        if self._sweep and not self._sweep.sticky:
+            self._sweep = None
+
+    def _go(self, place: int) -> None:
+        self.cursor = place
+        if self._sweep:
+            self._extend(self._sweep)
+
+    # Marks
+
+    def toggle(self, id_: str | None = None) -> None:
+        """Marks a row, or takes its mark away; none named: the one under the cursor."""
+        self._sweep = None
+        wanted = id_ or (self.current.id if self.current else None)
+        if wanted in self.settled or wanted is None:
+            return
+        self.marks ^= {wanted}
+
+    def mark_shown(self) -> None:
+        """Marks all that is shown; where all of it is marked, takes the marks away."""
+        self._sweep = None
+        shown = {row.id for row in self.shown if row.id not in self.settled}
+        self.marks = self.marks - shown if shown <= self.marks else self.marks | shown
+
+    def unmark(self) -> bool:
+        """Takes all marks away. Whether there was something to take."""
+        had = bool(self.marks or self._sweep)
+        self.marks, self._sweep = set(), None
+        return had
+
+    @property
+    def sweeping(self) -> bool:
+        return self._sweep is not None and self._sweep.sticky
+
+    def sweep(self) -> None:
+        """Begins a range at the cursor, which every move extends; or ends it. Its marks stay."""
+        if self.sweeping:
+            self._sweep = None
+        elif self.current:
+            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=True)
+            self._extend(self._sweep)
+
+    def extend(self, steps: int) -> None:
+        """Moves, and marks what it passes; the next plain move ends the range."""
+        if self._sweep is None and self.current:
+            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
+        self._go(self._stepped(steps))
+
+    def extend_to(self, line: int) -> None:
+        """The same with the mouse: from where the cursor was to this line."""
+        if self._sweep is None and self.current:
+            self._sweep = _Sweep(self.current.id, frozenset(self.marks), sticky=False)
+        self._go(self._nearest(line))
+
+    def _extend(self, sweep: "_Sweep") -> None:
+        start = self._places.get(sweep.anchor, self.cursor)
+        first, last = sorted((start, self.cursor))
+        passed = {row.id for row in self.window(first, last - first + 1)}
+        self.marks = set(sweep.before) | (passed - self.settled.keys())
+
+    @property
+    def acted(self) -> tuple[str, ...]:
+        """What a verb acts on: what is marked and shown; without marks, the row under the cursor.
+
+        Where all marks are hidden, nothing: the cursor is not what was meant.
+        """
+        if self.marks:
+            return tuple(id_ for id_ in self._places if id_ in self.marks)
+        here = self.current
+        return (here.id,) if here and here.id not in self.settled else ()
+
+    @property
+    def told(self) -> str:
+        """`3 marked (1 hidden)`; nothing where there are no marks."""
+        if not self.marks:
+            return ""
+        hidden = sum(id_ not in self._places for id_ in self.marks)
+        return f"{len(self.marks)} marked" + (f" ({hidden} hidden)" if hidden else "")
+
+    # What was decided
+
+    def settle(self, ids: Iterable[str], word: str) -> None:
+        """Greys rows as decided; their marks go."""
+        for id_ in ids:
+            self.settled[id_] = word
+            self.marks.discard(id_)
+        self._sweep = None
+
+    def reopen(self, ids: Iterable[str]) -> None:
+        """It did not come to that: the rows wait again."""
+        for id_ in ids:
+            self.settled.pop(id_, None)
+
+    @property
+    def undecided(self) -> int:
+        return len(self._places) - sum(id_ in self._places for id_ in self.settled)
+
+
+class _Sweep(msgspec.Struct, frozen=True):
+    """A range that is being marked, from an anchor to the cursor."""
+
+    anchor: str
+    before: frozenset[str]
+    """What was marked when it began."""
+    sticky: bool
+    """Until it is ended; otherwise until the next plain move."""

@@ -1,0 +1,61 @@
+"""What threads tell the app, and the app its screens. Threads post these and touch no widget."""
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from agentplane.tui.ops import Op, Outcome
+
+
+# Reading a plane takes a while to load, and the first paint does not need it.
+if TYPE_CHECKING:
+    from agentplane.errors import AgentplaneError
+    from agentplane.tui.desk import Shown
+
+
+class OpDone(Message, bubble=False):
+    """An op was carried out."""
+
+    def __init__(self, op: Op, done: Outcome) -> None:
+        super().__init__()
+        self.op = op
+        self.done = done
+
+
+class OpFailed(Message, bubble=False):
+    """An op was refused, or could not be written."""
+
+    def __init__(self, op: Op, error: "AgentplaneError") -> None:
+        super().__init__()
+        self.op = op
+        self.error = error
+
+
+class Refreshed(Message, bubble=False):
+    """The plane was read anew."""
+
+    def __init__(self, shown: "Shown") -> None:
+        super().__init__()
+        self.shown = shown
+
+
+class Unreadable(Message, bubble=False):
+    """The plane cannot be read; what was read before stays on the screen."""
+
+    def __init__(self, error: "AgentplaneError") -> None:
+        super().__init__()
+        self.error = error
+
+
+class Looked(Message, bubble=False):
+    """Some candidates were looked at; what was found is in `shown.reviewed`."""
+
+    def __init__(self, ids: tuple[str, ...], left: int) -> None:
+        super().__init__()
+        self.ids = ids
+        self.left = left
+        """How many are still to be looked at."""
+
+
+class Changed(Message, bubble=False):
+    """Something in the plane's folder is not as it was."""

@@ -1,0 +1,116 @@
+"""What a screen asks to be done, as a value."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+
+# Reviewing takes a while to load, and the first paint does not need it.
+if TYPE_CHECKING:
+    from agentplane.memory.verbs import Proposal
+    from agentplane.review.resolve import Choice
+
+Verb = Literal[
+    "approve",
+    "approve_clean",
+    "reject",
+    "merge",
+    "edit",
+    "deprecate",
+    "adopt",
+    "revert",
+    "undo",
+    "redo",
+    "propose",
+]
+
+DOING = {
+    "approve": "approving",
+    "approve_clean": "approving",
+    "reject": "rejecting",
+    "merge": "merging",
+    "edit": "editing",
+    "deprecate": "deprecating",
+    "adopt": "adopting",
+    "revert": "reverting",
+    "undo": "undoing",
+    "redo": "redoing",
+    "propose": "proposing",
+}
+"""What a verb is called while it is under way."""
+
+PAST = {
+    "approve": "approved",
+    "approve_clean": "approved",
+    "supersede": "approved",
+    "reject": "rejected",
+    "merge": "merged",
+    "edit": "edited",
+    "deprecate": "deprecated",
+    "adopt": "adopted",
+    "revert": "reverted",
+    "undo": "undid",
+    "redo": "redid",
+    "propose": "proposed",
+}
+
+
+class Op(msgspec.Struct, frozen=True):
+    """One decision, ready to be carried out."""
+
+    verb: Verb
+    ids: tuple[str, ...] = ()
+    choice: "Choice | None" = None
+    why: str | None = None
+    text: bytes | None = None
+    seen: str | None = None
+    """The digest of the entry that the person saw."""
+    target: str | None = None
+    """The entry to merge into; with `undo`, the op that is meant."""
+    proposal: "Proposal | None" = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of an op."""
+
+    verb: str
+    of: str
+    """The verb that was undone or redone; the same as `verb` otherwise."""
+    ids: tuple[str, ...]
+    """The ids that it touched; of an approval, each candidate's is followed by its new one."""
+    op: str | None
+    """None: nothing was changed."""
+    revision: str
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Candidates and the ids that they got."""
+        if self.verb not in ("approve", "supersede"):
+            return ()
+        ids = self.ids if self.verb == "approve" else self.ids[:2]
+        return tuple(zip(ids[::2], ids[1::2], strict=False))
+
+
+def told(outcome: Outcome) -> str:
+    """`Approved DEC-031 · u undoes`."""
+    if outcome.op is None:
+        return "Nothing was changed"
+    ids = outcome.ids
+    if outcome.pairs:
+        ids = tuple(new for _, new in outcome.pairs)
+    elif outcome.verb == "merge":
+        ids = ids[-1:]
+    count = len(ids)
+    if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
+        count = max(count // 2, 1)
+        ids = tuple(id_ for id_ in ids if id_.startswith("CAND-")) or ids
+    what = ids[0] if count == 1 else f"{count:,} entries"
+    if outcome.verb in ("undo", "redo"):
+        back = "U does it again" if outcome.verb == "undo" else "u undoes"
+        return f"{PAST[outcome.verb].capitalize()} the {outcome.of} of {what} · {back}"
+    return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u undoes"
+
+
+def outcome_of(done: Any) -> Outcome:
+    """Of a `Done`, without the plane that it carries."""
+    return Outcome(done.verb, done.of, tuple(done.ids), done.op, done.revision)

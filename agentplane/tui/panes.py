@@ -1,0 +1,54 @@
+"""A list and the text of what is chosen: side by side, one over the other, or one in place of the other."""
+
+from typing import Literal
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from agentplane.tui.detail import Detail
+from agentplane.tui.list_view import MemoryList
+
+
+Side = Literal["right", "bottom"]
+
+_WIDE = 100
+_NARROW = 60
+_LOW = 15
+
+
+class Panes(Container):
+    """How they lie follows from the room there is, unless a person turned them."""
+
+    def __init__(self, view: MemoryList, detail: Detail) -> None:
+        super().__init__(classes="body")
+        self.view = view
+        self.detail = detail
+        self._hidden = False
+        self._side: Side | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+        yield self.detail
+
+    @property
+    def reading(self) -> bool:
+        """Whether the text takes the place of the list."""
+        return self.has_class("-reading")
+
+    def read(self, *, full: bool) -> None:
+        self.set_class(full, "-reading")
+        (self.detail if full else self.view).focus()
+
+    def fit(self, width: int, height: int, wanted: str = "auto") -> None:
+        wanted = self._side or wanted
+        room = not self._hidden and width >= _NARROW and (width >= _WIDE or height >= _LOW)
+        right = wanted == "right" or (wanted == "auto" and width >= _WIDE)
+        self.set_class(room and right, "-right")
+        self.set_class(room and not right, "-bottom")
+
+    def toggle(self) -> None:
+        self._hidden = not self._hidden
+
+    def turn(self) -> None:
+        self._side = "bottom" if self.has_class("-right") else "right"
+        self._hidden = False

@@ -1,0 +1,22 @@
+"""Where the program begins: the plane is being read before anything that draws is loaded."""
+
+import gc
+
+from agentplane.tui import glimpse
+
+
+def run(plane_dir: str | None = None) -> int:
+    """Opens the screens on the plane that is named, or that the current folder is in. Returns their exit code."""
+    # Until the first paint only what stays is made; looking for garbage among it would only take time.
+    gc.disable()
+    begun = glimpse.begin(plane_dir)
+    from agentplane.tui.app import PlaneApp
+
+    def open_desk():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
+        from agentplane.tui import desk
+
+        return desk.open_desk(plane_dir)
+
+    app = PlaneApp(open_desk, begun)
+    app.run()
+    return app.return_code or 0

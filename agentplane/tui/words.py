@@ -1,0 +1,114 @@
+"""Which words two texts share, and which only one of them has."""
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from typing import Literal
+
+import msgspec
+from rich.style import Style
+from rich.text import Text
+
+from agentplane.text.visible import visible
+
+
+Side = Literal["same", "here", "there"]
+
+MOST = 3000
+"""Words that are compared one by one; of longer texts the rest counts as different where it differs."""
+_TOKEN = re.compile(r"\s+|\w+(?:[.'’-]\w+)*|[^\w\s]")
+
+
+class Segment(msgspec.Struct, frozen=True):
+    text: str
+    side: Side
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A piece of both texts, in the order in which they are read."""
+
+    here: str
+    there: str
+    same: bool
+
+
+def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+    """Both texts in segments: what they share, and what is in one of them only."""
+    found = changes(here, there)
+    left = [part for change in found for part in _segments(change.here, "same" if change.same else "here")]
+    right = [part for change in found for part in _segments(change.there, "same" if change.same else "there")]
+    return tuple(left), tuple(right)
+
+
+def changes(here: str, there: str) -> list[Change]:
+    """A blank between two changes belongs to them: `30 s` -> `60 min` is one change, not two."""
+    mine, theirs = _tokens(here), _tokens(there)
+    matcher = SequenceMatcher(None, [_key(t) for t in mine], [_key(t) for t in theirs], autojunk=False)
+    plain = [
+        Change("".join(mine[i1:i2]), "".join(theirs[j1:j2]), what == "equal")
+        for what, i1, i2, j1, j2 in matcher.get_opcodes()
+    ]
+    found: list[Change] = []
+    for place, change in enumerate(plain):
+        inside = 0 < place < len(plain) - 1
+        blank = change.same and inside and change.here.isspace() and "\n" not in change.here
+        now = Change(change.here, change.there, same=False) if blank else change
+        if found and not found[-1].same and not now.same:
+            now = Change(found[-1].here + now.here, found[-1].there + now.there, same=False)
+            found[-1] = now
+        else:
+            found.append(now)
+    return found
+
+
+def woven(here: str, there: str, style: Callable[[Side], Style]) -> Text:
+    """Both texts as one: what they share once; of what differs first the one, then the other."""
+    text = Text()
+    for change in changes(here, there):
+        if change.same:
+            text.append(visible(change.there), style("same"))
+            continue
+        old, new = _segments(change.here, "here"), _segments(change.there, "there")
+        text.append_text(
+            marked([part for part in old if part.side == "here" or not change.there.strip()], style)
+        )
+        text.append(" " if change.here.strip() and change.there.strip() else "")
+        text.append_text(marked(new, style) if change.there.strip() or not change.here.strip() else Text())
+    return text
+
+
+def _segments(text: str, side: Side) -> list[Segment]:
+    """What differs, without the blanks at its edges."""
+    core = text.strip()
+    if side == "same" or not core:
+        return [Segment(text, "same")] if text else []
+    start = text.index(core)
+    parts: tuple[tuple[str, Side], ...] = (
+        (text[:start], "same"),
+        (core, side),
+        (text[start + len(core) :], "same"),
+    )
+    return [Segment(part, which) for part, which in parts if part]
+
+
+def marked(segments: Sequence[Segment], style: Callable[[Side], Style]) -> Text:
+    """The text with what differs between marks and in a style of its own: never colour alone."""
+    text = Text()
+    for segment in segments:
+        shown = visible(segment.text)
+        if segment.side == "same":
+            text.append(shown, style("same"))
+            continue
+        begin, end = ("[-", "-]") if segment.side == "here" else ("{+", "+}")
+        text.append(f"{begin}{shown}{end}", style(segment.side))
+    return text
+
+
+def _tokens(text: str) -> list[str]:
+    """Words, marks and blanks; what is beyond the most that is compared is one token."""
+    found = _TOKEN.findall(text)
+    return [*found[:MOST], "".join(found[MOST:])] if len(found) > MOST else found
+
+
+def _key(token: str) -> str:
+    return " " if token.isspace() else token.casefold()

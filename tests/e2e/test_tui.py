@@ -1,0 +1,132 @@
+"""The real program in a real terminal, driven by keys through tmux."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from tests.conftest import UNLIKE, decision, plane_in
+from tests.e2e.terminal import AGENTPLANE
+
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+_PATIENCE = 40.0
+
+
+class Tmux:
+    """A terminal of a certain size with the program in it."""
+
+    def __init__(self, folder: Path, socket: Path, size: tuple[int, int]) -> None:
+        self._tmux = ("tmux", "-S", str(socket), "-f", "/dev/null")
+        wide, high = map(str, size)
+        # The shell stays when the program ends, and says how it ended.
+        command = f"{shlex.join(AGENTPLANE)}; echo ended with $?; exec sleep 600"
+        environment = {**os.environ, "TERM": "xterm-256color", "SHELL": "/bin/sh", "LC_ALL": "C.UTF-8"}
+        subprocess.run(
+            (*self._tmux, "new-session", "-d", "-x", wide, "-y", high, "-c", str(folder), command),
+            env=environment,
+            check=True,
+        )
+
+    def press(self, *keys: str) -> None:
+        subprocess.run((*self._tmux, "send-keys", *keys), check=True)
+
+    def screen(self) -> str:
+        done = subprocess.run((*self._tmux, "capture-pane", "-p"), capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def wait_for(self, text: str) -> str:
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            if text in (shown := self.screen()):
+                return shown
+            time.sleep(0.05)
+        raise AssertionError(f"no {text!r} on the screen:\n{shown}")
+
+    def resize(self, wide: int, high: int) -> None:
+        subprocess.run((*self._tmux, "resize-window", "-x", str(wide), "-y", str(high)), check=True)
+
+    def close(self) -> None:
+        subprocess.run((*self._tmux, "kill-server"), check=False)
+
+
+@pytest.fixture
+def plane(git_project: Path) -> Plane:
+    plane = plane_in(git_project)
+    for statement in UNLIKE[:3]:
+        plane.propose(decision(statement))
+    return plane
+
+
+@pytest.fixture
+def terminal(plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tmux]:
+    tmux = Tmux(plane.layout.project, tmp_path_factory.mktemp("tmux") / "socket", (100, 30))
+    try:
+        yield tmux
+    finally:
+        tmux.close()
+
+
+def shelf(plane: Plane) -> list[str]:
+    return [entry.statement for entry in plane.memory().shelf]
+
+
+def comes_true(said: object) -> bool:
+    assert callable(said)
+    end = time.monotonic() + _PATIENCE
+    while not said() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(said())
+
+
+def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
+    before = (plane.layout.memory / "candidates.md").read_bytes()
+    terminal.wait_for("3 wait")
+    terminal.press("a")
+    assert comes_true(lambda: shelf(plane) != [])
+    (approved,) = shelf(plane)
+    assert approved in UNLIKE
+    terminal.wait_for("2 wait")
+    terminal.press("u")
+    assert comes_true(lambda: shelf(plane) == [])
+    assert (plane.layout.memory / "candidates.md").read_bytes() == before
+    terminal.wait_for("3 wait")
+    terminal.press("q")
+    assert "Traceback" not in terminal.wait_for("ended with 0")
+
+
+def test_what_another_process_proposes_shows_up(plane: Plane, terminal: Tmux) -> None:
+    terminal.wait_for("3 wait")
+    plane.propose(decision(UNLIKE[4]))
+    terminal.wait_for("4 wait")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")
+
+
+def test_the_terminal_closed_in_the_middle_loses_nothing(plane: Plane, terminal: Tmux) -> None:
+    terminal.wait_for("3 wait")
+    terminal.press("A")
+    terminal.wait_for("y approve")
+    terminal.press("y")
+    terminal.close()
+    memory = plane.memory()
+    assert sorted([entry.statement for entry in (*memory.shelf, *memory.inbox)]) == sorted(UNLIKE[:3])
+    assert len(memory.shelf) in (0, 3)
+    assert not memory.hand_edits
+    assert not plane.is_damaged()
+
+
+def test_it_lives_through_any_size(terminal: Tmux) -> None:
+    terminal.wait_for("3 wait")
+    for wide, high in ((40, 12), (12, 5), (200, 60), (60, 20), (100, 30)):
+        terminal.resize(wide, high)
+        time.sleep(0.2)
+    terminal.wait_for("3 wait")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")

@@ -1,0 +1,139 @@
+"""The real program over a real plane, driven by keys."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agentplane.api import Plane
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.bars import KeyBar, StatusBar
+from agentplane.tui.desk import Desk
+from agentplane.tui.inbox import InboxScreen
+from tests.conftest import decision
+
+
+_PATIENCE = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that can show everything, whatever the tests run in."""
+    for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+class Sitting:
+    """One person before the screens."""
+
+    def __init__(self, app: PlaneApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*("space" if char == " " else char for char in text))
+
+    async def until(self, holds: Callable[[], object], what: str = "") -> None:
+        """Waits for threads; fails with what is on the screen."""
+        end = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
+            await self.pilot.pause(0.01)
+            if holds():
+                await self.pilot.pause()
+                return
+            if asyncio.get_running_loop().time() > end:
+                raise AssertionError(f"it did not come to be: {what}\n{self.screen}")
+
+    async def calm(self) -> None:
+        """Everything was carried out, read and looked at."""
+        app = self.app
+
+        def still() -> bool:
+            shown, inbox = app.shown, self.inbox
+            return bool(
+                (shown is not None or app._unreadable)
+                and not app.pending
+                and not app._reader._reload
+                and (shown is None or (inbox._shown is shown and not app._reader.desk().to_look_at()))
+            )
+
+        await self.until(still, "calm")
+        await self.until(still, "calm")
+        await self.app.workers.wait_for_complete()
+        await self.pilot.pause(0.08)
+
+    @property
+    def inbox(self) -> InboxScreen:
+        room = self.app.room("inbox")
+        assert isinstance(room, InboxScreen)
+        return room
+
+    @property
+    def screen(self) -> str:
+        """All that is to be read."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def said(self) -> str:
+        return self.inbox.query_one(StatusBar).plain
+
+    @property
+    def keys(self) -> str:
+        return self.inbox.query_one(KeyBar).render().plain
+
+    @property
+    def rows(self) -> list[str]:
+        return [row.text for row in self.inbox.view.listing.shown]
+
+    @property
+    def here(self) -> str:
+        row = self.inbox.view.listing.current
+        return row.text if row else ""
+
+
+Steps = Callable[[Sitting], Awaitable[None]]
+
+
+def sit(
+    plane: Plane,
+    steps: Steps,
+    *,
+    size: tuple[int, int] = (120, 40),
+    check: Callable[..., Any] = lambda *_: None,
+    calm: bool = True,
+) -> PlaneApp:
+    """Opens the screens on a plane and does the steps."""
+    app = PlaneApp(lambda: Desk(plane, check))
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            sitting = Sitting(app, pilot)
+            if calm:
+                await sitting.calm()
+            await steps(sitting)
+
+    asyncio.run(run())
+    return app
+
+
+@pytest.fixture
+def three(plane: Plane) -> Plane:
+    """A plane with three clean candidates."""
+    for words in ("Use Postgres for the ledger.", "Log in JSON lines.", "Deploy on Tuesdays only."):
+        plane.propose(decision(words))
+    return plane
+
+
+def on_shelf(plane: Plane) -> list[str]:
+    return [entry.statement for entry in plane.memory().shelf]
+
+
+def waiting(plane: Plane) -> list[str]:
+    return [entry.statement for entry in plane.memory().inbox]

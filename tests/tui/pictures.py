@@ -1,0 +1,167 @@
+"""The screens over a copy of the example, as pictures: those in the documentation, and those that a test compares.
+
+python -m tests.tui.pictures           makes them anew; look at each one that changed
+python -m tests.tui.pictures --check   names what differs
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from unittest.mock import patch
+
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.plane import create
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Store
+from agentplane.tui import about, inbox
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.desk import Desk
+from tests.actor import fixed_plane
+from tests.conftest import ROOT, clean_environment
+from tests.tui.conftest import Sitting
+
+
+NOW = datetime(2026, 9, 12, 9, 0, tzinfo=UTC)
+SHOWN = ROOT / "docs" / "pictures"
+COMPARED = Path(__file__).parent / "pictures"
+WIDE, USUAL, NARROW, SMALL = (120, 40), (80, 24), (60, 20), (40, 12)
+_SETTINGS = "[tui]\ntheme = {theme!r}\n"
+_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+class Then(datetime):
+    """A clock that stands still, so that ages do not change from day to day."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "Then":
+        return cls.fromtimestamp(NOW.timestamp(), tz)
+
+
+class Picture(msgspec.Struct, frozen=True):
+    name: str
+    size: tuple[int, int]
+    keys: tuple[str, ...] = ()
+    theme: str = "auto"
+    colour: bool = True
+    empty: bool = False
+    """A new plane, in which nothing waits."""
+    documented: bool = False
+
+    @property
+    def path(self) -> Path:
+        wide, high = self.size
+        if self.documented:
+            return SHOWN / f"tui-{self.name}.svg"
+        return COMPARED / f"{self.name}-{wide}x{high}.svg"
+
+
+_COMPARE = ("down", "down", "down", "enter")
+PICTURES = (
+    Picture("inbox", WIDE, documented=True),
+    Picture("conflict", WIDE, _COMPARE, documented=True),
+    Picture("shelf", WIDE, ("2", "down", "down"), documented=True),
+    Picture("bulk", WIDE, ("A",), documented=True),
+    Picture("help", WIDE, ("question_mark",), documented=True),
+    Picture("first", WIDE, empty=True, documented=True),
+    *(Picture("inbox", size) for size in (USUAL, NARROW, SMALL)),
+    *(Picture("conflict", size, _COMPARE) for size in (USUAL, NARROW)),
+    *(Picture("shelf", size, ("2", "down", "down")) for size in (USUAL, NARROW)),
+    *(Picture("edit", size, ("e",)) for size in (WIDE, USUAL, NARROW)),
+    *(Picture("help", size, ("question_mark",)) for size in (USUAL, NARROW)),
+    *(Picture("reason", size, ("r",)) for size in (WIDE, USUAL, NARROW)),
+    Picture("marked", USUAL, ("space", "space")),
+    Picture("filtered", USUAL, ("slash", *"webhook")),
+    Picture("first", USUAL, empty=True),
+    Picture("light", WIDE, theme="textual-light"),
+    Picture("ansi", USUAL, theme="ansi-light"),
+    Picture("no-colour", WIDE, colour=False),
+)
+
+
+def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
+    """A copy of the example project, the same to the last byte wherever and whenever it is made."""
+    project = folder / "payments-api"
+    if empty:
+        project.mkdir()
+        plane = fixed_plane(project)
+        create.create(plane.store, plane.origin)
+    else:
+        shutil.copytree(ROOT / "tests" / "example" / "project", project)
+        shutil.copytree(ROOT / ".agentplane-example", project / ".agentplane")
+    with (project / ".agentplane" / "config.toml").open("a") as config:
+        config.write(_SETTINGS.format(theme=theme))
+    dates = {"GIT_AUTHOR_DATE": NOW.isoformat(), "GIT_COMMITTER_DATE": NOW.isoformat()}
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The example")):
+        subprocess.run(("git", *words), cwd=project, check=True, env={**os.environ, **dates})
+    return project
+
+
+def taken(picture: Picture) -> str:
+    with tempfile.TemporaryDirectory() as temporary:
+        project = project_in(Path(temporary), theme=picture.theme, empty=picture.empty)
+        plane = Plane(
+            Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
+        )
+        os.environ.pop("NO_COLOR", None)
+        if not picture.colour:
+            os.environ["NO_COLOR"] = "1"
+        try:
+            with patch.object(about, "datetime", Then), patch.object(inbox, "datetime", Then):
+                return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
+        finally:
+            os.environ.pop("NO_COLOR", None)
+
+
+async def _drawn(app: PlaneApp, picture: Picture) -> str:
+    async with app.run_test(size=picture.size) as pilot:
+        sitting = Sitting(app, pilot)
+        await sitting.calm()
+        for key in picture.keys:
+            await sitting.press(key)
+            await sitting.calm()
+        await asyncio.sleep(0.3)
+        await sitting.calm()
+        return _FONTS.sub("", app.export_screenshot())
+
+
+def made() -> Iterator[tuple[Picture, str]]:
+    for picture in PICTURES:
+        yield picture, taken(picture)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.tui.pictures")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", help="Only pictures of this name.")
+    arguments = parser.parse_args()
+    wanted = clean_environment() | {"TERM": "xterm-256color"}
+    os.environ.clear()
+    os.environ.update(wanted)
+    different = 0
+    for picture in PICTURES:
+        if arguments.only not in (None, picture.name):
+            continue
+        text, path = taken(picture), picture.path
+        if path.exists() and path.read_text() == text:
+            continue
+        different += 1
+        print(f"{'differs:' if arguments.check else 'wrote'} {path.relative_to(ROOT)}")
+        if not arguments.check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    return int(arguments.check and bool(different))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

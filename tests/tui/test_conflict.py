@@ -1,0 +1,289 @@
+"""A candidate beside what it conflicts with: what is shown, and what each choice writes."""
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from agentplane.api import Plane
+from agentplane.memory.verbs import Proposal
+from agentplane.review.resolve import Choice
+from agentplane.tui.conflict import ConflictScreen, Decision
+from agentplane.tui.editing import EditScreen
+from agentplane.tui.messages import Refreshed
+from agentplane.tui.ops import Op
+from agentplane.tui.outcomes import outlooks
+from tests.conftest import decision
+from tests.tui.stand import Stand, drive, words_on
+
+
+OLD = "Use PostgreSQL 15 for the ledger."
+NEW = "Use PostgreSQL 16 for the ledger."
+
+
+@pytest.fixture
+def rivals(plane: Plane) -> tuple[Plane, str]:
+    """DEC-001, and a candidate that contradicts it."""
+    plane.approve([plane.propose(decision(OLD))])
+    return plane, plane.propose(decision(NEW, rationale="The old one ends."))
+
+
+class Asked:
+    """A stand with the screen on it, and what came back from it."""
+
+    def __init__(self, plane: Plane, id_: str) -> None:
+        self.app = Stand(plane)
+        self.screen = ConflictScreen(self.app.shown.reviewed[id_])
+        self.back: list[Decision | None] = []
+
+    def drive(self, steps: object, size: tuple[int, int] = (120, 40)) -> None:
+        async def shown(pilot: Pilot[None], app: Stand) -> None:
+            app.push_screen(self.screen, self.back.append)
+            await app.calm(pilot)
+            await steps(pilot, app)  # type: ignore[operator]
+
+        drive(self.app, shown, size)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 20)])
+def test_both_are_shown_with_what_differs_marked(rivals: tuple[Plane, str], size: tuple[int, int]) -> None:
+    plane, id_ = rivals
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        said = words_on(app)
+        assert "[-15-]" in said
+        assert "{+16+}" in said
+        assert f"{id_} contradicts" in said
+        assert "DEC-001" in said
+        for name in ("1 supersede", "2 merge", "3 keep both", "4 reject"):
+            assert name in said
+
+    Asked(plane, id_).drive(steps, size)
+
+
+def test_reasons_and_what_would_be_written_are_said(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert "same subject" in words_on(app) or "15" in words_on(app)
+        assert f"{id_} is approved as DEC-002; DEC-001 becomes superseded." in words_on(app)
+        await pilot.press("j")
+        assert "It stands as DEC-001" in words_on(app)
+        await pilot.press("j", "j")
+        assert "leaves the inbox" in words_on(app)
+
+    Asked(plane, id_).drive(steps)
+
+
+@pytest.mark.parametrize("key", ["1", "enter"])
+def test_superseding(rivals: tuple[Plane, str], key: str) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press(key)
+
+    asked.drive(steps)
+    assert asked.back == [Decision(Op("approve", (id_,), choice=Choice(supersede=("DEC-001",))))]
+    asked.app.desk.do(asked.back[0].op)
+    memory = plane.memory()
+    assert memory.get("DEC-001").head.superseded_by == ("DEC-002",)
+    assert memory.get("DEC-002").head.supersedes == ("DEC-001",)
+
+
+def test_keeping_both_asks_why_and_insists(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("3", "enter")
+        assert app.screen is asked.screen
+        await pilot.press("3")
+        app.screen.query_one(Input).value = "two clusters"
+        await pilot.press("enter")
+
+    asked.drive(steps)
+    assert asked.back == [Decision(Op("approve", (id_,), choice=Choice(keep_both=True, why="two clusters")))]
+    asked.app.desk.do(asked.back[0].op)
+    assert [entry.head.status for entry in plane.memory().shelf] == ["accepted", "accepted"]
+
+
+def test_rejecting_asks_why(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("4", "escape")
+        assert app.screen is asked.screen
+        await pilot.press("4")
+        app.screen.query_one(Input).value = "not now"
+        await pilot.press("enter")
+
+    asked.drive(steps)
+    assert asked.back == [Decision(Op("reject", (id_,), why="not now"))]
+
+
+def test_merging_opens_the_draft_and_writes_one_text(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("2")
+        await app.calm(pilot)
+        edit = app.screen
+        assert isinstance(edit, EditScreen)
+        assert OLD in edit.area.text
+        assert NEW in edit.area.text
+        await pilot.press("ctrl+s")
+        assert "Nothing was changed" in words_on(app)
+        head = edit.area.text.partition("Decision:")[0]
+        edit.area.text = f"{head}Decision: Use PostgreSQL 15 or 16.\n"
+        await pilot.press("ctrl+s")
+        await app.calm(pilot)
+
+    asked.drive(steps)
+    assert asked.back == [None]
+    memory = plane.memory()
+    assert memory.get("DEC-001").statement == "Use PostgreSQL 15 or 16."
+    assert memory.inbox == []
+
+
+def test_leaving_decides_nothing(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("escape")
+
+    asked.drive(steps)
+    assert asked.back == [None]
+    assert asked.app.ops == []
+
+
+def test_an_invariant_cannot_be_kept_beside_what_contradicts_it(plane: Plane) -> None:
+    plane.approve([plane.propose(Proposal(type="invariant", statement="Never log webhook bodies."))])
+    id_ = plane.propose(decision("Always log webhook bodies."))
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert "not possible here" in words_on(app)
+        await pilot.press("3")
+        await pilot.pause()
+        assert "an invariant cannot stand beside" in words_on(app)
+        assert app.screen is asked.screen
+
+    asked.drive(steps, (140, 40))
+    assert asked.back == []
+
+
+def test_two_candidates_are_decided_one_after_the_other(plane: Plane) -> None:
+    first, second = plane.propose(decision(OLD)), plane.propose(decision(NEW))
+    asked = Asked(plane, second)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert "3 reject the other" in words_on(app)
+        await pilot.press("3")
+        app.screen.query_one(Input).value = "older"
+        await pilot.press("enter")
+
+    asked.drive(steps)
+    assert asked.back == [Decision(Op("reject", (first,), why="older"))]
+
+
+def test_several_conflicts_are_gone_through(plane: Plane) -> None:
+    plane.approve([plane.propose(decision(OLD))])
+    plane.approve([plane.propose(decision("Use MySQL for the ledger."))], Choice(keep_both=True, why="x"))
+    id_ = plane.propose(decision("Use SQLite for the ledger."))
+    asked = Asked(plane, id_)
+    count = len(asked.screen.reviewed.conflicts)
+    assert count > 1
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert f"1 of {count}" in words_on(app)
+        assert "DEC-001 and DEC-002" in words_on(app) or "DEC-002 and DEC-001" in words_on(app)
+        first = asked.screen.conflict.id
+        await pilot.press("n")
+        assert f"2 of {count}" in words_on(app)
+        assert asked.screen.conflict.id != first
+        await pilot.press("p", "1")
+
+    asked.drive(steps)
+    asked.app.desk.do(asked.back[0].op)
+    assert {entry.head.status for entry in plane.memory().shelf[:2]} == {"superseded"}
+
+
+def test_text_of_others_stays_text(plane: Plane) -> None:
+    plane.approve([plane.propose(decision("Use [red]PostgreSQL 15[/red] for the ledger."))])
+    id_ = plane.propose(decision("Use [red]PostgreSQL 16[/red] for\u200b the ledger."))
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert "[red]" in words_on(app)
+        assert "<U+200B>" in words_on(app)
+
+    asked = Asked(plane, id_)
+    asked.drive(steps)
+
+
+def test_what_the_choices_promise_is_what_is_written(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    app = Stand(plane)
+    reviewed = app.shown.reviewed[id_]
+    found = {outlook.name: outlook for outlook in outlooks(app.shown.memory, reviewed, reviewed.conflicts[0])}
+    assert "DEC-002" in found["supersede"].writes
+    done = app.desk.do(found["supersede"].op)
+    assert set(done.ids) == {id_, "DEC-002", "DEC-001"}
+
+
+@pytest.mark.parametrize("size", [(200, 60), (76, 15), (40, 12), (20, 8), (12, 5)])
+def test_every_size(rivals: tuple[Plane, str], size: tuple[int, int]) -> None:
+    plane, id_ = rivals
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("tab", "j", "tab", "k", "tab")
+        await pilot.resize_terminal(size[1] * 4, size[0] // 4 + 3)
+        assert app.screen.query_one(OptionList).size.height >= 1
+
+    Asked(plane, id_).drive(steps, size)
+
+
+def test_what_another_process_decided_is_not_decided_again(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        plane.reject([id_])
+        app.shown = app.desk.load()
+        app.screen.post_message(Refreshed(app.shown))
+        await app.calm(pilot)
+
+    asked.drive(steps)
+    assert asked.back == [None]
+
+
+def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("j")
+        memory = plane.memory()
+        old = memory.get("DEC-001")
+        core = memory.snapshot.core(old.file, old.id) or b""
+        plane.edit("DEC-001", core.replace(b"15", b"14"), old.digest)
+        app.shown = app.desk.load()
+        app.look_at_all()
+        app.screen.post_message(Refreshed(app.shown))
+        await app.calm(pilot)
+        assert "[-14-]" in words_on(app)
+        assert app.screen.query_one(OptionList).highlighted == 1
+
+    Asked(plane, id_).drive(steps)
+
+
+def test_an_id_with_markup_is_text(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    path = plane.layout.memory / "candidates.md"
+    path.write_text(path.read_text().replace(id_, "'C-[red]x[/]'"))
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert "C-[red]x[/] decision" in words_on(app)
+
+    Asked(plane, "C-[red]x[/]").drive(steps)

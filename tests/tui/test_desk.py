@@ -1,0 +1,175 @@
+"""The plane as the screens see it, without a screen."""
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput, Damaged, PlaneError, Refused
+from agentplane.memory.verbs import Proposal
+from agentplane.tui import glimpse
+from agentplane.tui.desk import Desk, as_error
+from agentplane.tui.ops import Op, Outcome, told
+from agentplane.tui.rows import Place, rows
+from tests.conftest import decision, files_of
+
+
+def desk_of(plane: Plane) -> Desk:
+    return Desk(plane, lambda *_: None)
+
+
+def test_what_is_shown_is_what_is_on_disk(three: Plane) -> None:
+    desk = desk_of(three)
+    shown = desk.load()
+    assert shown.inbox[0].statement == "Use Postgres for the ledger."
+    assert shown.shelf == ()
+    assert shown.project == "project"
+    assert shown.refusal is None
+    assert not shown.damaged
+
+
+def test_what_is_in_sight_is_looked_at_first_then_the_unseen(three: Plane) -> None:
+    desk = desk_of(three)
+    ids = [entry.id for entry in desk.load().inbox]
+    assert desk.to_look_at([ids[2]]) == [ids[2], ids[0], ids[1]]
+    desk.look([ids[0]])
+    assert desk.to_look_at() == ids[1:]
+    assert desk.shown is not None
+    assert desk.shown.reviewed.keys() == {ids[0]}
+
+
+def test_what_was_found_stays_until_it_is_looked_at_again_unless_the_text_changed(three: Plane) -> None:
+    desk = desk_of(three)
+    ids = [entry.id for entry in desk.load().inbox]
+    desk.look(ids)
+    path = three.layout.memory / "candidates.md"
+    path.write_text(path.read_text().replace("Postgres", "SQLite"))
+    shown = desk.load()
+    assert shown.reviewed.keys() == set(ids[1:])
+    assert desk.to_look_at() == ids
+
+
+def test_each_verb_is_carried_out(three: Plane) -> None:
+    desk = desk_of(three)
+    first, second, third = (entry.id for entry in desk.load().inbox)
+    assert told(desk.do(Op("approve", (first,)))) == "Approved DEC-001 · u undoes"
+    assert told(desk.do(Op("undo"))) == f"Undid the approve of {first} · U does it again"
+    assert told(desk.do(Op("redo"))) == f"Redid the approve of {first} · u undoes"
+    assert told(desk.do(Op("reject", (second,), why="no"))) == f"Rejected {second} · u undoes"
+    assert told(desk.do(Op("deprecate", ("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
+    proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
+    assert told(desk.do(Op("propose", proposal=proposal))).startswith("Proposed CAND-")
+    shown = desk.load()
+    entry = shown.memory.get(third)
+    text = (shown.memory.snapshot.core(entry.file, third) or b"").replace(b"Tuesdays", b"Mondays")
+    assert told(desk.do(Op("edit", (third,), text=text, seen=entry.digest))) == f"Edited {third} · u undoes"
+    same = desk.do(Op("edit", (third,), text=text, seen=desk.load().memory.get(third).digest))
+    assert told(same) == "Nothing was changed"
+    assert told(desk.do(Op("approve_clean"))).startswith("Approved ")
+    path = three.layout.memory / "decisions.md"
+    path.write_text(path.read_text().replace("Postgres", "MariaDB"))
+    assert told(desk.do(Op("adopt", ("DEC-001",)))) == "Adopted DEC-001 · u undoes"
+    path.write_text(path.read_text().replace("MariaDB", "Oracle"))
+    assert told(desk.do(Op("revert", ("DEC-001",)))) == "Reverted DEC-001 · u undoes"
+    assert b"MariaDB" in files_of(three)["memory/decisions.md"]
+
+
+def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_SANDBOX", "1")
+    desk = Desk(three)
+    before = files_of(three)
+    shown = desk.load()
+    assert shown.refusal == "deciding is a person's decision, and this is a shell of codex"
+    with pytest.raises(Refused, match="approving is a person's decision"):
+        desk.do(Op("approve", (shown.inbox[0].id,)))
+    assert files_of(three) == before
+
+
+def test_a_reason_is_remembered_once_and_the_last_one_comes_first(three: Plane) -> None:
+    desk = desk_of(three)
+    first, second, _ = (entry.id for entry in desk.load().inbox)
+    desk.do(Op("reject", (first,), why="one"))
+    desk.do(Op("reject", (second,), why="two"))
+    desk.learn_reasons()
+    assert desk.reasons == ("two", "one")
+    desk.remember_reason("one")
+    assert desk.reasons == ("one", "two")
+
+
+def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
+    desk = desk_of(three)
+    desk.load()
+    three.layout.root.rename(three.layout.root.with_name("elsewhere"))
+    with pytest.raises(Damaged, match="the plane is gone"):
+        desk.load()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (BadInput("no", todo="so"), "no\nso"),
+        (OSError(28, "No space left on device", "/x"), "/x: no space left on device"),
+        (ValueError("odd"), "this should not happen: ValueError: odd"),
+    ],
+)
+def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
+    assert str(as_error(error)).startswith(said)
+    assert isinstance(as_error(error), PlaneError | BadInput)
+
+
+def test_many_are_told_by_their_number() -> None:
+    bulk = Outcome("approve", "approve", ("CAND-A", "DEC-001", "CAND-B", "DEC-002"), "op", "r")
+    assert bulk.pairs == (("CAND-A", "DEC-001"), ("CAND-B", "DEC-002"))
+    assert told(bulk) == "Approved 2 entries · u undoes"
+    taking_over = Outcome("supersede", "supersede", ("CAND-A", "DEC-002", "DEC-001"), "op", "r")
+    assert told(taking_over) == "Approved DEC-002 · u undoes"
+
+
+def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> None:
+    three.approve(three.memory().inbox_ids[:1])
+    path = three.layout.memory / "decisions.md"
+    path.write_text(path.read_text().replace("Postgres", "MariaDB"))
+    desk = desk_of(three)
+    made = rows(desk.load(), Place("run", three.store.clock()))
+    assert [(row.id, row.badge, row.group) for row in made][-1] == ("edit:DEC-001", "~", "edited by hand")
+    assert len(made) == 3
+
+
+def test_what_was_kept_is_shown_at_the_next_start_unless_something_changed(three: Plane) -> None:
+    root = str(three.layout.root)
+    assert glimpse.kept(root) is None
+    desk = desk_of(three)
+    desk.load()
+    desk.look(desk.to_look_at())
+    desk.keep_glimpse()
+    found = glimpse.kept(root)
+    assert found is not None
+    assert [row[3] for row in found["rows"]][1] == "Log in JSON lines."
+    assert found["counts"] == [3, 0, 0]
+    assert found["rows"][0][1] == "●"
+    three.propose(decision("Another one."))
+    assert glimpse.kept(root) is None
+
+
+@pytest.mark.parametrize("data", ["", "[]", "{}", '{"stamp": 1, "rows": 3}', "null", "\udcff"])
+def test_a_kept_glimpse_that_is_broken_is_none(three: Plane, data: str) -> None:
+    path = three.layout.cache / "glimpse"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(data, errors="surrogateescape")
+    assert glimpse.kept(str(three.layout.root)) is None
+
+
+def test_the_child_reads_the_first_rows_and_leaves_nothing_behind(three: Plane) -> None:
+    begun = glimpse.begin(str(three.layout.root))
+    assert begun is not None
+    found = begun.get(20)
+    begun.close()
+    assert [row[3] for row in found["rows"]] == [entry.statement for entry in three.memory().inbox]
+    assert found["waiting"] == 3
+    assert found["project"] == "project"
+
+
+def test_a_plane_that_cannot_be_read_gives_no_glimpse(three: Plane) -> None:
+    three.layout.config.write_text("not toml")
+    begun = glimpse.begin(str(three.layout.root))
+    assert begun is not None
+    assert dict(begun.get(20)) == {}
+    begun.close()

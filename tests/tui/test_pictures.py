@@ -1,0 +1,47 @@
+"""The screens look as they did when somebody looked at them: `python -m tests.tui.pictures` makes the pictures."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import textual
+
+from tests.tui.pictures import PICTURES, Picture, taken
+
+
+_TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
+# What must be on a picture: one that is empty would else equal an empty one for good.
+_SAYS = {
+    "inbox": "CAND-7YJ84M", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
+    "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
+    "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
+}  # fmt: skip
+
+
+def words(svg: str) -> str:
+    return "\n".join(_TEXT.findall(svg)).replace("&#160;", " ")
+
+
+@pytest.mark.skipif(textual.__version__ != "8.2.8", reason="the pictures were made with Textual 8.2.8")
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.path.stem)
+def test_it_looks_as_it_did(picture: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("COLORTERM", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    now = taken(picture)
+    (tmp_path / picture.path.name).write_text(now)
+    assert words(now) == words(picture.path.read_text()), f"see {tmp_path / picture.path.name}"
+    assert now == picture.path.read_text(), f"see {tmp_path / picture.path.name}"
+    assert os.environ.get("NO_COLOR") is None
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.path.stem)
+def test_the_pictures_show_something(picture: Picture) -> None:
+    if picture.size[0] > 40:
+        assert _SAYS[picture.name] in words(picture.path.read_text())
+
+
+def test_themes_differ() -> None:
+    told = {picture.path.stem: picture.path.read_text() for picture in PICTURES}
+    assert len({told[name] for name in ("tui-inbox", "light-120x40", "no-colour-120x40")}) == 3

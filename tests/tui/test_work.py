@@ -1,0 +1,156 @@
+"""The threads behind the screens: order, failures, and what becomes of what has not begun."""
+
+import threading
+import time
+
+import pytest
+from textual.message import Message
+
+from agentplane.api import Plane
+from agentplane.errors import Damaged, Refused
+from agentplane.tui.desk import Desk
+from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.ops import Op, Outcome
+from agentplane.tui.work import Queue, Reader
+from tests.conftest import decision
+
+
+_PATIENCE = 20.0
+
+
+class Fake:
+    """A desk that notes what it did, and can be held up."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def do(self, op: Op) -> Outcome:
+        assert self.gate.wait(_PATIENCE)
+        if op.why == "refuse":
+            raise Refused("no")
+        if op.why == "break":
+            raise ZeroDivisionError("oh")
+        self.done.append(op.ids[0])
+        return Outcome(op.verb, op.verb, op.ids, "op", "r")
+
+
+def queue_of(fake: Fake) -> tuple[Queue, list[Message]]:
+    posted: list[Message] = []
+    return Queue(lambda: fake, posted.append), posted  # type: ignore[arg-type,return-value]
+
+
+def test_ops_are_carried_out_in_the_order_in_which_they_were_asked_for() -> None:
+    fake = Fake()
+    queue, posted = queue_of(fake)
+    for number in range(50):
+        queue.submit(Op("approve", (str(number),)))
+    assert queue.finish(_PATIENCE)
+    assert fake.done == [str(number) for number in range(50)]
+    assert [type(message) for message in posted] == [OpDone] * 50
+    queue.close()
+
+
+def test_what_fails_is_told_and_the_next_goes_on() -> None:
+    fake = Fake()
+    queue, posted = queue_of(fake)
+    for why in ("refuse", "break", None):
+        queue.submit(Op("reject", ("A",), why=why))
+    assert queue.finish(_PATIENCE)
+    assert [type(message) for message in posted] == [OpFailed, OpFailed, OpDone]
+    assert "this should not happen: ZeroDivisionError: oh" in str(posted[1].error)  # type: ignore[attr-defined]
+    queue.close()
+
+
+def test_what_has_not_begun_can_be_dropped_and_what_has_begun_ends() -> None:
+    fake = Fake()
+    fake.gate.clear()
+    queue, _ = queue_of(fake)
+    for name in "ABC":
+        queue.submit(Op("approve", (name,)))
+    while queue.slow is None:
+        time.sleep(0.001)
+    assert queue.left == 3
+    assert [op.ids for op in queue.drop()] == [("B",), ("C",)]
+    assert not queue.finish(0.01)
+    fake.gate.set()
+    assert queue.finish(_PATIENCE)
+    assert fake.done == ["A"]
+    queue.close()
+
+
+class Read:
+    """A reader over a plane, and what it posted."""
+
+    def __init__(self, plane: Plane) -> None:
+        self.posted: list[Message] = []
+        self.plane = plane
+        self.reader = Reader(lambda: Desk(plane, lambda *_: None), self.posted.append)  # type: ignore[arg-type]
+        self.reader.start()
+
+    def until(self, kind: type[Message], count: int = 1) -> list[Message]:
+        end = time.monotonic() + _PATIENCE
+        while True:
+            found = [message for message in self.posted if isinstance(message, kind)]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < end, self.posted
+            time.sleep(0.005)
+
+
+def test_the_plane_is_read_and_its_candidates_are_looked_at(three: Plane) -> None:
+    read = Read(three)
+    read.until(Refreshed)
+    read.until(Looked)
+    desk = read.reader.desk()
+    assert desk.shown is not None
+    assert len(desk.shown.reviewed) == 3
+    read.reader.close()
+
+
+def test_it_is_read_again_only_if_something_changed(three: Plane) -> None:
+    read = Read(three)
+    read.until(Looked)
+    read.reader.reload(only_if_changed=True)
+    time.sleep(0.1)
+    assert len(read.until(Refreshed)) == 1
+    three.propose(decision("Another one."))
+    read.reader.reload(only_if_changed=True)
+    read.until(Refreshed, 2)
+    read.reader.close()
+
+
+def test_what_cannot_be_read_is_told_and_tried_again(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentplane.tui.work._RETRY_SECONDS", 0.02)
+    old = three.layout.config.read_text() if three.layout.config.exists() else ""
+    three.layout.config.write_text("x = [")
+    read = Read(three)
+    error = read.until(Unreadable)[0].error  # type: ignore[attr-defined]
+    assert ".agentplane/config.toml: invalid value" in str(error)
+    three.layout.config.write_text(old)
+    read.until(Refreshed)
+    read.reader.close()
+
+
+def test_where_no_plane_can_be_opened_whoever_waits_for_it_is_told() -> None:
+    def none() -> Desk:
+        raise Damaged("nothing there")
+
+    posted: list[Message] = []
+    reader = Reader(none, posted.append)  # type: ignore[arg-type]
+    reader.start()
+    with pytest.raises(Damaged, match="nothing there"):
+        reader.desk()
+    reader.close()
+
+
+def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentplane.tui.work._TYPING_SECONDS", 0.3)
+    read = Read(three)
+    read.reader.hush()
+    read.until(Refreshed)
+    begin = time.monotonic()
+    read.until(Looked)
+    assert time.monotonic() - begin > 0.05
+    read.reader.close()
