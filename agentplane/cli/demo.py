@@ -37,7 +37,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     ctx.invoke(status_command)
     out.line()
     ctx.invoke(inbox_command)
-    out.note(f"\nThe copy is yours to play with: cd {folder}")
+    out.note(f"\nThe copy is yours to play with: cd {folder}\nThere, `agentplane` alone opens the screens.")
 
 
 def _example() -> tuple[Path, Path]:
