@@ -1,6 +1,7 @@
 """Two statements word by word: which words stand for each other, and which only one of them has."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -85,22 +86,28 @@ def _near(left: Sequence[Item], right: Sequence[Item], pairs: list[Pairing]) -> 
 
 def likeness(one: Item, other: Item) -> float:
     """How far two words can stand for each other; alternatives and opposites cannot."""
-    if apart(one, other):
+    return likeness_of(one.stem, one.written, one.name, other.stem, other.written, other.name)
+
+
+@lru_cache(maxsize=200_000)
+def likeness_of(stem: str, written: str, name: bool, stem2: str, written2: str, name2: bool) -> float:
+    lower, lower2 = written.lower(), written2.lower()
+    if apart(stem, lower, stem2, lower2):
         return 0.0
-    if alike(one.stem, other.stem):
+    if alike(stem, stem2):
         return 0.9
-    if one.name and other.name and not (one.stem.isalpha() and other.stem.isalpha()):
+    if name and name2 and not (stem.isalpha() and stem2.isalpha()):
         return 0.0
-    near = nearness(one.written.lower(), other.written.lower())
+    near = nearness(lower, lower2)
     return min(near + 0.2, 0.9) if near >= NEAR_WORD else 0.0
 
 
-def apart(one: Item, other: Item) -> bool:
+def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
     """Members of one family, or two sides of one pair of opposites."""
-    mine, theirs = words.MEMBERS.get(one.stem, ()), words.MEMBERS.get(other.stem, ())
+    mine, theirs = words.MEMBERS.get(stem, ()), words.MEMBERS.get(stem2, ())
     if mine and theirs and {family for family, _ in mine} & {family for family, _ in theirs}:
         return True
-    if negates(one.written.lower(), other.written.lower()):
+    if negates(written, written2):
         return True
-    pole, opposite = (POLES.get(bare(item.written.lower())) for item in (one, other))
+    pole, opposite = (POLES.get(bare(word)) for word in (written, written2))
     return bool(pole and opposite and pole[0] == opposite[0] and pole[1] != opposite[1])

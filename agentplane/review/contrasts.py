@@ -12,11 +12,19 @@ _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
 
 def poles(new: Statement, old: Statement) -> list[str]:
     theirs = {axis: (side, word) for axis, side, word in old.poles}
+    if _kept_so_long(new, old):
+        theirs.pop("keep", None)
     return [
         f"{word} / {theirs[axis][1]}"
         for axis, side, word in new.poles
         if axis in theirs and theirs[axis][0] != side
     ]
+
+
+def _kept_so_long(new: Statement, old: Statement) -> bool:
+    """Kept for 90 days and deleted after 90 days are one."""
+    times = ({one.value for one in side.quantities if one.dimension == "time"} for side in (new, old))
+    return bool(set.intersection(*times))
 
 
 def numbers(new: Sequence[Quantity], old: Sequence[Quantity]) -> list[str]:

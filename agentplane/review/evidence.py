@@ -1,16 +1,22 @@
 """What two statements have in common and what speaks against what, gathered for the verdict."""
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 
 from agentplane.review import vocabulary as words
-from agentplane.review.aligned import Aligned, align
+from agentplane.review.aligned import MOST, Aligned, align
 from agentplane.review.contrasts import modals, numbers, poles
 from agentplane.review.lines import Item
 from agentplane.review.slots import Slots, side_by_side
-from agentplane.review.statement import Statement
+from agentplane.review.statement import Statement, parse
 from agentplane.review.stems import CONTEXTS, POLES, bare
 from agentplane.review.subjects import negates
+
+
+Sides = Mapping[str, tuple[int, str]]
+"""Of each pair of opposites, the side and the word."""
+IN_TIME = ("before / after", "after / before")
+"""`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
 
 class Evidence:
@@ -20,12 +26,18 @@ class Evidence:
         self.new, self.old = new, old
         self.aligned: Aligned = align(new, old)
         self.slots: Slots = side_by_side(new.choices, old.choices)
-        self.poles = poles(new, old)
+        self.turned = turned(self.aligned)
+        self.one_order = not self.turned and bool(_order(self.aligned.left) and _order(self.aligned.right))
+        self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.modals = modals(new, old)
-        self.opposites = _opposites(self.aligned) if new.denies == old.denies else []
+        opposites = (
+            _opposites(self.aligned, _sides(new.source), _sides(old.source))
+            if new.denies == old.denies
+            else []
+        )
+        self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
         self.contexts = _contexts(self.aligned)
-        self.turned = turned(self.aligned)
 
     @property
     def against(self) -> bool:
@@ -116,9 +128,8 @@ class Evidence:
         return " ".join(list(told)[:most])
 
 
-def _opposites(aligned: Aligned) -> list[str]:
+def _opposites(aligned: Aligned, mine: Sides, others: Sides) -> list[str]:
     """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
-    mine, others = _sides(aligned.left), _sides(aligned.right)
     found = [
         f"{word} / {others[axis][1]}"
         for axis, (side, word) in mine.items()
@@ -132,9 +143,10 @@ def _opposites(aligned: Aligned) -> list[str]:
     return found
 
 
-def _sides(items: Sequence[Item]) -> dict[str, tuple[int, str]]:
+@lru_cache(maxsize=16_384)
+def _sides(source: str) -> Sides:
     found: dict[str, tuple[int, str]] = {}
-    for item in items:
+    for item in parse(source).line[:MOST]:
         word = item.written.lower()
         pole = words.POLES.get(word) or POLES.get(bare(word))
         if pole:

@@ -72,7 +72,6 @@ class Conflicts:
         found = [tuple(find(text, [*shelf, *inbox], pairs.compare)) for text, shelf, inbox in near]
         if self._beside is None:
             pairs.save(self.memory.snapshot)
-            self.kept.save()
         return found
 
     @cached_property
@@ -143,7 +142,6 @@ class Reviewer:
         entries = [self.memory.get(name) for name in wanted] if wanted else self.memory.inbox
         found = self.conflicts.of_each(entries)
         self._rejected.look_up([text_of(entry) for entry in entries])
-        self.conflicts.kept.save()
         return [self._reviewed(entry, conflicts) for entry, conflicts in zip(entries, found, strict=True)]
 
     def _reviewed(self, entry: Entry, conflicts: Sequence[Conflict]) -> Reviewed:

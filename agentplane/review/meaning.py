@@ -3,6 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 
 @lru_cache(maxsize=1)
 def _vectors() -> Any | None:
@@ -11,13 +14,24 @@ def _vectors() -> Any | None:
     return vectors.Vectors(limit=0) if vectors.available() is None else None
 
 
+def embeds() -> bool:
+    return _vectors() is not None
+
+
+@lru_cache(maxsize=20_000)
+def rough(text: str) -> npt.NDArray[np.float64]:
+    """As the weights give it: a rarer word has a longer vector. Zero where there is none."""
+    vectors = _vectors()
+    if vectors is None:
+        return np.zeros(1)
+    row: npt.NDArray[np.float64] = vectors.of([text])[0].astype("float64")
+    return row
+
+
 @lru_cache(maxsize=20_000)
 def _vector(text: str) -> Any | None:
     """Of length 1; None: there is none."""
-    vectors = _vectors()
-    if vectors is None:
-        return None
-    row = vectors.of([text[:80]])[0].astype("float64")
+    row = rough(text[:80])
     length = float((row * row).sum()) ** 0.5
     return row / length if length else None
 

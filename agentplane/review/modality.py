@@ -7,6 +7,9 @@ from agentplane.review.tokens import NEGATORS, Token
 
 
 _CONDITIONS = words.listed("if when whenever which who whose where while")
+_MAY = words.listed("can may could")
+_BLANK = words.listed("out blank empty")
+_AGAIN = words.listed("it they we he she")
 _NONE = words.listed("nothing nobody none no")
 _KEPT_OUT = ("kept out of", "keep out of", "stays out of", "stay out of", "kept off", "keep off", "left alone", "leave alone",
              "stay away from", "kept away from", "free of", "regardless of", "independent of", "exempt from", "hands off", "off limits", "out of bounds",
@@ -28,6 +31,8 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
     line = _demanded([token.word for token in tokens if not token.used])
     if not line:
         return "plain", ""
+    if _left_out(line):
+        return "need not", "may be left out"
     negators = [at for at, word in enumerate(line) if word in NEGATORS and not _bounds(line, at)]
     for at, word in enumerate(line):
         if word in (
@@ -73,10 +78,22 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
     return "plain", ""
 
 
+def _left_out(line: list[str]) -> bool:
+    """`can be left blank`, `you may leave it out`."""
+    at = next((at for at, word in enumerate(line) if word in ("leave", "left", "omit", "omitted")), None)
+    if at is None or not _MAY.intersection(line[:at]) or not NEGATORS.isdisjoint(line):
+        return False
+    return line[at].startswith("omit") or not _BLANK.isdisjoint(line[at + 1 : at + 6])
+
+
 def _demanded(line: list[str]) -> list[str]:
     """Without the condition: `if it is not fed` forbids nothing."""
     if line and line[0] in _CONDITIONS and "," in line[:-1]:
         return line[line.index(",") + 1 :]
+    if line and line[0] in _CONDITIONS:
+        main = next((at for at in range(4, len(line)) if line[at] in _AGAIN), None)
+        if main:
+            return line[main:]
     for at in range(2, len(line)):
         if line[at] in _CONDITIONS:
             return line[:at]

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 FEW = 48
 """So many are all compared."""
 NEAREST = 24
-"""Of more, so many. On pairs of paraphrases and contradictions among 822 statements, the other half of each
-pair was among the first 24 (`python -m tests.bench.kinds --ranks`)."""
+"""Of more, so many. `python -m tests.bench.kinds --ranks` prints how often what is to be found is among them."""
 COPIES = 4
 """Of those that say one thing word for word, so many are compared."""
 
@@ -59,7 +58,7 @@ class Kept:
         return Vectors(cache.load(self.layout, _VECTORS))
 
     def save(self) -> None:
-        """Keeps the vectors if any came to them."""
+        """Keeps the vectors if any came to them. Those of a few texts are made faster than all are written."""
         if "vectors" in self.__dict__ and self.vectors.changed:
             cache.save_as_of(self.layout, self.head, _VECTORS, self.vectors.to_bytes())
             self.vectors.changed = False
@@ -132,6 +131,7 @@ class Neighbours:
         corpus = Corpus.from_bytes(texts, data, self._kept.vectors)
         if not corpus.was_kept:
             cache.save_as_of(self._kept.layout, self._kept.head, self._name, corpus.to_bytes())
+            self._kept.save()
         return corpus
 
 

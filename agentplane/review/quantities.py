@@ -12,6 +12,7 @@ from agentplane.review.tokens import NEGATORS, Token
 
 Bound = Literal["", "at least", "at most"]
 
+_DAYS = words.listed("business working calendar")
 _NEWER = (["newer"], ["up"], ["above"], ["higher"], ["later"], ["upwards"])
 _AT_LEAST = ("at least", "minimum", "no less than", "not less than", "or more", "or newer", "or later", "min", "more than",
              "above", "no fewer than", "over")  # fmt: skip
@@ -66,6 +67,9 @@ def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
     around = " ".join(line[max(0, place - 5) : place + 6])
     bound = _bound(line, place)
     unit_at = place + 1
+    if after in _DAYS and line[place + 2 : place + 3] and line[place + 2] in words.UNITS:
+        tokens[place + 1].used, after = True, line[place + 2]
+        tokens[place + 2].used = True
     if after in words.UNITS and not (len(after) == 1 and word.isalpha()):
         dimension, factor = words.UNITS[after]
         for used in tokens[place : place + 2]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agentplane.review.aligned import Aligned
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
+from agentplane.review.shades import shades
 from agentplane.review.statement import Statement
 
 
@@ -28,7 +29,7 @@ def measured(new: Statement, old: Statement, evidence: Evidence, rules: str) -> 
     against = float(evidence.against or rules == "contradiction")
     said |= {f"against_{name}": against * said[name] for name in AGAINST}
     said |= {f"quiet_{name}": (1.0 - against) * said[name] for name in QUIET}
-    return {name: value for name, value in said.items() if name not in PARTLY}
+    return {name: value for name, value in said.items() if name not in PARTLY} | shades(evidence)
 
 
 def _words(evidence: Evidence) -> dict[str, float]:

@@ -60,6 +60,8 @@ class Statement(msgspec.Struct, frozen=True):
     """All that it says, in order."""
     denies: bool = False
     """Whether it says anywhere what is not."""
+    source: str = ""
+    """As it was given to `parse`."""
 
 
 @lru_cache(maxsize=16_384)
@@ -71,7 +73,7 @@ def parse(text: str) -> Statement:
         for aside, clause in clauses(sentence):
             reader.read(clause, aside=aside)
         items += items_of(sentence, sum(item.weight for item in items))
-    return reader.statement(" ".join(clean.lower().strip(" .!").split()), tuple(items))
+    return reader.statement(" ".join(clean.lower().strip(" .!").split()), tuple(items), text)
 
 
 class _Reader:
@@ -90,7 +92,7 @@ class _Reader:
         self.denied: dict[str, None] = {}
         self.place: tuple[str, ...] = ()
 
-    def statement(self, text: str, line: tuple[Item, ...]) -> Statement:
+    def statement(self, text: str, line: tuple[Item, ...], source: str) -> Statement:
         subject = tuple(self.subject)
         return Statement(
             text=text,
@@ -109,6 +111,7 @@ class _Reader:
             place=self.place,
             line=line,
             denies=denies(text),
+            source=source,
         )
 
     def read(self, tokens: list[Token], *, aside: bool = False) -> None:

@@ -62,6 +62,7 @@ _DONE = frozenset(_cut(word) for word in words.ACTIONS) | {
 LIGHT = frozenset(stem(word) for word in words.LIGHT) | {_cut(word) for word in words.LIGHT} | words.LIGHT
 
 
+@lru_cache(maxsize=50_000)
 def bare(word: str) -> str:
     return words.IRREGULAR.get(word) or _cut(word)
 

@@ -1,6 +1,7 @@
 """The words that say what two statements are about: which are shared, and which only one has."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agentplane.review.slots import Slots
 from agentplane.review.statement import Statement
@@ -44,6 +45,7 @@ def _with_lone_poles(one: Statement, other: Statement) -> list[str]:
     return [*one.subject, *(word for word in lone if word in other.subject and word not in one.subject)]
 
 
+@lru_cache(maxsize=200_000)
 def negates(one: str, other: str) -> bool:
     """`unsigned` and `signed`: one word is the other behind a prefix that denies it."""
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
@@ -53,6 +55,7 @@ def negates(one: str, other: str) -> bool:
     )
 
 
+@lru_cache(maxsize=200_000)
 def alike(one: str, other: str) -> bool:
     from rapidfuzz import fuzz
 

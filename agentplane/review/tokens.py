@@ -27,6 +27,7 @@ _CODE = re.compile(
 """What a program, not a person, would read: paths, file names, identifiers, what stands in backticks."""
 _SIGNS = re.compile(r"[/._:*{}()<>=~@-]|[a-z][A-Z]")
 
+_EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
 _REASON = words.listed("because since otherwise")
 
 _BREAKS = frozenset(".;!?")
@@ -53,7 +54,7 @@ def normal(text: str) -> str:
     """Without what is not seen, in one form, on one line."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text[: MAX_CHARS * 2])
-        text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
+        text = _EURO.sub(r"\1 eur", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
     text = "".join(char if char.isprintable() else " " for char in text[:MAX_CHARS])
     return " ".join(text.split())
 

@@ -2,8 +2,8 @@
 
 They stand in pairs/, a line a pair: `kind[/how] | on the shelf | proposed`; `@ glob` at the end of a side is
 its scope. Each file is by another hand, and none but the fourth and the fifth had seen the program. Words and limits of `review/` were
-tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) and all of the judge's are set
-aside. Nobody who tunes reads the judge's pairs, and no program prints them.
+tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) and all of the two judges' are set
+aside. Nobody who tunes reads the judges' pairs, and no program prints them.
 """
 
 import hashlib
@@ -54,16 +54,21 @@ def _side(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 FIRST, SECOND, THIRD, JUDGE = map(_read, ("first", "second", "third", "judge"))
+FIVE, SIX, SEVEN, JUDGE_TWO = map(_read, ("five", "six", "seven", "judge_two"))
 FOURTH = (*_read("fourth"), *_read("fifth"))
 FIRST_TUNED = tuple(pair for pair in FIRST if not pair.held_out)
 HELD_OUT = tuple(pair for pair in FIRST if pair.held_out)
-TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH)
+TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN)
 SETS = {
     "first": FIRST_TUNED,
     "held_out": HELD_OUT,
     "second": SECOND,
     "third": THIRD,
     "fourth": FOURTH,
+    "five": FIVE,
+    "six": SIX,
+    "seven": SEVEN,
     "judge": JUDGE,
+    "judge_two": JUDGE_TWO,
 }
 PAIRS = tuple(pair for pairs in SETS.values() for pair in pairs)

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[Proposal, Proposal]] = {
     ),
     "known": (decision("Keep migrations as SQL files"), decision("Keep migrations as SQL files only")),
     "status": (decision("The build is broken"), decision("Never deploy while the build is broken")),
-    "repeat": (decision("Redis caches the sessions"), decision("Redis does not cache the sessions")),
+    "repeat": (decision("Sessions are cached in Redis"), decision("Redis does not cache the sessions")),
 }  # fmt: skip
 
 

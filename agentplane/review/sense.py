@@ -1,0 +1,142 @@
+"""What a statement means as a whole: its words as vectors, and how far it denies, limits or generalises.
+
+Worked out once for each statement. Vectors are whole numbers, so their products are the same on every machine.
+"""
+
+import re
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agentplane.review import vocabulary as words
+from agentplane.review.meaning import rough
+from agentplane.review.statement import parse
+
+
+Floats = npt.NDArray[np.float64]
+STEPS = 254
+MOST = 40
+"""So many words of a statement are looked at; as many as are aligned."""
+
+_NOT = words.listed(
+    "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither without"
+    " ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
+    " avoids impossible disabled disable off exclude excludes excluded omit omitted against lacks lack prohibited disallow"
+    " disallowed stops blank declined denied blocked nowhere untouched rejects rejected reject fails unchecked out non"
+)
+_CANCELS = words.listed("until unless except but before")
+_LIMITS = words.listed("more less fewer later only least longer")
+_ONLY = words.listed("only solely alone exclusively sole just nowhere nobody")
+_ALL = words.listed(
+    "all every each any everywhere anyone everybody everyone whole both included always other"
+)
+_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_CODE = re.compile(r"`[^`]*`|\S*[_/]\S*")
+_BREAK = re.compile(r"[;:,.] | because | since | so that ")
+
+
+class Sense:
+    """Of one statement."""
+
+    def __init__(self, source: str) -> None:
+        statement = parse(source)
+        self.line = statement.line[:MOST]
+        self.places = {at: row for row, at in enumerate(at for at, it in enumerate(self.line) if it.weight)}
+        told = [self.line[at] for at in self.places]
+        raw = np.array([rough(item.written.lower()) for item in told]).reshape(len(told), -1 if told else 1)
+        weights = np.array([item.weight for item in told])
+        norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if told else np.zeros(0)
+        # A longer vector is a rarer word; without vectors all are equal.
+        norms = np.where(norms > 0, norms, 1.0)
+        self.rows = np.rint(raw / norms[:, None] * STEPS)
+        self.counts = weights * norms
+        self.heavy = norms * self.counts
+        self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
+        self._source = source
+        said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
+        self.denials = _denials(said)
+        self.denials_first = _denials(_first(statement.text))
+        self.only = not _ONLY.isdisjoint(said)
+        self.all = not _ALL.isdisjoint(said)
+        whole = float(self.counts.sum()) or 1.0
+        self.shares = {item.stem: float(count) / whole for item, count in zip(told, self.counts, strict=True)}
+        """What part of the statement each of its words is."""
+
+    @cached_property
+    def text(self) -> Floats | None:
+        """Of the whole text; most statements are told apart before it is asked for."""
+        return _whole_numbers(rough(self._source[:800]))
+
+
+@lru_cache(maxsize=16_384)
+def sense(source: str) -> Sense:
+    return Sense(source)
+
+
+def product(one: Any | None, other: Any | None) -> float:
+    """How near two directions are, -1 to 1."""
+    return round(float(one @ other) / STEPS**2, 4) if one is not None and other is not None else 0.0
+
+
+def common(one: Sense, other: Sense) -> float:
+    """Of the statement that shares more, the part that both have word by word."""
+    both = one.shares.keys() & other.shares.keys()
+    if not both:
+        return 0.0
+    return max(sum(one.shares[stem] for stem in both), sum(other.shares[stem] for stem in both))
+
+
+def near_words(one: Sense, other: Sense) -> Floats:
+    """How near each word of the one is to each of the other, 0 to 1."""
+    table: Floats = one.rows @ other.rows.T
+    return np.clip(table, 0, STEPS**2) / STEPS**2
+
+
+def cover(one: Sense, other: Sense) -> float:
+    """How much of each is met by the other, word by word; the lesser of both."""
+    if not one.shares or not other.shares:
+        return 0.0
+    table = near_words(one, other)
+    rows, columns = table.max(axis=1), table.max(axis=0)
+    both = one.shares.keys() & other.shares.keys()
+    for met, side in ((rows, one), (columns, other)):
+        for at, row in side.places.items():
+            if side.line[at].stem in both:
+                met[row] = 1.0
+    return min(share(one.counts, rows), share(other.counts, columns))
+
+
+def share(counts: Floats, met: Floats) -> float:
+    return round(float(counts @ met) / float(counts.sum()), 4)
+
+
+def direction(rows: Floats) -> Floats | None:
+    """Of all the rows together."""
+    return _whole_numbers(rows.sum(axis=0)) if len(rows) else None
+
+
+def _whole_numbers(row: Floats) -> Floats | None:
+    length = float((row * row).sum()) ** 0.5
+    return np.rint(row / length * STEPS) if length else None
+
+
+def _first(text: str) -> list[str]:
+    """The words of the first clause that says something: what comes behind often says it once more."""
+    begin = ""
+    for part in _BREAK.split(_CODE.sub("X", text)):
+        begin += f" {part}"
+        if len(begin.split()) >= 4:
+            break
+    return _WORD.findall(begin)
+
+
+def _denials(said: list[str]) -> int:
+    """How often it denies: twice is not at all, as in `not before`, `never without`."""
+    count = 0
+    for place, word in enumerate(said):
+        bounds = said[place + 1 : place + 2]
+        if (word in _NOT and not (bounds and bounds[0] in _LIMITS)) or (word in _CANCELS and count):
+            count += 1
+    return count

@@ -1,0 +1,57 @@
+"""What a person is told where no single value speaks against: what only one of two statements says."""
+
+from collections.abc import Sequence
+
+from agentplane.review.evidence import Evidence
+from agentplane.review.lines import Item
+from agentplane.review.sense import sense
+from agentplane.review.shades import Lone
+
+
+MOST = 4
+"""So many words are shown."""
+
+
+def whys(evidence: Evidence) -> list[str]:
+    """Other amounts, other reach, a denial on one side, or other words; the first that there is."""
+    return _amounts(evidence) or _reach(evidence) or _denied(evidence) or _words(evidence)
+
+
+def _amounts(evidence: Evidence) -> list[str]:
+    for one in evidence.new.quantities:
+        other = [there for there in evidence.old.quantities if there.dimension == one.dimension]
+        if other and all(there.value != one.value for there in other):
+            return [f"{one.shown} / {other[0].shown}"]
+    return []
+
+
+def _reach(evidence: Evidence) -> list[str]:
+    new, old = sense(evidence.new.source), sense(evidence.old.source)
+    if new.only and old.all and not old.only:
+        return ["holds for one only / for all"]
+    if old.only and new.all and not new.only:
+        return ["holds for all / for one only"]
+    return []
+
+
+def _denied(evidence: Evidence) -> list[str]:
+    denials = [sense(side.source).denials_first % 2 for side in (evidence.new, evidence.old)]
+    if denials[0] == denials[1] or not evidence.shared(1):
+        return []
+    said = "denied / not denied" if denials[0] else "not denied / denied"
+    return [f"same subject `{evidence.shared(3)}`, {said}"]
+
+
+def _words(evidence: Evidence) -> list[str]:
+    aligned = evidence.aligned
+    mine = _shown(aligned.left, aligned.left_only)
+    others = _shown(aligned.right, aligned.right_only)
+    if not mine or not others or not evidence.shared(1):
+        return []
+    return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]
+
+
+def _shown(items: Sequence[Item], places: Sequence[int]) -> str:
+    """Those that stand where a choice stands, else all that only this one has."""
+    filled = Lone(items, places).filled
+    return " ".join(items[at].written for at in sorted(filled or places)[:MOST])[:80]
