@@ -110,7 +110,7 @@ def test_what_another_process_proposes_shows_up(plane: Plane, terminal: Tmux) ->
 
 
 def test_the_terminal_closed_in_the_middle_loses_nothing(plane: Plane, terminal: Tmux) -> None:
-    terminal.wait_for("3 wait")
+    terminal.wait_for("● D")
     terminal.press("A")
     terminal.wait_for("y approve")
     terminal.press("y")

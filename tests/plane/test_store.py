@@ -13,7 +13,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane import ledger, records
 from agentplane.plane.store import Plan, Snapshot
 from agentplane.text import canonical, files
-from tests.conftest import decision, files_of
+from tests.conftest import UNLIKE, decision, files_of
 
 
 def last_event(plane: Plane) -> dict[str, object]:
@@ -119,7 +119,7 @@ def test_an_op_that_fails_before_its_commit_point_never_was(
 
 
 def test_views_are_made_from_the_history_alone(plane: Plane) -> None:
-    ids = [plane.propose(decision(f"Number {number}.")) for number in range(5)]
+    ids = [plane.propose(decision(statement)) for statement in UNLIKE[:5]]
     plane.approve(ids[:3])
     state = json.loads(plane.layout.state.read_bytes())
     assert state["schema"] == "agentplane/state@1"
@@ -132,7 +132,7 @@ def test_views_are_made_from_the_history_alone(plane: Plane) -> None:
 
 
 def test_the_ledger_carried_on_equals_the_ledger_made_anew(plane: Plane) -> None:
-    ids = [plane.propose(decision(f"Number {number}.")) for number in range(6)]
+    ids = [plane.propose(decision(statement)) for statement in UNLIKE]
     plane.approve(ids[:3])
     plane.undo()
     plane.reject(ids[3:])

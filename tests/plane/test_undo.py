@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput, Refused
+from agentplane.review.resolve import Choice
 from tests.conftest import decision, files_of, plane_in
 
 
@@ -104,7 +105,7 @@ def test_ids_are_not_used_again_after_an_undo(plane: Plane) -> None:
 def test_bulk_approval_is_one_step(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Number {number}.")) for number in range(30)]
     before = files_of(plane)
-    plane.approve(ids)
+    plane.approve(ids, Choice(keep_both=True, why="they are told apart by their numbers"))
     assert len(plane.memory().shelf) == 30
     plane.undo()
     assert files_of(plane) == before
@@ -166,7 +167,7 @@ def act(plane: Plane, action: str, number: int) -> None:
         case "propose":
             plane.propose(decision(f"Number {number}.", tags=["x"]))
         case "approve":
-            plane.approve(memory.inbox_ids[:2])
+            plane.approve(memory.inbox_ids[:2], Choice(keep_both=True, why="numbers"))
         case "reject":
             plane.reject(memory.inbox_ids[-1:])
         case "deprecate":
