@@ -14,6 +14,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Input
 
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, themes
@@ -66,6 +67,11 @@ class PlaneApp(App[None]):
         self._unreadable = ""
         self._leaving = False
         self._settings_seen: Any = None
+
+    def on_key(self, event: events.Key) -> None:
+        """What was typed on while the field opened comes here, not to the field; it belongs there."""
+        if isinstance(self.focused, Input) and event.is_printable and event.character:
+            self.focused.insert_text_at_cursor(event.character)
 
     # Screens
 

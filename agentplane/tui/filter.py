@@ -1,9 +1,12 @@
 """The line in which a filter is typed."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.widgets import Input
+
+from agentplane.tui.bars import StatusBar
 
 
 class Filter(Input):
@@ -23,5 +26,7 @@ class Filter(Input):
         )
         self.cursor_blink = False
 
-    def on_mount(self) -> None:
-        self.focus()
+    async def open_on(self, screen: Screen[Any]) -> None:
+        """Has the keys when this returns: what is typed on at once must not reach the list, where letters decide."""
+        await screen.mount(self, before=screen.query_one(StatusBar))
+        screen.set_focus(self)

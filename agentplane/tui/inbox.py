@@ -288,11 +288,11 @@ class InboxScreen(Deciding):
 
     # The filter
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         from agentplane.tui.filter import Filter
 
         if not self.query(Filter):
-            self.mount(Filter(self._words), before=self.query_one(StatusBar))
+            await Filter(self._words).open_on(self)
 
     def on_input_changed(self, event: "Input.Changed") -> None:
         event.stop()

@@ -327,11 +327,11 @@ class ShelfScreen(Screen[None]):
 
     # The filter
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         if not self.query(Filter):
             field = Filter(self._words)
             field.placeholder = query.HINT
-            self.mount(field, before=self.query_one(StatusBar))
+            await field.open_on(self)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -130,3 +130,14 @@ def test_it_lives_through_any_size(terminal: Tmux) -> None:
     terminal.wait_for("3 wait")
     terminal.press("q")
     terminal.wait_for("ended with 0")
+
+
+def test_words_typed_into_the_filter_in_one_breath_decide_nothing(plane: Plane, terminal: Tmux) -> None:
+    terminal.wait_for("● D")
+    terminal.press("/aara")
+    terminal.wait_for("/aara finds 0")
+    assert len(plane.memory().inbox_ids) == 3
+    terminal.press("Escape")
+    terminal.wait_for("grouped by run")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")
