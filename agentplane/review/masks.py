@@ -1,0 +1,130 @@
+"""Secrets in what programs print, masked where they stand.
+
+Output is long and mostly harmless, so only the lines in which a secret could stand are looked at closely.
+What steers a terminal is left out of the look: a token in colour is still a token.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from agentplane.review import secrets
+
+
+class Masked(msgspec.Struct, frozen=True):
+    """A secret that was taken out; never the secret itself."""
+
+    kind: str
+    line: int
+
+
+_WORTH = re.compile(
+    rb"(?i)key|pass|pwd|secret|token|authorization|://[^\s/]{1,200}@|[0-9A-Za-z_+/=-]{18}|[A-Z0-9]{11}"
+)
+_KEY_BLOCK = re.compile(
+    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----).){16,20000}"
+    rb"(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
+    re.DOTALL,
+)
+_STEERING = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]"
+)
+_PIECE = 16_000
+_OVERLAP = 600
+
+
+def masked(data: bytes) -> tuple[bytes, list[Masked]]:
+    """The bytes with every secret replaced by its kind, and what was replaced on which line."""
+    found = [(match.start(), match.end(), "a private key") for match in _KEY_BLOCK.finditer(data)]
+    for start, end in _worth_a_look(data):
+        found += [(start + at, start + until, kind) for at, until, kind in _in_piece(data[start:end])]
+    return _replaced(data, _apart(found))
+
+
+def masked_text(text: str) -> str:
+    return masked(text.encode(errors="surrogateescape"))[0].decode(errors="replace")
+
+
+def masked_value(value: Any) -> Any:
+    """The same for each text of a value as JSON has it; the names of fields stay."""
+    if isinstance(value, str):
+        return masked_text(value)
+    if isinstance(value, dict):
+        return {key: masked_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked_value(item) for item in value]
+    return value
+
+
+def _worth_a_look(data: bytes) -> Iterator[tuple[int, int]]:
+    """Pieces of the lines in which a secret could stand; those of a long line overlap."""
+    place = 0
+    while match := _WORTH.search(data, place):
+        begin = max(data.rfind(b"\n", 0, match.start()) + 1, place)
+        end = data.find(b"\n", match.end())
+        end = len(data) if end < 0 else end
+        for start in range(begin, end, _PIECE):
+            yield max(begin, start - _OVERLAP), min(end, start + _PIECE)
+        place = end + 1
+
+
+def _in_piece(piece: bytes) -> list[tuple[int, int, str]]:
+    text = piece.decode(errors="surrogateescape")
+    plain, places = _without_steering(text)
+    if not places and text.isascii():
+        return secrets.spans(text)
+    return [(_offset(text, places, at), _offset(text, places, end - 1) + 1, kind)
+            for at, end, kind in secrets.spans(plain)]  # fmt: skip
+
+
+def _without_steering(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text without what steers a terminal, and for each piece left where it begins here and there."""
+    kept: list[str] = []
+    places: list[tuple[int, int]] = []
+    place = length = 0
+    for match in _STEERING.finditer(text):
+        if match.start() > place:
+            places.append((length, place))
+            kept.append(text[place : match.start()])
+            length += match.start() - place
+        place = match.end()
+    if not place:
+        return text, []
+    places.append((length, place))
+    return "".join([*kept, text[place:]]), places
+
+
+def _offset(text: str, places: list[tuple[int, int]], at: int) -> int:
+    """The byte at which a character of the plain text stands in the piece."""
+    for here, there in reversed(places):
+        if here <= at:
+            at = there + at - here
+            break
+    return len(text[:at].encode(errors="surrogateescape"))
+
+
+def _apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """In order; what begins within another belongs to it."""
+    merged: list[tuple[int, int, str]] = []
+    for start, end, kind in sorted(found):
+        if merged and start < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = (first, max(last, end), name)
+        else:
+            merged.append((start, end, kind))
+    return merged
+
+
+def _replaced(data: bytes, found: list[tuple[int, int, str]]) -> tuple[bytes, list[Masked]]:
+    parts: list[bytes] = []
+    notes: list[Masked] = []
+    place, line, counted = 0, 1, 0
+    for start, end, kind in found:
+        line += data.count(b"\n", counted, start)
+        counted = start
+        notes.append(Masked(kind, line))
+        parts += [data[place:start], f"[masked: {kind}]".encode()]
+        place = end
+    return b"".join([*parts, data[place:]]), notes

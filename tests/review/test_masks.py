@@ -1,0 +1,90 @@
+"""What is masked in the output of programs, and what stays as it is."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentplane.review import masks
+from agentplane.review.masks import masked, masked_value
+
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+PASSWORD = "hunter2!xY9#q"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"token {TOKEN} and more",
+        f"\x1b[31mtoken \x1b[1m{TOKEN[:12]}\x1b[0m{TOKEN[12:]}\x1b[0m\r\nnext",
+        f"ä ü {TOKEN}\n",
+        f'{{"password": "{PASSWORD}"}}',
+        f"PASSWORD='{PASSWORD}'",
+        f"DB_PASSWORD={PASSWORD}",
+        f"postgres://me:{PASSWORD.replace('#', '')}@db.internal/app",
+        f"{TOKEN}\u200b",
+        "x" * 40_000 + f" {TOKEN} " + "y" * 40_000,
+    ],
+)
+def test_no_piece_of_a_secret_stays(text: str) -> None:
+    clean, notes = masked(text.encode())
+    assert notes
+    for secret in (TOKEN, PASSWORD, PASSWORD.replace("#", "")):
+        for start in range(4, len(secret) - 5):
+            assert secret[start : start + 6].encode() not in clean
+
+
+def test_a_key_block_goes_with_all_its_lines() -> None:
+    body = "\n".join("MIIEpAIBAAKCAQEA" + "q7Zk" * 12 for _ in range(20))
+    block = (
+        f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{body}\n-----END RSA PRIVATE KEY-----"
+    )
+    clean, notes = masked(f"before\n{block}\nafter\n".encode())
+    assert clean == b"before\n[masked: a private key]\nafter\n"
+    assert [(note.kind, note.line) for note in notes] == [("a private key", 2)]
+
+
+def test_the_lines_are_counted_from_one() -> None:
+    clean, notes = masked(f"one\ntwo\n{TOKEN}\nfour\n{TOKEN}\n".encode())
+    assert [note.line for note in notes] == [3, 5]
+    assert clean.count(b"\n") == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-18T16:20:20.123Z INFO [worker-3] app.handler: processed /srv/app/data/file_7.json (sha256:"
+        + "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08)\n",
+        "commit 8d3fae1f0c2b9d6a7e5f4c3b2a19080706050403\n",
+        "password: required\ntoken = os.environ['TOKEN']\n",
+        "\x1b[32m✓\x1b[0m 12 passed\n",
+    ],
+)
+def test_what_is_no_secret_stays_byte_for_byte(text: str) -> None:
+    assert masked(text.encode()) == (text.encode(), [])
+
+
+@given(st.binary(max_size=400), st.binary(max_size=400))
+def test_what_stands_around_a_secret_stays(before: bytes, after: bytes) -> None:
+    clean_before, clean_after = masked(before)[0], masked(after)[0]
+    clean, _ = masked(before + b"\n\n " + TOKEN.encode() + b" \n\n" + after)
+    assert TOKEN.encode() not in clean
+    if (clean_before, clean_after) == (before, after) and b"\x1b" not in before + after:
+        assert clean.startswith(before.rpartition(b"\n")[0])
+        assert clean.endswith(after.partition(b"\n")[2])
+
+
+def test_all_texts_of_a_value_are_masked_and_its_names_stay() -> None:
+    value = {"token": TOKEN, "rows": [f"a {TOKEN}", 3, None, {"deep": (TOKEN,)}]}
+    clean = masked_value(value)
+    assert TOKEN not in json.dumps(clean)
+    assert list(clean) == ["token", "rows"]
+    assert clean["rows"][1:3] == [3, None]
+
+
+def test_a_look_costs_little_where_there_is_nothing() -> None:
+    """Only lines in which something could stand are looked at closely."""
+    looked = list(masks._worth_a_look(b"an ordinary line of a build\n" * 1000))
+    assert looked == []
