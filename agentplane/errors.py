@@ -2,6 +2,8 @@
 
 AgentplaneError            what happened, where, what to do next; exit code
 ├── BadInput       2       arguments, files or settings that cannot be used as they are
+│   ├── NotFound       127     a command that is not there, as a shell says it
+│   └── NotExecutable  126     a command that is there, but cannot be run
 ├── Refused        3       a rule of the plane says no
 └── PlaneError     4       the plane itself
     ├── Locked             another process holds it
@@ -29,6 +31,18 @@ class AgentplaneError(Exception):
 
 class BadInput(AgentplaneError):
     """Arguments, files or settings that cannot be used as they are."""
+
+
+class NotFound(BadInput):
+    """A command that is not there."""
+
+    exit_code = 127
+
+
+class NotExecutable(BadInput):
+    """A command that is there, but cannot be run."""
+
+    exit_code = 126
 
 
 class Refused(AgentplaneError):

@@ -1,0 +1,44 @@
+"""A copy of what passes, for whoever records it. It comes after the terminal has had its own."""
+
+from collections.abc import Callable
+
+
+Sink = Callable[[str, bytes], None]
+
+_ENOUGH = 1 << 16
+
+
+class Tap:
+    """Gathers small pieces, and forgets a sink that failed: what passes matters more than its record."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._stream = ""
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self.error: Exception | None = None
+
+    @property
+    def waiting(self) -> bool:
+        return self._size > 0
+
+    def add(self, stream: str, data: bytes) -> None:
+        if self.error:
+            return
+        if stream != self._stream:
+            self.flush()
+            self._stream = stream
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _ENOUGH:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._size:
+            return
+        data = b"".join(self._pieces)
+        self._pieces, self._size = [], 0
+        try:
+            self._sink(self._stream, data)
+        except Exception as error:  # noqa: BLE001 -- whatever happens to the record, the command's output goes on
+            self.error = error
