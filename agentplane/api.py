@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory import ids, verbs
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
@@ -23,13 +23,15 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
-from agentplane.runs import events
+from agentplane.runs import capsule, events, facts
 
 
 # What reviews candidates takes a while to load, and looking at the shelf does not need it.
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
+    from agentplane.runs.session import Asked
+    from agentplane.runs.wrap import Ran
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
@@ -52,6 +54,15 @@ class Promoted(msgspec.Struct, frozen=True):
 
     id: str
     approved: bool
+
+
+class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A run that was added to the log, and what became of the facts that it found out."""
+
+    run_id: str
+    promoted: tuple[Promoted, ...] = ()
+    refused: tuple[str, ...] = ()
+    """Why the gate refused some of them."""
 
 
 class Plane:
@@ -239,14 +250,53 @@ class Plane:
 
     def write_log(self, event: Mapping[str, Any]) -> str:
         """Adds a run to the log. Returns its run id."""
-        return events.write(self.store, event)
+        return self.log(event).run_id
+
+    def log(self, event: Mapping[str, Any]) -> Logged:
+        """The same, and says what became of the facts that the run found out."""
+        return self._with_facts(events.write(self.store, event))
+
+    def note(self, run_id: str, event: Mapping[str, Any]) -> None:
+        """Adds fields of an event to a run that is open."""
+        from agentplane.runs import session
+
+        session.note(self.layout, run_id, event)
+
+    def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
+        """Runs a command in a capsule. Seals first what was left open by processes that are gone."""
+        from agentplane.runs import wrap
+
+        self.seal_left()
+        ran = wrap.run(self.store, asked, self.origin, os.environ)
+        return ran, () if ran.unsealed else self._with_facts(ran.run_id).promoted
+
+    def seal_left(self) -> list[str]:
+        """Seals the runs whose process is gone. Says which."""
+        from agentplane.runs import seal
+
+        done = seal.seal_left(self.store)
+        for run_id in done:
+            self._with_facts(run_id)
+        return done
+
+    def _with_facts(self, run_id: str) -> Logged:
+        """Proposes what a run found out. A refusal is said and stops nothing: the run is in the log already."""
+        promoted, refused = [], []
+        run = capsule.load(self.layout, run_id)
+        finder = Plane(self.store, msgspec.structs.replace(self.origin, actor=run.tool or self.origin.actor))
+        for fact in run.derived_facts:
+            try:
+                promoted.append(finder.promote_fact(facts.of(run, fact, self.layout.root.name)))
+            except AgentplaneError as error:
+                refused.append(error.what)
+        return Logged(run_id, tuple(promoted), tuple(refused))
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
         """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
         proposal = promote.fact_proposal(fact)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
-        if not (allowed and events.is_logged(self.store, proposal.source)):
+        if not (allowed and events.is_logged(self.layout, proposal.source)):
             return Promoted(id_, approved=False)
         by = msgspec.structs.replace(self.origin, channel="policy")
         done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)

@@ -10,6 +10,8 @@ from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
 from agentplane.plane.store import Store
 from agentplane.review import checks as review_checks
+from agentplane.runs import checks as run_checks
+from agentplane.runs import repair
 from agentplane.text import chain
 
 
@@ -17,6 +19,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     plane_checks.check,
     memory_checks.check,
     review_checks.check,
+    run_checks.check,
 )
 
 _LOOKS = 3
@@ -59,7 +62,7 @@ def _collected(store: Store) -> dict[Finding, None]:
 def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
     before = {finding.where for finding in collect(store) if finding.fixable}
-    done = [*store.mend(), *(f"made {name}" for name in create.complete(store.layout))]
+    done = [*store.mend(), *(f"made {name}" for name in create.complete(store.layout)), *repair.mend(store)]
     left = {finding.where for finding in collect(store) if finding.fixable}
     told = " ".join(done)
     return done + [

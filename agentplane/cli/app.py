@@ -35,6 +35,11 @@ COMMANDS = {
     "redo": ("change", "Do again what was undone."),
     "ops": ("change", "The ops, newest first."),
     "prune": ("change", "Take a text out of history for good."),
+    "run": ("runs", "Run a command, and keep what it did."),
+    "log": ("runs", "Add a run to the log, from any program."),
+    "timeline": ("runs", "What runs and ops did, newest first."),
+    "diff": ("runs", "How two runs differ."),
+    "artifacts": ("runs", "What runs produced, by task."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
     "completion": ("completion", "Print the completion script of a shell."),
 }

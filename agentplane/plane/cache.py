@@ -135,12 +135,12 @@ def _token(layout: Layout) -> bytes:
         found = os.lstat(layout.cache)
     except OSError:
         return b""
-    parts = (_machine(), str(os.getuid()), str(found.st_dev), str(found.st_ino))
+    parts = (machine(), str(os.getuid()), str(found.st_dev), str(found.st_ino))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest().encode()
 
 
 @lru_cache(maxsize=1)
-def _machine() -> str:
+def machine() -> str:
     """What a stranger who made a repository does not know of this machine."""
     for name in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:

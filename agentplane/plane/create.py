@@ -41,6 +41,8 @@ ATTRIBUTES = """\
 # The log and the op records are hashed byte by byte, and two branches that both appended keep both sides.
 /memory/log.jsonl -text merge=union
 /ops/*.jsonl -text merge=union
+# So are the files of a capsule.
+/runs/** -text
 """
 
 INTRODUCTIONS = {

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -11,20 +12,28 @@ _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 
 def run(folder: Path, *words: str) -> str | None:
     """What a git command prints, stripped; None where it fails or there is no git."""
+    found = output(folder, *words)
+    return None if found is None else found.decode(errors="replace").strip()
+
+
+def output(
+    folder: Path, *words: str, more: Mapping[str, str] | None = None, seconds: float = 10
+) -> bytes | None:
+    """The bytes that a git command prints, with `more` in its environment; None where it fails or there is no git."""
     environment = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", **(more or {})}
     try:
         done = subprocess.run(
             ("git", *words),
             cwd=folder,
             env=environment,
             capture_output=True,
-            timeout=10,
+            timeout=seconds,
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
 
 
 def head(folder: Path) -> str | None:

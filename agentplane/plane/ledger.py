@@ -55,7 +55,8 @@ class OpEvent(msgspec.Struct, frozen=True):
 
 class _RunOutput(msgspec.Struct, frozen=True):
     path: str
-    sha256: str
+    sha256: str = ""
+    tracked: bool | None = None
 
 
 class RunEvent(msgspec.Struct, frozen=True):
@@ -179,6 +180,17 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     return ledger if head is None or size == ledger.size else sums.done(size, head)
 
 
+def as_of(layout: Layout, size: int) -> Ledger:
+    """The ledger as it was when the log was so many bytes long."""
+    sums, head, end = _Sums(Ledger(), layout, records.by_op(layout)), None, 0
+    for offset, line in chain.lines(layout.log):
+        if offset + len(line) > size:
+            break
+        sums.add(line)
+        end, head = offset + len(line), chain.hash_of(line)
+    return Ledger() if head is None else sums.done(end, head)
+
+
 def _event_of(line: bytes) -> OpEvent | None:
     try:
         return _op_event.decode(line)
@@ -268,5 +280,6 @@ class _Sums:
         task = event.task or ""
         outputs = dict(self.outputs.get(task, {}))
         for output in event.outputs:
-            outputs[output.path] = Output(output.path, output.sha256, event.run_id)
+            if output.sha256 and output.tracked is not False:
+                outputs[output.path] = Output(output.path, output.sha256, event.run_id)
         self.outputs[task] = outputs

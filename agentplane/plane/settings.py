@@ -81,6 +81,26 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`"""
 
 
+class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    share: tuple[str, ...] = ("summary.md", "meta.json")
+    """What of a capsule git carries; the rest stays on this machine."""
+    keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
+    """Bytes kept of each output: the first half and the last one. Its size and hash are noted in full."""
+    keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
+    """Bytes that stay free on the disk: with less, outputs are not kept any more."""
+    environment: tuple[str, ...] = (
+        "AGENTPLANE_*",
+        "CI",
+        "LANG",
+        "LC_*",
+        "SHELL",
+        "TERM",
+        "TZ",
+        "VIRTUAL_ENV",
+    )
+    """The variables that a capsule notes, by name; `*` stands for any letters."""
+
+
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     theme: str = "auto"
     """A theme by its name, as the theme list in the program has it; `auto`: light or dark, as the terminal is."""
@@ -97,6 +117,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     policy: Policy = Policy()
     write: Write = Write()
     gate: Gate = Gate()
+    runs: Runs = Runs()
     tui: Tui = Tui()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 

@@ -174,9 +174,11 @@ class Store:
                     todo="mend that; the next command completes the change.",
                 ) from None
 
-    def append_event(self, event: Mapping[str, Any]) -> str:
-        """Adds a run's event to the log. Returns its hash."""
+    def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
+        """Adds a run's event to the log, if `only_if` says so under the lock. Returns its hash."""
         with self._locked():
+            if only_if is not None and not only_if():
+                return None
             ledger = self._joined(ledgers.read(self.layout))
             line = chain.link(event, ledger.head or chain.GENESIS)
             files.append(self.layout.log, line)

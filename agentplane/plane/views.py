@@ -14,7 +14,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, records
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import Ledger
+from agentplane.plane.ledger import Ledger, Output
 from agentplane.text import files
 
 
@@ -49,10 +49,19 @@ def state(ledger: Ledger) -> bytes:
 def artifacts(ledger: Ledger) -> bytes:
     rows = (
         {"task": task, "path": output.path, "sha256": output.sha256, "run": output.run}
-        for task, outputs in sorted(ledger.outputs.items())
-        for _, output in sorted(outputs.items())
+        for task, output in produced(ledger)
     )
     return _with_rows({"schema": "agentplane/artifacts@1"}, "artifacts", rows)
+
+
+def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
+    """What runs produced, by task and path; of a task's files with the same bytes the first one."""
+    for task, outputs in sorted(ledger.outputs.items()):
+        seen: set[str] = set()
+        for _, output in sorted(outputs.items()):
+            if output.sha256 not in seen:
+                seen.add(output.sha256)
+                yield task, output
 
 
 def refresh(layout: Layout, ledger: Ledger) -> None:

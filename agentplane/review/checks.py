@@ -1,13 +1,18 @@
-"""What this room notices for `doctor`."""
+"""What this room notices for `doctor`: what is missing to compare with, entries that are past their date or their ground."""
 
 from collections.abc import Iterator
+from datetime import date
 
 from agentplane.findings import Finding
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
 from agentplane.plane.store import Store
+from agentplane.review import gate_evidence
 from agentplane.review.neighbours import embeds
+from agentplane.text.visible import one_line
 
 
-def check(_store: Store) -> Iterator[Finding]:
+def check(store: Store) -> Iterator[Finding]:
     if not embeds():
         yield Finding(
             "info",
@@ -15,3 +20,35 @@ def check(_store: Store) -> Iterator[Finding]:
             "not installed: what is near in meaning is found by words and spelling only",
             "`pip install wordllama`, in the environment of agentplane.",
         )
+    memory, today = Memory(store.snapshot()), store.clock().date()
+    for entry in memory.shelf:
+        if entry.head.status == "accepted":
+            where = f"{store.layout.shown(entry.file)}:{entry.line}"
+            yield from _expired(entry, where, today)
+            yield from _stale(store, entry, where)
+
+
+def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
+    try:
+        over = date.fromisoformat((entry.head.expires_at or "")[:10])
+    except ValueError:
+        return
+    if over < today:
+        name = one_line(entry.id, 40)
+        remedy = f"`agentplane deprecate {name}`, or give it another date with `agentplane edit {name}`."
+        yield Finding("warning", where, f"{name} expired on {over}", remedy)
+
+
+def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
+    """What an entry rests on and is not there any more."""
+    name = one_line(entry.id, 40)
+    for lack in gate_evidence.lacks(entry.head.evidence, store.layout.project):
+        if lack.trouble == "gone":
+            what = (
+                f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {_short(lack.what)}"
+            )
+            yield Finding("info", where, what, f"see whether it still holds: `agentplane show {name}`.")
+
+
+def _short(what: str) -> str:
+    return what if what.startswith(("is ", "has ", "cannot ")) else f"is gone: {what}"

@@ -1,25 +1,42 @@
 """Run events: one execution of a tool, as a line of the log."""
 
+import mmap
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import git
+from agentplane.plane import ledger as ledgers
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
-from agentplane.text import chain
+from agentplane.review.masks import masked_value
+from agentplane.runs import capsule
+from agentplane.text import files
 
+
+RUN_ID = "AGENTPLANE_RUN_ID"
+TASK = "AGENTPLANE_TASK"
+"""What a command under `agentplane run` finds in its environment."""
 
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
-_SHA256 = r"^[0-9a-f]{64}$"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A file that a run produced."""
+
     path: str
-    sha256: str
+    sha256: str | None = None
+    """Left out: that of the file as it is."""
     size: int | None = None
+    tracked: bool | None = None
+    """Whether git tracks it; None where there is no git."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,6 +49,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     layer: str | None = None
     systemic_scale: float | None = None
     task: str | None = None
+    command: list[str] = []
+    started: str | None = None
+    seconds: float | None = None
     inputs: list[Any] = []
     tool_calls: list[Any] = []
     outputs: list[Output] = []
@@ -41,33 +61,68 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     next_actions: list[str] = []
     receipts: list[Any] = []
     summary: str | None = None
+    revision: str | None = None
+    """Of the memory that the run had."""
+
+
+def is_run_id(text: str) -> bool:
+    return _RUN_ID.fullmatch(text) is not None
 
 
 def new_run_id(store: Store) -> str:
     return f"{store.clock():%Y%m%dT%H%M%SZ}-{store.token(6)}"
 
 
-def is_logged(store: Store, run_id: str | None) -> bool:
+def is_logged(layout: Layout, run_id: str | None) -> bool:
     """Whether the log has an event of this run."""
-    if run_id is None or not _RUN_ID.fullmatch(run_id):
+    if run_id is None or not is_run_id(run_id):
         return False
     mark = f'"run_id":"{run_id}"'.encode()
-    return any(mark in line for _, line in chain.lines(store.layout.log))
+    with files.reading(layout.log) as stream:
+        if not stream.seek(0, os.SEEK_END):
+            return False
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as log:
+            at = log.find(mark)
+            while at >= 0:
+                # A run that had this one for its parent, or an op, may name it as well.
+                if log[at - 1 : at] in (b",", b"{") and b'"kind":"run"' in _line_around(log, at):
+                    return True
+                at = log.find(mark, at + 1)
+    return False
 
 
-def write(store: Store, event: Mapping[str, Any]) -> str:
+def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
     """Adds a run to the log. Returns its run id."""
-    given = _read(event)
-    run_id = given.run_id or new_run_id(store)
-    filled = msgspec.structs.replace(given, run_id=run_id, ts=given.ts or timestamp(store.clock()))
-    fields = {key: value for key, value in msgspec.to_builtins(filled).items() if value is not None}
-    store.append_event({"kind": "run", **fields})
-    return run_id
+    given = read(event)
+    if given.run_id and is_logged(store.layout, given.run_id):
+        raise BadInput(
+            f"run_id: {given.run_id} is in the log already", where="event", todo="leave it out to get one."
+        )
+    filled = _filled(store, given, os.environ if variables is None else variables)
+    append(store, filled)
+    return filled.run_id or ""
 
 
-def _read(event: Mapping[str, Any]) -> Event:
+def append(
+    store: Store,
+    event: Event,
+    sealed: Mapping[str, Any] | None = None,
+    only_if: Callable[[], bool] | None = None,
+) -> bool:
+    """Adds an event that is filled in, with what is said of its capsule. Says whether it was added.
+
+    What is in the log stays there, so secrets are masked first.
+    """
+    told = {
+        key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
+    }
+    return store.append_event({"kind": "run", **told, **(sealed or {})}, only_if) is not None
+
+
+def read(event: Mapping[str, Any]) -> Event:
+    """An event that a program hands in; BadInput names the field that does not fit."""
     try:
-        read = msgspec.convert(dict(event), Event)
+        found = msgspec.convert(dict(event), Event)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `")
         field = place.rstrip("`").removeprefix("$").removeprefix(".")
@@ -76,26 +131,85 @@ def _read(event: Mapping[str, Any]) -> Event:
             where="event",
             todo=f"the fields are {', '.join(Event.__struct_fields__)}.",
         ) from None
-    if read.run_id is not None and not _RUN_ID.fullmatch(read.run_id):
-        raise BadInput(
-            f"run_id: not a run id: {read.run_id[:40]!r}", where="event", todo="leave it out to get one."
-        )
-    if read.ts is not None:
-        _check_time(read.ts)
-    for number, output in enumerate(read.outputs):
-        if not re.match(_SHA256, output.sha256):
+    for name in ("run_id", "parent_run_id"):
+        value = getattr(found, name)
+        if value is not None and not is_run_id(value):
             raise BadInput(
-                f"outputs[{number}].sha256: not 64 hex digits", where="event", todo="give the file's sha256."
+                f"{name}: not a run id: {value[:40]!r}", where="event", todo="leave it out to get one."
             )
-    return read
+    for name in ("ts", "started"):
+        _check_time(name, getattr(found, name))
+    for number, output in enumerate(found.outputs):
+        _check_hash(f"outputs[{number}].sha256", output.sha256)
+    _check_hash("output_sha256", found.output_sha256)
+    return found
 
 
-def _check_time(ts: str) -> None:
+def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
+    layout = store.layout
+    parent = variables.get(RUN_ID, "")
+    run_id = given.run_id or new_run_id(store)
+    return msgspec.structs.replace(
+        given,
+        run_id=run_id,
+        ts=given.ts or timestamp(store.clock()),
+        parent_run_id=given.parent_run_id or (parent if is_run_id(parent) and parent != run_id else None),
+        tool=given.tool or tool_in(variables),
+        task=given.task or variables.get(TASK) or None,
+        outputs=_outputs(layout, given.outputs),
+        revision=given.revision or ledgers.read(layout).revision(),
+    )
+
+
+def _outputs(layout: Layout, outputs: list[Output]) -> list[Output]:
+    tracked = tracked_files(layout, [output.path for output in outputs if output.tracked is None])
+    return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
+
+
+def _output(layout: Layout, output: Output, number: int, tracked: set[str] | None) -> Output:
+    if output.tracked is None and tracked is not None:
+        output = msgspec.structs.replace(output, tracked=output.path in tracked)
+    if output.sha256 is not None:
+        return output
+    path = layout.project / output.path
+    try:
+        files.plain_folder(path.parent, layout.project)
+        sha256, size = capsule.sha256_of(path)
+    except AgentplaneError as error:
+        raise BadInput(
+            f"outputs[{number}]: {output.path[:80]!r} cannot be read: {error.what}",
+            where="event",
+            todo="name a file of the project, or give its sha256.",
+        ) from None
+    return msgspec.structs.replace(output, sha256=sha256, size=size)
+
+
+def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
+    """Those of the paths that git tracks; None where there is no git."""
+    if not paths:
+        return set()
+    found = git.output(layout.project, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
+    return None if found is None else {name.decode(errors="surrogateescape") for name in found.split(b"\0")}
+
+
+def _check_hash(field: str, value: str | None) -> None:
+    if value is not None and not _SHA256.fullmatch(value):
+        raise BadInput(f"{field}: not 64 hex digits", where="event", todo="give the file's sha256.")
+
+
+def _check_time(field: str, ts: str | None) -> None:
+    if ts is None:
+        return
     try:
         moment = datetime.fromisoformat(ts)
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
         raise BadInput(
-            f"ts: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."
+            f"{field}: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."
         )
+
+
+def _line_around(log: mmap.mmap, at: int) -> bytes:
+    end = log.find(b"\n", at)
+    return log[log.rfind(b"\n", 0, at) + 1 : end if end >= 0 else len(log)]

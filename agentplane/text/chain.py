@@ -25,7 +25,7 @@ from agentplane.text.walk import Fault, Report, Torn, Walk
 # The names of a log's doors, whichever of its three modules they stand in.
 __all__ = [
     "GENESIS", "Fault", "Report", "Tail", "Torn",
-    "hash_of", "heads", "join", "lines", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
+    "hash_of", "heads", "join", "lines", "lines_backwards", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
 ]  # fmt: skip
 
 _BLOCK = 1 << 16
@@ -74,6 +74,24 @@ def lines(path: files.StrPath, start: int = 0) -> Iterator[tuple[int, bytes]]:
                 return
             yield start, line
             start += len(line)
+
+
+def lines_backwards(path: files.StrPath) -> Iterator[bytes]:
+    """The complete lines from the last to the first, read as they are asked for."""
+    with files.reading(path) as stream:
+        place, step = stream.seek(0, 2), _BLOCK
+        rest, ended = b"", False
+        while place > 0:
+            begin = max(0, place - step)
+            rest, *pieces = (_between(stream, begin, place) + rest).split(b"\n")
+            step = _BLOCK if pieces else 2 * step  # a line longer than a block is not copied for each block
+            place = begin
+            for piece in reversed(pieces):
+                if ended:
+                    yield piece + b"\n"
+                ended = True  # what follows the last newline is no complete line
+        if ended:
+            yield rest + b"\n"
 
 
 def heads(path: files.StrPath) -> tuple[str, ...]:

@@ -1,0 +1,237 @@
+"""Runs: run, log, timeline, diff, artifacts."""
+
+import os
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from agentplane.api import Logged, Plane
+from agentplane.cli import out, run_rows
+from agentplane.cli.door import json_option, opened
+from agentplane.errors import BadInput
+from agentplane.text.visible import one_line
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--task", metavar="TASK", help="The task that this is for.")
+@click.option("--tool", metavar="NAME", help="The coding tool, where its command does not say.")
+@click.option(
+    "--prompt", "prompt", metavar="TEXT", help="What the tool was asked; `@FILE` reads it from a file."
+)
+@click.option(
+    "--plan", "plan", metavar="TEXT", help="The plan that it follows; `@FILE` reads it from a file."
+)
+@click.option("--quiet", is_flag=True, help="Say nothing at the end.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def run_command(
+    task: str | None,
+    tool: str | None,
+    prompt: str | None,
+    plan: str | None,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run a command, and keep what it did in a capsule.
+
+    The command has the terminal as without us. It finds the id of its run in AGENTPLANE_RUN_ID.
+    """
+    from agentplane.runs.session import Asked, tool_of
+
+    plane = opened()
+    words = list(command)
+    asked = Asked(
+        command=words,
+        cwd=os.getcwd(),
+        task=task or os.environ.get("AGENTPLANE_TASK") or None,
+        tool=tool or tool_of(words),
+        prompt=_text(prompt),
+        plan=_text(plan),
+        parent_run_id=os.environ.get("AGENTPLANE_RUN_ID") or None,
+    )
+    ran, facts = plane.run(asked)
+    if ran.unsealed:
+        out.error(ran.unsealed)
+        out.note(f"run {ran.run_id} is not sealed yet; the next `agentplane run` or `doctor --fix` does it.")
+    elif not quiet and sys.stderr.isatty():
+        found = f" · {out.count(len(facts), 'fact')} to review" if facts else ""
+        out.note(f"run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
+    return ran.code
+
+
+@click.command()
+@click.option("--task", metavar="TASK", help="The task that it was for.")
+@click.option("--tool", metavar="NAME", help="Who did it.")
+@click.option("--summary", metavar="TEXT", help="What changed and why.")
+@click.option("--exit", "exit_status", type=int, metavar="N", help="The exit code.")
+@click.option(
+    "--output", "outputs", multiple=True, metavar="PATH", help="A file that it produced; again for more."
+)
+@click.option(
+    "--fact", "facts", multiple=True, metavar="TEXT", help="What it found out; becomes a candidate."
+)
+@click.option("--next", "next_actions", multiple=True, metavar="TEXT", help="What is to be done next.")
+@click.option(
+    "--receipt", "receipts", multiple=True, metavar="REF", help="What proves it: a path, a commit, a URL."
+)
+@click.option(
+    "--stdin", "from_stdin", is_flag=True, help="Read events from standard input, one JSON object a line."
+)
+@click.option(
+    "--add", is_flag=True, help="Add to the run that this is called in, instead of logging another."
+)
+@json_option
+def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> None:
+    """Add a run to the log, from any program. Prints its id."""
+    plane = opened()
+    event = _event(given)
+    if from_stdin:
+        if event:
+            raise BadInput("--stdin takes no fields beside it", todo="put them into the events.")
+        _log_lines(plane, as_json=as_json)
+        return
+    if not event:
+        raise BadInput(
+            "nothing to log", todo="say what was done, as with --summary, or give events with --stdin."
+        )
+    if add:
+        run_id = os.environ.get("AGENTPLANE_RUN_ID", "")
+        if not run_id:
+            raise BadInput(
+                "--add works under `agentplane run` only", todo="leave it out to log a run of its own."
+            )
+        plane.note(run_id, event)
+        _told(Logged(run_id), as_json=as_json)
+        return
+    _told(plane.log(event), as_json=as_json)
+
+
+@click.command()
+@click.option("--task", metavar="TASK", help="Of this task only.")
+@click.option("--since", metavar="TIME", help="From then on: a date, a time, or an age such as 2d or 3h.")
+@click.option("--tool", metavar="NAME", help="Of this tool or person only.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many; 30 where it is not said, with --json all.",
+)
+@json_option
+def timeline_command(
+    task: str | None, since: str | None, tool: str | None, limit: int | None, as_json: bool
+) -> None:
+    """What runs and ops did, newest first."""
+    from agentplane.runs import timeline
+
+    plane = opened()
+    start = timeline.since(since, plane.store.clock()) if since else None
+    found = timeline.rows(plane.layout, timeline.Wanted(task, tool, start))
+    if as_json:
+        out.emit("timeline", events=list(islice(found, limit)))
+        return
+    most = limit or run_rows.PAGE
+    page = list(islice(found, most + 1))
+    run_rows.print_timeline(page[:most])
+    if not page:
+        out.note("nothing yet." if not (task or since or tool) else "nothing that fits.")
+    elif len(page) > most:
+        out.note("there is more: `--limit` shows it.")
+
+
+@click.command()
+@click.option("--run", "run", required=True, metavar="RUN", help="The run to look from.")
+@click.option(
+    "--against", default="latest", metavar="RUN", help="The other one; `latest`: the last of the log."
+)
+@json_option
+def diff_command(run: str, against: str, as_json: bool) -> None:
+    """How two runs differ: how they ended, their files, facts, memory and output."""
+    from agentplane.runs import diff
+
+    report = diff.of(opened().layout, run, against)
+    if as_json:
+        out.emit("diff", **msgspec.to_builtins(report), same=report.same)
+    else:
+        run_rows.print_diff(report)
+
+
+@click.command()
+@click.argument("task", required=False)
+@click.option(
+    "--verify", is_flag=True, help="Compare each file with its hash; exit code 1 where one differs."
+)
+@json_option
+def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
+    """What runs produced, by task."""
+    from agentplane.runs import artifacts
+
+    plane = opened()
+    found = artifacts.listed(plane.store.snapshot().ledger, task)
+    if verify:
+        found = [artifacts.verified(plane.layout, artifact) for artifact in found]
+    if as_json:
+        out.emit("artifacts", artifacts=found)
+    else:
+        run_rows.print_artifacts(found)
+        if not found:
+            out.note("no run has produced a file that git tracks yet.")
+    return int(any(artifact.state in ("changed", "gone") for artifact in found))
+
+
+def _text(given: str | None) -> str | None:
+    """An option's text, or that of the file that it names."""
+    if given is None or not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(errors="replace")
+    except OSError as error:
+        raise BadInput(f"cannot be read: {(error.strerror or 'odd').lower()}", where=given[1:]) from None
+
+
+def _event(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were given on the command line."""
+    lists = {"facts": "derived_facts", "next_actions": "next_actions", "receipts": "receipts"}
+    event = {key: given[key] for key in ("task", "tool", "summary", "exit_status") if given[key] is not None}
+    event |= {name: list(given[key]) for key, name in lists.items() if given[key]}
+    if given["outputs"]:
+        event["outputs"] = [{"path": path} for path in given["outputs"]]
+    return event
+
+
+_one_event = msgspec.json.Decoder(dict[str, Any])
+
+
+def _log_lines(plane: Plane, *, as_json: bool) -> None:
+    """Events as they come, so that a program can keep the pipe open; a bad one ends it, and those before stand."""
+    written = 0
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        try:
+            _told(plane.log(_one_event.decode(line)), as_json=as_json)
+        except msgspec.MsgspecError as error:
+            raise _bad_line(f"no JSON object: {error}", number, written) from None
+        except BadInput as error:
+            raise _bad_line(error.what, number, written) from None
+        written += 1
+
+
+def _bad_line(what: str, number: int, written: int) -> BadInput:
+    before = (
+        f"the {out.count(written, 'event')} before it are in the log" if written else "nothing was logged"
+    )
+    return BadInput(
+        one_line(what, 200), where=f"line {number}", todo=f"mend it and go on from there; {before}."
+    )
+
+
+def _told(logged: Logged, *, as_json: bool) -> None:
+    if as_json:
+        out.line(msgspec.json.encode({"schema": "agentplane/log@1", **msgspec.to_builtins(logged)}).decode())
+        return
+    out.line(logged.run_id)
+    for refused in logged.refused:
+        out.note(f"a fact was refused: {one_line(refused, 160)}")

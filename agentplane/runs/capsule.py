@@ -1,0 +1,175 @@
+"""Capsules: what is kept of a run, and how it is read again.
+
+`runs/<run-id>/` holds `summary.md`, `meta.json` (the run's line of the log, byte for byte), `context.json`,
+`inputs/` and `outputs/`. The event states size and hash of each file but `meta.json`, which is the event:
+so nothing in a sealed capsule changes unseen.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import BadInput, Damaged
+from agentplane.plane import cache
+from agentplane.plane.layout import Layout
+from agentplane.review.masks import Masked
+from agentplane.text import chain, files
+
+
+SUMMARY = "summary.md"
+META = "meta.json"
+CONTEXT = "context.json"
+INPUTS = "inputs"
+OUTPUTS = "outputs"
+PACKED = ".zst"
+OPEN = "open.json"
+NOTES = "notes.jsonl"
+WORK = "work"
+"""What an open run needs until it is sealed: its marker, what was noted, and what is being recorded."""
+
+_LARGEST = 1 << 28
+_BLOCK = 1 << 20
+
+
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file of a capsule, as the event states it."""
+
+    path: str
+    sha256: str
+    size: int
+    full_size: int | None = None
+    """Of what it was made from, where that was longer, or held what had to be masked."""
+    full_sha256: str | None = None
+    left_out: int = 0
+    """Bytes that were cut out of its middle."""
+    masked: tuple[Masked, ...] = ()
+    """Secrets that were taken out; a few are named."""
+    masked_more: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it was called before it was packed."""
+        return self.path.removesuffix(PACKED)
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run, as its event says."""
+
+    run_id: str
+    ts: str = ""
+    parent_run_id: str | None = None
+    task: str | None = None
+    tool: str | None = None
+    command: list[str] = []
+    started: str | None = None
+    seconds: float | None = None
+    exit_status: int | None = None
+    summary: str | None = None
+    revision: str | None = None
+    outputs: list[dict[str, object]] = []
+    derived_facts: list[object] = []
+    next_actions: list[object] = []
+    receipts: list[object] = []
+    capsule: list[Kept] = []
+    made_at: str | None = None
+
+    def file(self, name: str) -> Kept | None:
+        return next((kept for kept in self.capsule if kept.name == name), None)
+
+
+_run = msgspec.json.Decoder(Run)
+
+
+def place_of(layout: Layout) -> str:
+    """A name for this plane on this machine: tells what was not shared from what went missing."""
+    text = f"{cache.machine()}\n{os.getuid()}\n{layout.root}"
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]
+
+
+def folder(layout: Layout, run_id: str) -> Path:
+    """A capsule's folder, after a check that no link stands on the way to it."""
+    path = layout.runs / run_id
+    files.plain_folder(layout.runs, layout.root)
+    if os.path.lexists(path):
+        files.plain_folder(path, layout.root)
+    return path
+
+
+def file(layout: Layout, run_id: str, relative: str) -> Path:
+    """A file of a capsule, after a check that it lies within."""
+    path = folder(layout, run_id) / relative
+    if os.path.lexists(path.parent):
+        files.plain_folder(path.parent, layout.root)
+    elif ".." in path.parts:
+        raise Damaged("holds `..`", where=relative, todo="run `agentplane doctor`.")
+    return path
+
+
+def line_of(layout: Layout, run_id: str) -> bytes | None:
+    """The run's line of the log. Recent runs are asked for most, so the end is tried first."""
+    mark = f'"run_id":"{run_id}"'.encode()
+    for line in chain.lines_backwards(layout.log):
+        if mark in line and b'"kind":"run"' in line and _id_of(line) == run_id:
+            return line
+    return None
+
+
+def load(layout: Layout, run_id: str) -> Run:
+    line = line_of(layout, run_id)
+    if line is None:
+        raise BadInput(f"no run {run_id[:40]} in the log", todo="`agentplane timeline` lists the runs.")
+    return read_event(line)
+
+
+def read_event(line: bytes) -> Run:
+    """Raises msgspec's errors for what is no run."""
+    return _run.decode(line)
+
+
+def every(layout: Layout) -> Iterator[tuple[int, bytes, Run]]:
+    """The runs of the log in its order, with their line numbers; what is no event of a run is passed over."""
+    for number, (_, line) in enumerate(chain.lines(layout.log), 1):
+        if b'"kind":"run"' in line:
+            try:
+                yield number, line, read_event(line)
+            except msgspec.MsgspecError:
+                continue
+
+
+def content(layout: Layout, run: Run, name: str) -> bytes | None:
+    """What a file of a capsule holds, unpacked; None where there is none, or it is not here."""
+    kept = run.file(name)
+    data = files.read_if(file(layout, run.run_id, kept.path)) if kept else None
+    return None if kept is None or data is None else unpacked(kept, data)
+
+
+def unpacked(kept: Kept, data: bytes) -> bytes:
+    if not kept.path.endswith(PACKED):
+        return data
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as stream:
+            return stream.read(_LARGEST)
+    except zstandard.ZstdError:
+        raise Damaged("cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.") from None
+
+
+def sha256_of(path: Path) -> tuple[str, int]:
+    """Hash and size of a plain file; never follows a link."""
+    digest, size = hashlib.sha256(), 0
+    with files.reading(path) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+def _id_of(line: bytes) -> str | None:
+    try:
+        return read_event(line).run_id
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,204 @@
+"""Two runs side by side: how they ended, what they produced, which memory they had."""
+
+import difflib
+from typing import Any, Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import ledger as ledgers
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import Known
+from agentplane.runs import capsule
+from agentplane.runs.capsule import Run
+from agentplane.text import chain
+
+
+_FIELDS = ("task", "tool", "command", "exit_status", "summary", "revision", "parent_run_id")
+_MOST_LINES = 20_000
+"""Of an output; comparing takes quadratic time."""
+
+Change = Literal["added", "removed", "changed"]
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A field of the events that differs."""
+
+    name: str
+    a: Any
+    b: Any
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file that only one of them produced, or both with other bytes."""
+
+    path: str
+    change: Change
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """An entry that one of them had and the other had not, or had in other words."""
+
+    id: str
+    change: Change
+    a: str | None
+    b: str | None
+
+
+class Report(msgspec.Struct, frozen=True):
+    a: str
+    b: str
+    fields: list[Field]
+    seconds: tuple[float | None, float | None]
+    files: list[File]
+    facts: list[Field]
+    entries: list[Remembered]
+    output: list[str]
+    """The outputs as a unified diff; empty where they are the same."""
+    missing: list[str]
+    """What could not be compared, and why."""
+
+    @property
+    def same(self) -> bool:
+        return not (self.fields or self.files or self.facts or self.entries or self.output)
+
+
+def of(layout: Layout, a: str, b: str) -> Report:
+    """How run `b` differs from run `a`; `latest` names the last run of the log."""
+    first, second = _run(layout, a), _run(layout, b)
+    missing: list[str] = []
+    return Report(
+        a=first.run_id,
+        b=second.run_id,
+        fields=[
+            Field(name, getattr(first, name), getattr(second, name))
+            for name in _FIELDS
+            if getattr(first, name) != getattr(second, name)
+        ],
+        seconds=(first.seconds, second.seconds),
+        files=_files(first, second),
+        facts=_facts(first, second),
+        entries=_entries(layout, first, second),
+        output=_output(layout, first, second, missing),
+        missing=missing,
+    )
+
+
+def _run(layout: Layout, wanted: str) -> Run:
+    if wanted != "latest":
+        return capsule.load(layout, wanted)
+    for line in chain.lines_backwards(layout.log):
+        if b'"kind":"run"' in line:
+            return capsule.read_event(line)
+    raise BadInput("the log has no run yet", todo="`agentplane run -- COMMAND` makes one.")
+
+
+def _files(a: Run, b: Run) -> list[File]:
+    before, after = _produced(a), _produced(b)
+    return [
+        File(path, _change(path in before, path in after))
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path, "") != after.get(path, "")
+    ]
+
+
+def _produced(run: Run) -> dict[str, object]:
+    return {str(output.get("path")): output.get("sha256") for output in run.outputs}
+
+
+def _facts(a: Run, b: Run) -> list[Field]:
+    before, after = [_fact(fact) for fact in a.derived_facts], [_fact(fact) for fact in b.derived_facts]
+    return [
+        *(Field("removed", fact, None) for fact in before if fact not in after),
+        *(Field("added", None, fact) for fact in after if fact not in before),
+    ]
+
+
+def _fact(fact: object) -> str:
+    return str(fact.get("statement", fact)) if isinstance(fact, dict) else str(fact)
+
+
+def _entries(layout: Layout, a: Run, b: Run) -> list[Remembered]:
+    """The entries in which the memories of the two runs differ."""
+    if a.revision == b.revision:
+        return []
+    before, after = _known(layout, a), _known(layout, b)
+    return [
+        Remembered(
+            id_,
+            _change(id_ in before, id_ in after),
+            _text(layout, before.get(id_)),
+            _text(layout, after.get(id_)),
+        )
+        for id_ in sorted(before.keys() | after.keys())
+        if _digest(before.get(id_)) != _digest(after.get(id_))
+    ]
+
+
+def _known(layout: Layout, run: Run) -> dict[str, Known]:
+    """The shelf that a run had: that of the last op before it which left the run's revision."""
+    mark = f'"revision":"{run.revision}"'.encode()
+    own = f'"run_id":"{run.run_id}"'.encode()
+    end = size = 0
+    for offset, line in chain.lines(layout.log):
+        if own in line and b'"kind":"run"' in line:
+            end = end or offset
+            break
+        if mark in line and b'"kind":"op"' in line:
+            size = offset + len(line)
+    known = ledgers.as_of(layout, size or end).known
+    return {id_: mark for id_, mark in known.items() if mark.digest and mark.file != INBOX}
+
+
+def _digest(known: Known | None) -> str | None:
+    return known.digest if known else None
+
+
+def _text(layout: Layout, known: Known | None) -> str | None:
+    """An approved text, by the record of the op that approved it."""
+    if known is None:
+        return None
+    try:
+        text = records.load(layout, known.op).text(known.digest)
+    except AgentplaneError:
+        return None
+    return None if text is None else text.decode(errors="replace")
+
+
+def _output(layout: Layout, a: Run, b: Run, missing: list[str]) -> list[str]:
+    lines: list[str] = []
+    for name in ("outputs/stdout", "outputs/stderr"):
+        if _whole(a, name) == _whole(b, name):
+            continue
+        texts = [_lines(layout, run, name, missing) for run in (a, b)]
+        if texts[0] is not None and texts[1] is not None:
+            lines += difflib.unified_diff(
+                texts[0], texts[1], f"{a.run_id}/{name}", f"{b.run_id}/{name}", lineterm=""
+            )
+    return lines
+
+
+def _whole(run: Run, name: str) -> str | None:
+    kept = run.file(name)
+    return (kept.full_sha256 or kept.sha256) if kept else None
+
+
+def _lines(layout: Layout, run: Run, name: str, missing: list[str]) -> list[str] | None:
+    """The lines of an output; None where it is not here, which `missing` then says."""
+    if run.file(name) is None:
+        return []
+    data = capsule.content(layout, run, name)
+    if data is None:
+        missing.append(f"{name} of {run.run_id} is not on this machine")
+        return None
+    found = data.decode(errors="replace").splitlines()
+    if len(found) > _MOST_LINES:
+        missing.append(
+            f"{name} of {run.run_id} has {len(found)} lines; the first {_MOST_LINES} were compared"
+        )
+    return found[:_MOST_LINES]
+
+
+def _change(before: bool, after: bool) -> Change:
+    return "changed" if before and after else "added" if after else "removed"

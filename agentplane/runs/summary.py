@@ -1,0 +1,67 @@
+"""`summary.md` of a capsule: what changed and why, for a person."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentplane.runs.events import Event
+from agentplane.text import scalars
+from agentplane.text.visible import one_line, visible
+
+
+_FEW = 40
+
+
+def of(event: Event, *, branch: str | None, head: str | None, untracked: Sequence[str], ended: str) -> bytes:
+    """The summary of a run that is being sealed; text of others is made visible first."""
+    fields: dict[str, Any] = {"run_id": event.run_id}
+    told = {
+        "task": event.task,
+        "tool": event.tool,
+        "started": event.started,
+        "seconds": event.seconds,
+        "exit_status": event.exit_status,
+        "branch": branch,
+        "head": head,
+        "revision": event.revision,
+        "parent_run_id": event.parent_run_id,
+    }
+    fields |= {
+        key: one_line(value) if isinstance(value, str) else value
+        for key, value in told.items()
+        if value is not None
+    }
+    lines = (f"{key}: {scalars.scalar(value)}" for key, value in fields.items())
+    return "\n".join(["---", *lines, "---", *_body(event, untracked, ended), ""]).encode(errors="replace")
+
+
+def _body(event: Event, untracked: Sequence[str], ended: str) -> list[str]:
+    lines = [f"# {one_line(event.task or ' '.join(event.command) or 'A run', 100)}", "", f"{ended}."]
+    if event.summary:
+        lines += ["", visible(event.summary.strip())]
+    lines += _listed("What changed", [_file(output.path, output.sha256) for output in event.outputs])
+    lines += _listed("New files that git does not track", [f"`{one_line(path)}`" for path in untracked])
+    lines += _listed("What it found out", [one_line(_statement(fact)) for fact in event.derived_facts])
+    lines += _listed("What is next", [one_line(step) for step in event.next_actions])
+    if event.command:
+        lines += [
+            "",
+            "## The command",
+            "",
+            *(f"    {line}" for line in visible(" ".join(event.command)).splitlines()),
+        ]
+    return lines
+
+
+def _file(path: str, sha256: str | None) -> str:
+    return f"`{one_line(path)}`" + ("" if sha256 else " (gone)")
+
+
+def _statement(fact: Any) -> str:
+    return str(fact.get("statement", "")) if isinstance(fact, dict) else str(fact)
+
+
+def _listed(title: str, rows: Sequence[str]) -> list[str]:
+    if not rows:
+        return []
+    more = [f"- and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
+    return ["", f"## {title}", "", *(f"- {row}" for row in rows[:_FEW]), *more]

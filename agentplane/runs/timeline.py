@@ -1,0 +1,113 @@
+"""The timeline: what runs and ops left in the log, newest first, read from its end."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.plane.layout import Layout
+from agentplane.runs import session
+from agentplane.text import chain
+
+
+_AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
+_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One event, or a run that is still open."""
+
+    ts: str
+    kind: str
+    """`run`, `op`, `merge`, or `open` for a run that is not sealed yet."""
+    run_id: str | None = None
+    task: str | None = None
+    tool: str | None = None
+    exit_status: int | None = None
+    seconds: float | None = None
+    summary: str | None = None
+    op: str | None = None
+    verb: str | None = None
+    actor: str | None = None
+    channel: str | None = None
+    ids: list[str] = []
+    revision: str | None = None
+    command: list[str] = []
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What to list; nothing given: all."""
+
+    task: str | None = None
+    tool: str | None = None
+    since: str | None = None
+    """A time in UTC as the log has it."""
+
+    def takes(self, row: Row) -> bool:
+        if self.since is not None and row.ts < self.since:
+            return False
+        if self.task is not None and row.task != self.task:
+            return False
+        return self.tool is None or self.tool in (row.tool, row.actor)
+
+
+_row = msgspec.json.Decoder(Row)
+
+
+def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
+    """The open runs, then the events from the last to the first; read only as far as they are asked for."""
+    asked = wanted or Wanted()
+    for row in reversed(_open(layout)):
+        if asked.takes(row):
+            yield row
+    mark = None if asked.task is None else msgspec.json.encode(asked.task)
+    for line in chain.lines_backwards(layout.log):
+        if mark is not None and mark not in line:
+            continue
+        row_ = _read(line)
+        if row_ is not None and asked.takes(row_):
+            yield row_
+
+
+def since(text: str, now: datetime) -> str:
+    """The time that `text` means, as the log writes times: a date, a time, or an age such as `2d`."""
+    if found := _AGE.fullmatch(text.strip()):
+        return _utc(now - timedelta(**{_UNITS[found[2]]: int(found[1])}))
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise BadInput(
+            f"no time: {text[:40]!r}",
+            where="--since",
+            todo="give a date such as 2026-09-01, or an age such as 2d or 3h.",
+        ) from None
+    return _utc(moment.astimezone(UTC))
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _open(layout: Layout) -> list[Row]:
+    return [
+        Row(
+            ts=run.started,
+            kind="open",
+            run_id=run.run_id,
+            task=run.asked.task,
+            tool=run.asked.tool,
+            command=run.asked.command,
+            revision=run.revision,
+        )
+        for run in session.every(layout)
+    ]
+
+
+def _read(line: bytes) -> Row | None:
+    """Damaged lines are doctor's to name; the timeline goes on without them."""
+    try:
+        return _row.decode(line)
+    except msgspec.MsgspecError:
+        return None
