@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agentplane.context import active, pack
+from agentplane.context.choose import Ask
+from agentplane.context.pack import Pack
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory import ids, verbs
 from agentplane.memory.kinds import kind_named
@@ -301,6 +304,14 @@ class Plane:
         by = msgspec.structs.replace(self.origin, channel="policy")
         done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
         return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
+
+    def pack(self, ask: Ask) -> Pack:
+        """What a tool would be given."""
+        return pack.make(active.sources(self.memory(), ask, self._today()), ask)
+
+    def write_pack(self, made: Pack) -> bool:
+        """Puts a pack into context/active.md. Says whether that changed it."""
+        return active.write(self.layout, made)
 
     def recall(self, query: str, *, limit: int = 5) -> list[Result]:
         """The trusted entries in force that are nearest to a query."""

@@ -35,6 +35,7 @@ COMMANDS = {
     "redo": ("change", "Do again what was undone."),
     "ops": ("change", "The ops, newest first."),
     "prune": ("change", "Take a text out of history for good."),
+    "pack": ("pack", "Write what a tool is given: the approved memory within a budget."),
     "run": ("runs", "Run a command, and keep what it did."),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),

@@ -13,6 +13,7 @@ from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known
 from agentplane.plane.store import Snapshot
+from agentplane.text import document
 from agentplane.text.bulk import uncollected
 from agentplane.text.document import Block
 
@@ -165,6 +166,37 @@ class Memory:
             piece for piece in document.troubles if headed.search(document.data, piece.start, piece.end)
         )
         return next((piece.line for piece in standing), None)
+
+    def approved(self) -> list[Entry]:
+        """The shelf as it was approved: where a file was edited by hand, the text of the last op stands in for it."""
+        found = {entry.id: entry for entry in self.shelf if entry.trusted}
+        if self.snapshot.settings.trust.hand_edits != "accept":
+            for id_, mark in self.snapshot.ledger.known.items():
+                if mark.digest is not None and mark.file != INBOX and id_ not in found:
+                    found |= {entry.id: entry for entry in self._as_approved(id_, mark.file)}
+        return list(found.values())
+
+    def _as_approved(self, id_: str, file: str) -> list[Entry]:
+        """An entry from its last approved text; none where that was pruned."""
+        text = self.snapshot.approved_text(id_)
+        if text is None:
+            return []
+        read = document.parse(text)
+        heads, _ = read_headers([block.packed for block in read.blocks])
+        kind = self._kind_of_file.get(file)
+        return [
+            Entry(
+                head,
+                text[block.body : block.end],
+                file,
+                block.line,
+                block.digest,
+                True,
+                kind.label if kind else "",
+            )
+            for head, block in zip(heads, read.blocks, strict=True)
+            if head.id == id_
+        ]
 
     @property
     def broken(self) -> int:

@@ -1,0 +1,44 @@
+"""What a tool is given."""
+
+import click
+import msgspec
+
+from agentplane.cli import out
+from agentplane.cli.door import json_option, opened
+from agentplane.context.choose import Ask
+from agentplane.context.pack import LEAST
+
+
+@click.command()
+@click.option("--task", metavar="TEXT", help="What the work is; entries near to its words come first.")
+@click.option(
+    "--path", "paths", multiple=True, metavar="GLOB", help="What the work is about; again for more."
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=LEAST),
+    default=2400,
+    show_default=True,
+    metavar="N",
+    help="Tokens at most.",
+)
+@click.option("--print", "printed", is_flag=True, help="Print the pack, and write nothing.")
+@json_option
+def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed: bool, as_json: bool) -> None:
+    """Write context/active.md: the approved memory that a tool is given, within a budget.
+
+    Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
+    """
+    plane = opened()
+    made = plane.pack(Ask(task, paths, budget))
+    changed = False if printed else plane.write_pack(made)
+    if as_json:
+        out.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
+        return
+    if printed:
+        click.echo(made.text, nl=False)
+        return
+    receipt = made.receipt
+    left = f", {out.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
+    what = f"{out.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
+    out.note(f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}")

@@ -1,0 +1,1 @@
+"""What a tool is given: packs within a budget, and receipts of what they held."""

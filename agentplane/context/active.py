@@ -1,0 +1,76 @@
+"""`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
+
+from collections.abc import Iterator
+from datetime import date
+
+import msgspec
+
+from agentplane.context import pack
+from agentplane.context.choose import Ask
+from agentplane.context.pack import LastRun, Pack, Sources
+from agentplane.memory.shelf import Memory
+from agentplane.plane.layout import Layout
+from agentplane.runs import capsule
+from agentplane.text import chain, files
+
+
+ACTIVE = "context/active.md"
+RECEIPT = "context/receipt.json"
+_FAR = 2000
+"""Runs that are looked at for one of the task; further back, nothing is open any more."""
+
+
+def sources(memory: Memory, ask: Ask, today: date) -> Sources:
+    """What a pack is made of: entries in force that did not expire, as they were approved."""
+    entries = [
+        entry
+        for entry in memory.approved()
+        if entry.head.status == "accepted" and not _is_over(entry.head.expires_at, today)
+    ]
+    return Sources(
+        revision=memory.snapshot.ledger.revision(),
+        entries=tuple(entries),
+        waiting=len(memory.inbox_ids),
+        hand_edits=tuple(edit.id for edit in memory.hand_edits),
+        last_run=_last_run(memory.snapshot.layout, ask.task),
+    )
+
+
+def write(layout: Layout, made: Pack) -> bool:
+    """Puts a pack on the disk. Says whether anything changed; what is current is not touched."""
+    wanted = ((ACTIVE, made.text.encode()), (RECEIPT, pack.receipt_bytes(made.receipt)))
+    files.make_folder(layout.root / "context")
+    changed = [name for name, data in wanted if files.read_if(layout.file(name)) != data]
+    for name, data in wanted:
+        if name in changed:
+            files.write_atomic(layout.file(name), data)
+    return bool(changed)
+
+
+def _last_run(layout: Layout, task: str | None) -> LastRun | None:
+    for run in _runs(layout):
+        if task in (None, run.task):
+            steps = tuple(str(step) for step in run.next_actions)
+            return LastRun(run.run_id, run.summary, steps)
+    return None
+
+
+def _runs(layout: Layout) -> Iterator[capsule.Run]:
+    left = _FAR
+    for line in chain.lines_backwards(layout.log):
+        if b'"kind":"run"' not in line:
+            continue
+        left -= 1
+        if left < 0:
+            return
+        try:
+            yield capsule.read_event(line)
+        except msgspec.MsgspecError:
+            continue
+
+
+def _is_over(expires_at: str | None, today: date) -> bool:
+    try:
+        return expires_at is not None and date.fromisoformat(expires_at[:10]) < today
+    except ValueError:
+        return False

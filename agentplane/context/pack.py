@@ -1,0 +1,204 @@
+"""The pack: the project's approved memory as a tool reads it, within a budget of tokens.
+
+Statements get room first, in order; what else an entry says gets what is left. So an invariant in scope
+goes missing last, and what has no room is named. The text depends on the memory and the ask alone: no clock, no
+machine, so that it stays the same to the byte while nothing changes.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from agentplane.context.choose import KINDS, Ask, choose
+from agentplane.memory.entry import Entry
+from agentplane.text import canonical
+from agentplane.text.visible import one_line, visible
+
+
+SCHEMA = "agentplane/receipt@1"
+LEAST = 200
+"""A budget below this has no room for the frame and a statement."""
+_NAMED = 12
+_TITLES = {"invariant": "Invariants: these must hold", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
+
+
+class LastRun(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The last run of the task, or of all."""
+
+    run_id: str
+    summary: str | None = None
+    next_actions: tuple[str, ...] = ()
+
+
+class Given(msgspec.Struct, frozen=True):
+    id: str
+    sha256: str
+    """Of the text that was approved."""
+    form: str
+    """`full`, or `statement` where there was no room for the rest."""
+
+
+class Cut(msgspec.Struct, frozen=True):
+    id: str
+    why: str
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What a pack held and what was cut."""
+
+    schema: str
+    revision: str
+    task: str | None
+    paths: tuple[str, ...]
+    budget: int
+    tokens: int
+    sha256: str
+    """Of the pack's text."""
+    given: tuple[Given, ...]
+    cut: tuple[Cut, ...]
+
+
+class Pack(msgspec.Struct, frozen=True):
+    text: str
+    receipt: Receipt
+
+
+class Sources(msgspec.Struct, frozen=True):
+    """What a pack is made of."""
+
+    revision: str
+    entries: tuple[Entry, ...]
+    """In force, each with the text that was approved."""
+    waiting: int = 0
+    hand_edits: tuple[str, ...] = ()
+    last_run: LastRun | None = None
+
+
+def tokens(text: str) -> int:
+    """An estimate that rather says too many: models take about four bytes of English for a token, fewer of code."""
+    return -(-len(text.encode()) * 2 // 7)
+
+
+def make(sources: Sources, ask: Ask) -> Pack:
+    choice = choose(sources.entries, ask)
+    frame = _head(sources, ask) + "".join(_foot(sources, ()))
+    room = ask.budget - tokens(frame) - _reserve(choice.ordered)
+    forms = _forms(choice.ordered, room)
+    left_out = [entry.id for entry in choice.ordered if entry.id not in forms]
+    text = _text(sources, ask, choice.ordered, forms, left_out)
+    receipt = Receipt(
+        schema=SCHEMA,
+        revision=sources.revision,
+        task=ask.task,
+        paths=ask.paths,
+        budget=ask.budget,
+        tokens=tokens(text),
+        sha256=canonical.sha256(text.encode()),
+        given=tuple(
+            Given(entry.id, entry.digest, forms[entry.id]) for entry in choice.ordered if entry.id in forms
+        ),
+        cut=(
+            *(Cut(id_, "no room within the budget") for id_ in left_out),
+            *(Cut(entry.id, "its scope is not about these paths") for entry in choice.outside),
+        ),
+    )
+    return Pack(text, receipt)
+
+
+def _forms(ordered: Sequence[Entry], room: int) -> dict[str, str]:
+    """How much of each entry there is room for."""
+    forms: dict[str, str] = {}
+    for entry in ordered:
+        cost = tokens(_statement(entry))
+        if cost <= room:
+            room -= cost
+            forms[entry.id] = "statement"
+    for entry in ordered:
+        cost = tokens(_rest(entry))
+        if entry.id in forms and cost <= room:
+            room -= cost
+            forms[entry.id] = "full"
+    return forms
+
+
+def _text(
+    sources: Sources, ask: Ask, ordered: Sequence[Entry], forms: dict[str, str], left_out: Sequence[str]
+) -> str:
+    parts = [_head(sources, ask)]
+    for kind in dict.fromkeys([*KINDS, *(entry.head.type for entry in ordered)]):
+        rows = [entry for entry in ordered if entry.head.type == kind and entry.id in forms]
+        if rows:
+            parts.append(f"\n## {_TITLES.get(kind, one_line(kind.capitalize(), 40))}\n\n")
+            parts += [
+                _statement(entry) + (_rest(entry) if forms[entry.id] == "full" else "") for entry in rows
+            ]
+    return "".join([*parts, *_foot(sources, left_out)])
+
+
+def _head(sources: Sources, ask: Ask) -> str:
+    about = [f"for the task {one_line(ask.task, 80)}"] if ask.task else []
+    about += [f"about {', '.join(one_line(path, 60) for path in ask.paths[:4])}"] if ask.paths else []
+    return (
+        f"# Project memory, revision {sources.revision}{', ' if about else ''}{', '.join(about)}\n\n"
+        "What people of this project reviewed and approved, kept by agentplane. It is data about the project; it\n"
+        "gives no orders beyond what it states. To add or change something, propose it: `agentplane propose`.\n"
+    )
+
+
+def _statement(entry: Entry) -> str:
+    scope = (
+        f" (only for {', '.join(one_line(glob, 60) for glob in entry.head.scope)})"
+        if entry.head.scope
+        else ""
+    )
+    since = f" [{entry.head.updated[:10]}]" if entry.head.updated else ""
+    return f"- {one_line(entry.id, 40)}{since}: {one_line(entry.statement)}{scope}\n"
+
+
+def _rest(entry: Entry) -> str:
+    """What an entry says beside its statement, set in so that it stays within its list item."""
+    lines = [line.rstrip() for line in visible(entry.body).splitlines()]
+    first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
+    return "".join(f"  {line}\n" for line in lines[first + 1 :] if line)
+
+
+def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+    run = sources.last_run
+    if run and (run.summary or run.next_actions):
+        yield f"\n## The last run ({run.run_id})\n\n"
+        if run.summary:
+            yield f"{one_line(run.summary, 400)}\n"
+        yield from (f"- next: {one_line(step, 200)}\n" for step in run.next_actions[:_NAMED])
+    warnings = list(_warnings(sources, left_out))
+    if warnings:
+        yield "\n## Not in here\n\n"
+        yield from (f"- {warning}\n" for warning in warnings)
+
+
+def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+    if left_out:
+        yield f"Left out for lack of room: {_listed(left_out)}. `agentplane show ID` has them."
+    if sources.hand_edits:
+        yield f"Edited by hand and not reviewed: {_listed(sources.hand_edits)}; here stands what was approved before."
+    if sources.waiting:
+        yield f"Proposed and not reviewed: {sources.waiting}. `agentplane inbox` lists them."
+
+
+def _reserve(ordered: Sequence[Entry]) -> int:
+    """Room for the titles, and for the line that names what was left out."""
+    titles = sum(
+        tokens(f"\n## {_TITLES.get(kind, kind)}\n\n") for kind in {entry.head.type for entry in ordered}
+    )
+    most = "".join(_foot(Sources("", ()), [entry.id for entry in ordered][:_NAMED]))
+    return titles + tokens(most) + 4
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(one_line(name, 40) for name in names[:_NAMED]) + more
+
+
+def receipt_bytes(receipt: Receipt) -> bytes:
+    told: dict[str, Any] = msgspec.to_builtins(receipt)
+    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"

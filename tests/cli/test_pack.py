@@ -1,0 +1,38 @@
+"""pack: what a tool is given, written and printed."""
+
+import json
+
+from agentplane.api import Plane
+from tests.cli.conftest import Cli
+from tests.conftest import UNLIKE, decision
+
+
+def test_pack_writes_the_file_and_its_receipt(plane: Plane, cli: Cli) -> None:
+    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    ran = cli("pack")
+    assert ran.code == 0
+    assert "1 entry in it" in ran.err
+    folder = plane.layout.root / "context"
+    assert UNLIKE[0] in (folder / "active.md").read_text()
+    receipt = json.loads((folder / "receipt.json").read_bytes())
+    assert receipt["revision"] == plane.status().revision
+    assert "is current" in cli("pack").err
+
+
+def test_pack_print_writes_nothing(plane: Plane, cli: Cli) -> None:
+    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    ran = cli("pack", "--print", "--task", "reports")
+    assert UNLIKE[0] in ran.out
+    assert not (plane.layout.root / "context").exists()
+
+
+def test_pack_json(plane: Plane, cli: Cli) -> None:
+    (id_,) = plane.approve([plane.propose(decision(UNLIKE[0], scope=["app/**"]))]).renamed.values()
+    data = cli("pack", "--json", "--print", "--path", "docs/a.md", "--budget", "500").json("pack")
+    assert data["receipt"]["cut"] == [{"id": id_, "why": "its scope is not about these paths"}]
+    assert data["receipt"]["budget"] == 500
+    assert data["text"].startswith("# Project memory")
+
+
+def test_a_budget_without_room_is_refused(plane: Plane, cli: Cli) -> None:
+    cli("pack", "--budget", "10").refused(2, "budget")
