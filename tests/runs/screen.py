@@ -88,7 +88,7 @@ class Screen:
         return termios.tcgetattr(self.slave) == self.modes
 
     def in_front(self) -> int:
-        return os.tcgetpgrp(self.slave)
+        return os.tcgetpgrp(self.master)
 
     def hang_up(self) -> None:
         """The window is closed."""
