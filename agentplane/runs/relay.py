@@ -7,7 +7,6 @@ where none does, it gets pipes. Call it from the main thread: it catches signals
 import errno
 import os
 import select
-import shutil
 import signal
 import sys
 import time
@@ -105,6 +104,8 @@ def _start(command: Sequence[str], env: Mapping[str, str], cwd: Path, signals: S
 
 
 def _path(word: str, env: Mapping[str, str], cwd: Path) -> str | None:
+    import shutil
+
     return str(cwd / word) if "/" in word else shutil.which(word, path=env.get("PATH"))
 
 
@@ -246,7 +247,7 @@ class Relay:
         """A command that ignores SIGTERM is killed; one that ignores a hang-up meant to outlive its terminal."""
         if self._deadline is None or time.monotonic() < self._deadline:
             return
-        if self._told == signal.SIGTERM and not self._killed:
+        if self._told == signal.SIGTERM and not (self._killed or self._ended):
             self._killed = True
             self._job.send(signal.SIGKILL)
             self._deadline = time.monotonic() + self._grace
