@@ -84,20 +84,22 @@ def test_what_was_printed_before_the_stop_is_on_the_screen_before_it(under: Unde
     screen.expect(r"on\r\n")
 
 
-def test_bg_lets_it_run_on_without_the_terminal(under: Under) -> None:
+def test_bg_lets_it_run_on_without_the_terminal(under: Under, script: Script) -> None:
+    command = script(
+        "import os, signal\nos.write(1, b'ready')\nprint('got', input(), flush=True)\nsignal.pause()\n"
+    )
     screen = under.shell()
-    screen.type("./under sh -c 'echo ready; read a; echo got $a; sleep 300'\n")
-    screen.expect(r"[\r\n]ready")
+    screen.type(f"./under {' '.join(command)}\n")
+    screen.expect("ready")
     screen.type("\x1a")
     screen.expect("Stopped")
     screen.type("bg\n")
-    screen.expect(r"sleep 300' &")
+    screen.expect(r"\.py &")
     until(lambda: state(under.pid()) == "T")  # it wants to read
     screen.type("jobs\n")
     screen.expect("Stopped")
     screen.type("fg\n")
-    screen.expect("under sh -c")
-    until(lambda: not _shell_in_front(screen))
+    until(lambda: not _shell_in_front(screen) and state(under.pid()) == "S")
     screen.type("word\n")
     screen.expect("got word")
     screen.type("\x1a")

@@ -173,7 +173,7 @@ def test_a_command_that_ignores_sigterm_is_killed(under: Under) -> None:
 def test_ctrl_c_in_a_pipeline_reaches_the_command_once(under: Under, script: Script) -> None:
     command = script(
         "import os, signal, time\nsignal.signal(signal.SIGINT, lambda *_: os.write(2, b'caught'))\n"
-        "os.write(2, b'ready')\nsignal.pause()\ntime.sleep(0.3)\n"
+        "os.write(2, b'ready')\ntime.sleep(0.5)\n"
     )
     screen = under.shell()
     screen.type(f"./under {' '.join(command)} 2>&1 | (trap '' INT; exec cat)\n")
