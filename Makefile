@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test lint types imports check fmt bench bench-conflicts example docs clean
+.PHONY: help demo test lint types imports check fmt bench bench-relay bench-conflicts example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -39,6 +39,9 @@ fmt: .venv/ready  ## Format, and mend what style can mend
 
 bench: .venv/ready  ## Speed, as ratios (DATA=folder, SIZE=entries)
 	@$(BIN)/python -m tests.bench --data $(DATA) $(if $(SIZE),--size $(SIZE))
+
+bench-relay: .venv/ready  ## What a command costs under `agentplane run` (SIZE=bytes)
+	@$(BIN)/python -m tests.bench.relay $(if $(SIZE),--size $(SIZE))
 
 bench-conflicts: .venv/ready  ## How well conflicts are found (DATA=folder)
 	@$(BIN)/python -m tests.bench.conflicts --data $(DATA)

@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from agentplane.runs.outlet import Outlet
+from agentplane.runs.waiting import Ready
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -43,14 +44,6 @@ class HungUp(msgspec.Struct, frozen=True):
 
 
 News = Ended | Stopped | HungUp
-
-
-class Ready(msgspec.Struct, frozen=True):
-    """Descriptors by what can be done with them now; nobody reads the other end of those that are `broken`."""
-
-    reads: frozenset[int]
-    writes: frozenset[int]
-    broken: frozenset[int]
 
 
 class Job(Protocol):

@@ -42,10 +42,11 @@ def main(channel: int, terminal: int) -> None:
         return
     _tell(channel, STARTED, pid)
     _let_go_of_streams()
-    _tell(channel, ENDED, _watch(pid, channel, terminal, signals))
-    # The end of a session's leader throws away what its terminal still holds: first all of it must have been read.
-    # And it hangs up on whoever is in front, which a daemon that the command left behind should not notice.
+    code = _watch(pid, channel, terminal, signals)
+    # The end of a session's leader hangs up on whoever is in front, and daemons of the command's should not notice.
     _put_in_front(terminal, os.getpgrp())
+    _tell(channel, ENDED, code)
+    # It also throws away what the terminal still holds: first all of that must have been read.
     os.read(channel, 1)
 
 

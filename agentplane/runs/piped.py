@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentplane.runs.job import Ended, News, Ready, source
+from agentplane.runs.job import Ended, News, source
 from agentplane.runs.outlet import Outlet
+from agentplane.runs.waiting import Ready
 
 
 _FROM_KEYBOARD = (signal.SIGINT, signal.SIGQUIT)

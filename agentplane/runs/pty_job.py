@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from agentplane.runs.job import HungUp, News, Ready, Source, source
+from agentplane.runs.job import HungUp, News, Source, source
 from agentplane.runs.leader import Leader
 from agentplane.runs.outlet import Outlet
 from agentplane.runs.signals import Signals
 from agentplane.runs.terminal import Terminal
+from agentplane.runs.waiting import Ready
 
 
 _LOOK_AGAIN = 0.25

@@ -6,10 +6,7 @@ where none does, it gets pipes. Call it from the main thread: it catches signals
 
 import errno
 import os
-import select
-import shutil
 import signal
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +14,13 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import NotExecutable, NotFound
-from agentplane.runs.job import Ended, HungUp, Job, News, Ready, Source
+from agentplane.runs.job import Ended, HungUp, Job, News, Source
 from agentplane.runs.outlet import Outlet
 from agentplane.runs.piped import Piped
 from agentplane.runs.pty_job import PtyJob
 from agentplane.runs.signals import END, Signals
 from agentplane.runs.tap import Sink, Tap
+from agentplane.runs.waiting import Ready, wait
 
 
 GRACE = 2.0
@@ -97,14 +95,14 @@ def _start(command: Sequence[str], env: Mapping[str, str], cwd: Path, signals: S
             script = _path(command[0], env, cwd)
             if error.errno != errno.ENOEXEC or script is None:
                 raise
-            return attempt(
-                ["/bin/sh", script, *command[1:]]
-            )  # as a shell runs a script that names no program
+            return attempt(["/bin/sh", script, *command[1:]])  # as a shell does
     except OSError as error:
         raise _not_started(command[0], cwd, error) from None
 
 
 def _path(word: str, env: Mapping[str, str], cwd: Path) -> str | None:
+    import shutil
+
     return str(cwd / word) if "/" in word else shutil.which(word, path=env.get("PATH"))
 
 
@@ -171,7 +169,7 @@ class Relay:
         elif isinstance(news, HungUp):
             self._tell(signal.SIGHUP)
         else:
-            self._empty()
+            self._drain()
             self._tap.flush()
             self._job.stop(news.signal)
 
@@ -246,7 +244,7 @@ class Relay:
         """A command that ignores SIGTERM is killed; one that ignores a hang-up meant to outlive its terminal."""
         if self._deadline is None or time.monotonic() < self._deadline:
             return
-        if self._told == signal.SIGTERM and not self._killed:
+        if self._told == signal.SIGTERM and not (self._killed or self._ended):
             self._killed = True
             self._job.send(signal.SIGKILL)
             self._deadline = time.monotonic() + self._grace
@@ -260,28 +258,29 @@ class Relay:
         return min((each for each in times if each is not None), default=None)
 
     def _empty(self) -> None:
-        """Passes on what has been written so far, as far as it fits."""
+        """Passes on what fits, so that at least the record has it."""
         for source in list(self._open.values()):
             if not source.outlet.full:
                 self._pass_on(source)
 
     def _drain(self) -> None:
-        """After the end: what is still on the way, for as long as its reader takes."""
+        """Passes on what has been written so far, for as long as its reader takes."""
         left = dict.fromkeys(self._open, _LEFT_OVER)
         while not self._given_up:
-            for fd, source in list(self._open.items()):
-                if source.outlet.full:
+            for fd in list(left):
+                source = self._open.get(fd)
+                if source and source.outlet.full:
                     continue
-                passed = self._pass_on(source)
+                passed = self._pass_on(source) if source else 0
                 left[fd] -= passed
-                if fd in self._open and (not passed or left[fd] < 0):
-                    del self._open[fd]
+                if not passed or left[fd] < 0:
+                    del left[fd]
             if self._outlets():
                 ready = self._wait_for_room()
                 for outlet in self._outlets():
                     if outlet.fd in ready.writes:
                         outlet.flush()
-            elif not self._open:
+            elif not left:
                 return
 
     def _wait_for_room(self) -> Ready:
@@ -290,23 +289,3 @@ class Relay:
             return self._wait((), ())
         finally:
             self._open = held
-
-
-def wait(reads: Sequence[int], writes: Sequence[int], watched: Sequence[int], seconds: float | None) -> Ready:
-    if sys.platform == "darwin":  # whose poll does not know terminals
-        ins, outs, _ = select.select(reads, writes, (), seconds)
-        return Ready(frozenset(ins), frozenset(outs), frozenset())
-    poll = select.poll()
-    for fd in watched:
-        poll.register(fd, 0)
-    for fd in reads:
-        poll.register(fd, select.POLLIN)
-    for fd in writes:
-        poll.register(fd, select.POLLOUT | (select.POLLIN if fd in reads else 0))
-    found = poll.poll(None if seconds is None else seconds * 1000)
-    some = frozenset(fd for fd, _ in found)
-    return Ready(
-        frozenset(fd for fd in some if fd in reads),
-        frozenset(fd for fd in some if fd in writes),
-        frozenset(fd for fd, event in found if fd in watched and event & (select.POLLERR | select.POLLHUP)),
-    )

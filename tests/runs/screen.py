@@ -35,7 +35,7 @@ class Screen:
         self.master, self.slave = pty.openpty()
         self.resize(*size)
         self.modes = termios.tcgetattr(self.slave)
-        self.seen = b""
+        self.seen = bytearray()
         self._at = 0
         self.process = subprocess.Popen(
             command,
@@ -70,11 +70,11 @@ class Screen:
         return found
 
     def rest(self) -> bytes:
-        """All that comes until nobody has the terminal any more, or the program has ended and nothing is left."""
+        """All that comes, until nobody has the terminal any more, or the program has ended and nothing is left."""
         self.ended()
         while self._more(time.monotonic() + 0.2):
             pass
-        return self.seen[self._at :]
+        return bytes(self.seen[self._at :])
 
     def ended(self) -> int:
         """The exit code. Reads while it waits, as a terminal does."""
@@ -88,7 +88,7 @@ class Screen:
         return termios.tcgetattr(self.slave) == self.modes
 
     def in_front(self) -> int:
-        return os.tcgetpgrp(self.slave)
+        return os.tcgetpgrp(self.master)
 
     def hang_up(self) -> None:
         """The window is closed."""
