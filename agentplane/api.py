@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from agentplane.review.resolve import Choice
     from agentplane.runs.session import Asked
     from agentplane.runs.wrap import Ran
+    from agentplane.tools.sync import Standing
+    from agentplane.tools.table import Tool
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
@@ -57,6 +59,14 @@ class Promoted(msgspec.Struct, frozen=True):
 
     id: str
     approved: bool
+
+
+class Synced(msgspec.Struct, frozen=True):
+    written: tuple[str, ...]
+    proposed: tuple[str, ...]
+    """Candidates that were made of lines which somebody had written into a block."""
+    kept: dict[str, str]
+    """Files that stay as they are, and why."""
 
 
 class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -312,6 +322,34 @@ class Plane:
     def write_pack(self, made: Pack) -> bool:
         """Puts a pack into context/active.md. Says whether that changed it."""
         return active.write(self.layout, made)
+
+    def synced(self, tools: "Sequence[Tool]", made: Pack) -> "list[Standing]":
+        """How the files of these tools stand to a pack."""
+        from agentplane.tools import sync
+
+        return sync.standings(self.layout.project, self.layout.root.name, tools, made)
+
+    def sync(self, tools: "Sequence[Tool]", made: Pack) -> Synced:
+        """Writes a pack into the files of these tools. What was written into a block by others is proposed first;
+        where the gate refuses that, the file stays as it is.
+        """
+        from agentplane.tools import sync
+
+        self.write_pack(made)
+        proposed: list[str] = []
+        kept: dict[str, str] = {}
+        for standing in self.synced(tools, made):
+            try:
+                proposed += [self._propose_line(standing.path, line) for line in standing.added]
+            except AgentplaneError as error:
+                kept[standing.path] = error.what
+        free = [tool for tool in tools if tool.target.path not in kept]
+        written = sync.write(self.layout.project, self.layout.root.name, free, made)
+        return Synced(tuple(written), tuple(proposed), kept)
+
+    def _propose_line(self, path: str, line: str) -> str:
+        why = f"It was written into the managed block of {path}."
+        return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
 
     def recall(self, query: str, *, limit: int = 5) -> list[Result]:
         """The trusted entries in force that are nearest to a query."""

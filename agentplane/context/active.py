@@ -27,8 +27,11 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
         for entry in memory.approved()
         if entry.head.status == "accepted" and not _is_over(entry.head.expires_at, today)
     ]
+    revision = memory.snapshot.ledger.revision()
+    if not ask.passing:
+        return Sources(revision, tuple(entries))
     return Sources(
-        revision=memory.snapshot.ledger.revision(),
+        revision=revision,
         entries=tuple(entries),
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),

@@ -19,6 +19,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the work is about, as paths or globs; none: the whole project."""
     budget: int = 2400
     """Tokens at most, by the estimate of `pack.tokens`."""
+    passing: bool = True
+    """Whether it tells what will soon be different: the last run, and what waits. Files that git carries do without."""
 
 
 class Choice(msgspec.Struct, frozen=True):

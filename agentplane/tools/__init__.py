@@ -1,0 +1,1 @@
+"""The coding tools: what each reads, and how memory gets there."""

@@ -1,0 +1,45 @@
+"""Which coding tools are used here, by what they leave in the project and on the machine."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.text.visible import one_line
+from agentplane.tools.table import TOOLS, Tool
+
+
+class Found(msgspec.Struct, frozen=True):
+    tool: Tool
+    in_project: bool
+    installed: bool
+
+
+def look(project: Path, home: Path | None = None) -> list[Found]:
+    """Every tool of the table, and what shows that it is used. Starts nothing."""
+    house = home or Path(os.path.expanduser("~"))
+    return [
+        Found(
+            tool,
+            in_project=any(os.path.lexists(project / mark) for mark in tool.marks),
+            installed=any(shutil.which(name) for name in tool.programs)
+            or any(os.path.isdir(house / folder) for folder in tool.homes),
+        )
+        for tool in TOOLS
+    ]
+
+
+def named(names: Sequence[str]) -> list[Tool]:
+    """The tools that a person names, by name or command."""
+    by_name = {name: tool for tool in TOOLS for name in (tool.name, *tool.programs)}
+    found = []
+    for name in names:
+        tool = by_name.get(name.strip().lower())
+        if tool is None:
+            known = ", ".join(tool.name for tool in TOOLS)
+            raise BadInput(f"no tool `{one_line(name, 40)}`", todo=f"the tools are {known}.")
+        found.append(tool)
+    return list(dict.fromkeys(found))

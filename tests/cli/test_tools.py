@@ -1,0 +1,52 @@
+"""tools and sync: what is here, what their files hold, bringing the memory there."""
+
+from pathlib import Path
+
+from agentplane.api import Plane
+from tests.cli.conftest import Cli
+from tests.conftest import UNLIKE, decision
+
+
+def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -> None:
+    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    assert cli("sync", "--check", "--tools", "codex").code == 1
+    assert cli("sync", "--tools", "codex,claude").code == 0
+    assert UNLIKE[0] in (project / "AGENTS.md").read_text()
+    assert "@.agentplane/context/active.md" in (project / "CLAUDE.md").read_text()
+    assert cli("sync", "--check").code == 0
+    assert "every file is current" in cli("sync").err
+    plane.approve([plane.propose(decision(UNLIKE[1]))])
+    ran = cli("sync", "--check")
+    assert (ran.code, "old" in ran.out) == (1, True)
+    assert cli("sync", "--remove").code == 0
+    assert not (project / "AGENTS.md").exists()
+    assert not (project / "CLAUDE.md").exists()
+
+
+def test_sync_json_names_files_and_states(plane: Plane, cli: Cli) -> None:
+    data = cli("sync", "--tools", "gemini", "--json").json("sync")
+    assert data["written"] == ["GEMINI.md"]
+    assert [(one["path"], one["state"]) for one in data["files"]] == [("GEMINI.md", "current")]
+
+
+def test_an_unknown_tool_is_refused_with_the_names(plane: Plane, cli: Cli) -> None:
+    cli("sync", "--tools", "emacs").refused(2, "no tool `emacs`")
+
+
+def test_a_blocked_file_is_said_and_exits_with_1(plane: Plane, project: Path, cli: Cli) -> None:
+    (project / "AGENTS.md").write_text("<!-- agentplane:end -->\n")
+    ran = cli("sync", "--tools", "codex")
+    assert ran.code == 1
+    assert "half a block" in ran.err
+
+
+def test_tools_lists_all_with_what_they_hold(plane: Plane, project: Path, cli: Cli) -> None:
+    (project / ".cursor").mkdir()
+    cli("sync", "--tools", "codex")
+    data = cli("tools", "--json").json("tools")
+    rows = {row["name"]: row for row in data["tools"]}
+    assert len(rows) >= 20
+    assert rows["cursor"]["in_project"]
+    assert (rows["codex"]["state"], rows["codex"]["revision"]) == ("current", data["revision"])
+    assert rows["claude-code"]["state"] == "absent"
+    assert "Codex CLI" in cli("tools").out

@@ -1,0 +1,161 @@
+"""Memory in the files of tools: written once, taken up when edited, taken out without a trace."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentplane.api import Plane
+from agentplane.context.choose import Ask
+from agentplane.context.pack import Pack
+from agentplane.tools import found, sync
+from agentplane.tools.table import TOOLS
+from tests.conftest import UNLIKE, decision
+
+
+LASTING = Ask(passing=False)
+
+
+def pack_of(plane: Plane, *statements: str) -> Pack:
+    plane.approve([plane.propose(decision(statement)) for statement in statements])
+    return plane.pack(LASTING)
+
+
+def tree(project: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(project)): path.read_bytes()
+        for path in sorted(project.rglob("*"))
+        if path.is_file() and ".agentplane" not in path.parts
+    }
+
+
+def states(plane: Plane, pack: Pack) -> dict[str, str]:
+    return {standing.path: standing.state for standing in plane.synced(TOOLS, pack)}
+
+
+def test_every_tool_gets_the_memory_and_a_second_time_touches_nothing(plane: Plane, project: Path) -> None:
+    pack = pack_of(plane, UNLIKE[0])
+    written = plane.sync(TOOLS, pack).written
+    assert len(written) == len(set(written)) == len({tool.target.path for tool in TOOLS})
+    stamps = {path: os.stat(project / path).st_ino for path in written}
+    assert plane.sync(TOOLS, pack).written == ()
+    assert stamps == {path: os.stat(project / path).st_ino for path in written}
+    for tool in TOOLS:
+        text = (project / tool.target.path).read_text()
+        assert (UNLIKE[0] in text) != (tool.target.form == "import")
+    assert UNLIKE[0] in (plane.layout.root / "context" / "active.md").read_text()
+
+
+def test_a_new_revision_makes_them_old_and_a_proposal_does_not(plane: Plane) -> None:
+    pack = pack_of(plane, UNLIKE[0])
+    plane.sync(TOOLS, pack)
+    plane.propose(decision(UNLIKE[1]))
+    plane.write_log({"summary": "A run."})
+    assert set(states(plane, plane.pack(LASTING)).values()) == {"current"}
+    pack = pack_of(plane, UNLIKE[2])
+    assert set(states(plane, pack).values()) == {"old"}
+
+
+def test_removing_leaves_the_project_as_it_was(plane: Plane, project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"# Rules\r\n\r\nBe kind.")
+    (project / "CLAUDE.md").write_bytes(b"")
+    (project / ".cursor" / "rules").mkdir(parents=True)
+    (project / ".cursor" / "rules" / "own.mdc").write_text("mine\n")
+    before = tree(project)
+    plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
+    plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
+    assert tree(project) != before
+    sync.remove(project, TOOLS)
+    assert tree(project) == before
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200).filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff"))))
+def test_any_file_survives(plane: Plane, project: Path, data: bytes) -> None:
+    path = project / "AGENTS.md"
+    path.write_bytes(data)
+    pack = plane.pack(LASTING)
+    tools = found.named(["codex", "opencode"])
+    assert plane.sync(tools, pack).written == ("AGENTS.md",)
+    plane.sync(tools, pack)
+    sync.remove(project, tools)
+    assert path.read_bytes() == data
+
+
+def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, project: Path) -> None:
+    tools = found.named(["codex"])
+    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    path = project / "AGENTS.md"
+    path.write_text(path.read_text().replace(UNLIKE[0], "Go files are indented with tabs."))
+    (standing,) = plane.synced(tools, plane.pack(LASTING))
+    assert standing.state == "edited"
+    assert any("indented with tabs" in line for line in standing.diff)
+    synced = plane.sync(tools, plane.pack(LASTING))
+    assert len(synced.proposed) == 1
+    assert "indented with tabs" in plane.memory().inbox[0].statement
+    assert UNLIKE[0] in path.read_text()
+
+
+def test_what_the_gate_refuses_stays_where_it_is(plane: Plane, project: Path) -> None:
+    tools = found.named(["codex"])
+    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    path = project / "AGENTS.md"
+    edited = path.read_text().replace(UNLIKE[0], "The token is ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8")
+    path.write_text(edited)
+    synced = plane.sync(tools, plane.pack(LASTING))
+    assert list(synced.kept) == ["AGENTS.md"]
+    assert "ghp_" not in str(synced.kept)
+    assert path.read_text() == edited
+
+
+def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
+    plane: Plane, project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("theirs\n")
+    (project / "AGENTS.md").write_text("# Rules\n")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    (project / "GEMINI.md").symlink_to(outside)
+    tools = found.named(["codex", "claude-code", "gemini-cli"])
+    pack = pack_of(plane, UNLIKE[0])
+    plane.sync(tools, pack)
+    assert (project / "CLAUDE.md").is_symlink()
+    assert (project / "AGENTS.md").read_text().count("agentplane:begin") == 1
+    assert UNLIKE[0] in (project / "AGENTS.md").read_text()
+    assert outside.read_text() == "theirs\n"
+    blocked = {one.path: one.why for one in plane.synced(tools, pack) if one.state == "blocked"}
+    assert blocked == {"GEMINI.md": "is a link to outside of the project"}
+
+
+@pytest.mark.parametrize("damage", ["read-only", "torn", "utf-16"])
+def test_a_file_that_is_not_ours_to_write_stays(plane: Plane, project: Path, damage: str) -> None:
+    path = project / "AGENTS.md"
+    data = {
+        "read-only": b"# Rules\n",
+        "torn": b"# Rules\n<!-- agentplane:end -->\n",
+        "utf-16": "# Rules\n".encode("utf-16"),
+    }[damage]
+    path.write_bytes(data)
+    path.chmod(0o444 if damage == "read-only" else 0o644)
+    plane.sync(found.named(["codex"]), plane.pack(LASTING))
+    assert path.read_bytes() == data
+    assert [one.state for one in plane.synced(found.named(["codex"]), plane.pack(LASTING))] == ["blocked"]
+
+
+def test_tools_are_found_by_what_they_leave(project: Path, tmp_path: Path) -> None:
+    (project / ".cursor").mkdir()
+    home = tmp_path / "home"
+    (home / ".codex").mkdir(parents=True)
+    rows = {row.tool.name: row for row in found.look(project, home)}
+    assert rows["cursor"].in_project
+    assert rows["codex"].installed
+    assert not rows["codex"].in_project
+    assert len(rows) >= 20
+
+
+def test_names_of_tools_are_one_of_a_kind() -> None:
+    names = [tool.name for tool in TOOLS]
+    assert len(names) == len(set(names))
+    assert found.named(["claude", "CODEX"]) == found.named(["claude-code", "codex"])
