@@ -69,7 +69,7 @@ class Conflicts:
         texts = [text_of(entry) for entry in wanted]
         pairs = looked.Pairs(self.memory.snapshot.layout)
         near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
-        found = [tuple(find(text, [*shelf, *inbox], pairs.compare)) for text, shelf, inbox in near]
+        found = [tuple(find(text, [*shelf, *inbox], pairs.compare_each)) for text, shelf, inbox in near]
         if self._beside is None:
             pairs.save(self.memory.snapshot)
         return found

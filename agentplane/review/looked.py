@@ -15,7 +15,7 @@ import msgspec
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Conflict, Text, compare
+from agentplane.review.conflicts import Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
 
 
@@ -75,12 +75,14 @@ class Pairs:
         self._keys: dict[Text, bytes] = {}
         self._changed = False
 
-    def compare(self, candidate: Text, other: Text) -> Conflict | None:
-        key = self._key(candidate) + self._key(other)
-        if key not in self._known:
-            self._known[key] = compare(candidate, other)
+    def compare_each(self, candidate: Text, others: Sequence[Text]) -> list[Conflict | None]:
+        keys = [self._key(candidate) + self._key(other) for other in others]
+        unknown = {key: other for key, other in zip(keys, others, strict=True) if key not in self._known}
+        if unknown:
+            found = compare_each(candidate, [*unknown.values()])
+            self._known.update(zip(unknown, found, strict=True))
             self._changed = True
-        return self._known[key]
+        return [self._known[key] for key in keys]
 
     def save(self, snapshot: Snapshot) -> None:
         if self._changed:

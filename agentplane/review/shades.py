@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 from math import log
 
-import numpy as np
-
 from agentplane.review import vocabulary as words
 from agentplane.review.aligned import Aligned
+from agentplane.review.beside import Beside, Near, Rows
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.quantities import Quantity
-from agentplane.review.sense import Floats, Sense, direction, near_words, product, sense, share
+from agentplane.review.sense import Sense, sense, share
 
 
 _FILLED = words.listed(
@@ -30,13 +29,13 @@ WITH = ("soft_low", "whole", "rest", "text", "lone_low")
 """Nearness means something else where something speaks against, where only one denies, and beside names."""
 
 
-def shades(evidence: Evidence) -> dict[str, float]:
-    """By name, the same whichever of the two statements is the new one."""
+def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
+    """By name, the same whichever of the two statements is the new one. `near`: of either beside the other."""
     new, old = evidence.new, evidence.old
-    mine, others = sense(new.source), sense(old.source)
+    near = near or nearness(evidence)
     said = {
-        **_nearness(evidence.aligned, mine, others),
-        **_reach(mine, others),
+        **_nearness(evidence, near),
+        **_reach(near.mine, near.others),
         **_amounts(new.quantities, old.quantities),
         **_places(evidence.aligned),
     }
@@ -62,44 +61,70 @@ def shades(evidence: Evidence) -> dict[str, float]:
     return said
 
 
-def _nearness(aligned: Aligned, mine: Sense, others: Sense) -> dict[str, float]:
+def nearness(evidence: Evidence) -> Near:
+    beside = Beside(sense(evidence.new.source), [sense(evidence.old.source)])
+    found = beside.near([0])
+    beside.add_rests(found, {0: lone(evidence, found[0])})
+    return found[0]
+
+
+def lone(evidence: Evidence, near: Near) -> Rows:
+    """The rows of the words that only one of the two has."""
+    aligned, turned = evidence.aligned, _turned(evidence, near)
+    mine, others = (
+        (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
+    )
+    return [near.mine.places[at] for at in mine], [near.others.places[at] for at in others]
+
+
+def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
     """How much of each is covered by the other, and how near what is left over is."""
+    mine, others = near.mine, near.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
         return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length"), 0.0)
-    table = near_words(mine, others)
-    for pair in aligned.pairs:
-        if pair.strength >= SURE:
-            here, there = mine.places[pair.left], others.places[pair.right]
-            table[here, there] = max(table[here, there], pair.strength)
-    covers = sorted((share(mine.counts, table.max(axis=1)), share(others.counts, table.max(axis=0))))
-    left = [mine.places[at] for at in aligned.left_only]
-    right = [others.places[at] for at in aligned.right_only]
-    lone = sorted((_part(mine.counts, left), _part(others.counts, right)))
-    sizes = sorted((len(left), len(right)))
-    both = bool(left and right)
+    rows, columns = _met(evidence, near)
+    covers = sorted((share(mine, rows), share(others, columns)))
+    only = lone(evidence, near)
+    parts = sorted((_part(mine, only[0]), _part(others, only[1])))
+    sizes = sorted(map(len, only))
+    both = bool(sizes[0])
     return {
         "soft_low": covers[0],
         "soft_high": covers[1],
-        "whole": product(mine.whole, others.whole),
-        "rest": product(_left_over(mine, left), _left_over(others, right)) if both else 0.0,
-        "rest_max": float(table[np.ix_(left, right)].max()) if both else 0.0,
+        "whole": near.whole,
+        "rest": near.rest,
+        "rest_max": near.nearest(only) if both else 0.0,
         "rest_none": float(not both),
         "rest_low": min(sizes[0], 6) / 3,
         "rest_high": min(sizes[1], 8) / 4,
-        "lone_low": lone[0],
-        "lone_high": lone[1],
-        "text": product(mine.text, others.text),
+        "lone_low": parts[0],
+        "lone_high": parts[1],
+        "text": near.text,
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
     }
 
 
-def _left_over(one: Sense, rows: list[int]) -> Floats | None:
-    return direction(one.rows[rows] * one.heavy[rows][:, None])
+def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
+    """How near each word comes to one of the other: by meaning, or by standing for it."""
+    rows, columns = list(near.rows), list(near.columns)
+    turned = _turned(evidence, near)
+    for pair in evidence.aligned.pairs:
+        if pair.strength >= SURE:
+            here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
+            row, column = near.mine.places[here], near.others.places[there]
+            rows[row] = max(rows[row], pair.strength)
+            columns[column] = max(columns[column], pair.strength)
+    return rows, columns
 
 
-def _part(counts: Floats, rows: list[int]) -> float:
-    return round(float(counts[rows].sum() / counts.sum()), 4)
+def _turned(evidence: Evidence, near: Near) -> bool:
+    """Whether what is left in the evidence stands right in the nearness."""
+    return near.mine.source != evidence.new.source
+
+
+def _part(one: Sense, rows: Sequence[int]) -> float:
+    return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
 def _reach(mine: Sense, others: Sense) -> dict[str, float]:

@@ -3,33 +3,35 @@
 from collections.abc import Sequence
 
 from agentplane.review.aligned import Aligned
+from agentplane.review.beside import Near
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.shades import shades
 from agentplane.review.statement import Statement
+from agentplane.review.told import HEAVY
 
 
 AGAINST = ("cover_small", "modifier", "slot", "one_name")
 """Signals that mean something else where something speaks against."""
 
 
-HEAVY = 0.9
-"""A word of this weight says what the statement is about."""
 QUIET = ("head_met", "modality", "common")
 """Signals that count where nothing does."""
 PARTLY = frozenset({"cover_small", "modifier", *QUIET})
 """Those that count nowhere else."""
 
 
-def measured(new: Statement, old: Statement, evidence: Evidence, rules: str) -> dict[str, float]:
-    """By name. `rules`: the kind that the rules alone give, or nothing."""
+def measured(
+    new: Statement, old: Statement, evidence: Evidence, rules: str, near: Near | None = None
+) -> dict[str, float]:
+    """By name. `rules`: the kind that the rules alone give, or nothing. `near`: where that was looked at before."""
     said = {**_words(evidence), **_values(new, old, evidence), **_shape(evidence.aligned, evidence)}
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
     said |= {f"rules_{kind}": float(rules == kind) for kind in ("contradiction", "duplicate")}
     against = float(evidence.against or rules == "contradiction")
     said |= {f"against_{name}": against * said[name] for name in AGAINST}
     said |= {f"quiet_{name}": (1.0 - against) * said[name] for name in QUIET}
-    return {name: value for name, value in said.items() if name not in PARTLY} | shades(evidence)
+    return {name: value for name, value in said.items() if name not in PARTLY} | shades(evidence, near)
 
 
 def _words(evidence: Evidence) -> dict[str, float]:

@@ -10,7 +10,7 @@ import pytest
 
 from agentplane.review import fitted, meaning
 from agentplane.review.aligned import likeness
-from agentplane.review.conflicts import Conflict, Text, compare, find
+from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.statement import parse
@@ -275,6 +275,16 @@ def test_the_order_does_not_depend_on_the_order_of_the_shelf() -> None:
     for seed in range(5):
         mixed = random.Random(seed).sample(shelf, len(shelf))
         assert find(candidate, mixed) == expected
+
+
+@pytest.mark.parametrize("nth", range(8))
+def test_many_at_once_are_compared_as_one_by_one(nth: int) -> None:
+    shelf = [text(pair.first, f"DEC-{place:03}") for place, pair in enumerate(TUNED[nth::4])]
+    shelf += [text("", "DEC-900"), text("-- ..", "DEC-901"), text("of the", "DEC-902")]
+    candidate = text(TUNED[nth * 4].second, "CAND-1", status="proposed")
+    assert compare_each(candidate, shelf) == [compare(candidate, other) for other in shelf]
+    assert compare_each(text("of the", "CAND-1"), shelf[-5:])[-1] is not None
+    assert compare_each(candidate, []) == []
 
 
 def test_an_empty_shelf() -> None:
