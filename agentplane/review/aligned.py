@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from operator import attrgetter
 
 import msgspec
 
@@ -25,9 +24,6 @@ class Pairing(msgspec.Struct, frozen=True):
     strength: float
 
 
-_LEFT = attrgetter("left")
-
-
 class Aligned(msgspec.Struct, frozen=True):
     left: tuple[Item, ...]
     right: tuple[Item, ...]
@@ -39,7 +35,7 @@ class Aligned(msgspec.Struct, frozen=True):
 def align(new: Statement, old: Statement) -> Aligned:
     mine, others = told(new.source), told(old.source)
     pairs = _equal(mine.places, others.places)
-    met_left, met_right = {pair.left for pair in pairs}, {pair.right for pair in pairs}
+    met_left, met_right = {left for left, _ in pairs}, {right for _, right in pairs}
     left_only = [at for at in mine.weighty if at not in met_left]
     right_only = [at for at in others.weighty if at not in met_right]
     near = _near(mine.items, others.items, left_only, right_only) if left_only and right_only else []
@@ -47,18 +43,22 @@ def align(new: Statement, old: Statement) -> Aligned:
         met_left, met_right = {pair.left for pair in near}, {pair.right for pair in near}
         left_only = [at for at in left_only if at not in met_left]
         right_only = [at for at in right_only if at not in met_right]
-    return Aligned(mine.items, others.items, (*pairs, *near), tuple(left_only), tuple(right_only))
+    all_pairs = (*[Pairing(left, right, 1.0) for left, right in pairs], *near)
+    return Aligned(mine.items, others.items, all_pairs, tuple(left_only), tuple(right_only))
 
 
-def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]) -> list[Pairing]:
+def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
     """Words that both have, in the order of the one. Where the other has fewer of them, its last stands for the rest."""
     pairs = []
-    for stem, places in left.items():
-        there = right.get(stem)
-        if there:
+    for stem in left.keys() & right.keys():
+        places, there = left[stem], right[stem]
+        if len(places) == 1:
+            pairs.append((places[0], there[0]))
+        else:
             last = len(there) - 1
-            pairs += [Pairing(at, there[min(nth, last)], 1.0) for nth, at in enumerate(places)]
-    return sorted(pairs, key=_LEFT)
+            pairs += [(at, there[min(nth, last)]) for nth, at in enumerate(places)]
+    pairs.sort()
+    return pairs
 
 
 def _near(

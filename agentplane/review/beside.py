@@ -26,6 +26,8 @@ class Near:
         """The same by their texts."""
         self.rest = 0.0
         """The same by what only the one has and what only the other has; see `Beside.add_rests`."""
+        self.only: Rows | None = None
+        """What was left over, once that was looked at."""
         self.rows: Sequence[float] = ()
         """Of each word of the one, how near the nearest of the other is, 0 to 1."""
         self.columns: Sequence[float] = ()
@@ -85,21 +87,24 @@ class Beside:
 
     def add_rests(self, found: Mapping[int, Near], lone: Mapping[int, Rows]) -> None:
         """Looks at what is left over on both sides; a rarer word counts for more."""
-        wanted = [at for at in self._filled if at in lone and all(lone[at])]
+        for at, rows in lone.items():
+            found[at].only = rows
+        wanted = [row for row, at in enumerate(self._filled) if at in lone and all(lone[at])]
         if not wanted or not self.mine.stems:
             return
-        mine = np.zeros((len(wanted), len(self.mine.stems)))
-        weights = np.zeros(len(self._rows))
-        begins = dict(zip(self._filled, self._starts, strict=True))
-        for row, at in enumerate(wanted):
-            here, there = list(lone[at][0]), list(lone[at][1])
-            mine[row, here] = self.mine.heavy[here]
-            weights[[begins[at] + place for place in there]] = self.others[at].heavy[there]
-        sums = np.add.reduceat(self._rows * weights[:, None], self._starts, axis=0)
-        others = sums[[row for row, at in enumerate(self._filled) if at in lone and all(lone[at])]]
-        products = (_directions(mine @ self.mine.rows) * _directions(others)).sum(axis=1)
-        for at, met in zip(wanted, products.tolist(), strict=True):
-            found[at].rest = round(met / STEPS**2, 4)
+        mine = []
+        weights = [0.0] * len(self._rows)
+        for row in wanted:
+            here, there = lone[self._filled[row]]
+            mine.append([weight if at in here else 0.0 for at, weight in enumerate(self.mine.heavy)])
+            begin, heavy = self._starts[row], self.others[self._filled[row]].heavy
+            for place in there:
+                weights[begin + place] = heavy[place]
+        weighed = self._rows * np.array(weights)[:, None]
+        others = np.add.reduceat(weighed, self._starts, axis=0)[wanted]
+        products = (_directions(np.array(mine) @ self.mine.rows) * _directions(others)).sum(axis=1)
+        for row, met in zip(wanted, products.tolist(), strict=True):
+            found[self._filled[row]].rest = round(met / STEPS**2, 4)
 
 
 def _directions(sums: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -10,7 +11,7 @@ from agentplane.memory.entry import Entry
 from agentplane.review import globs
 from agentplane.review.statement import parse
 from agentplane.review.structure import Found, Kind
-from agentplane.review.verdict import judge_each
+from agentplane.review.verdict import BothWays, judge_each
 
 
 Weight = Literal["blocks", "resolve", "warns"]
@@ -72,8 +73,10 @@ def compare(candidate: Text, other: Text) -> Conflict | None:
     return compare_each(candidate, [other])[0]
 
 
-def compare_each(candidate: Text, others: Sequence[Text]) -> list[Conflict | None]:
-    """The same for many others, much faster than one by one."""
+def compare_each(
+    candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
+) -> list[Conflict | None]:
+    """The same for many others, much faster than one by one. `both_ways`: where they are candidates in their turn."""
     claimed = claims(candidate)
     held = [
         at
@@ -81,7 +84,7 @@ def compare_each(candidate: Text, others: Sequence[Text]) -> list[Conflict | Non
         if not (candidate.id == other.id or {candidate.status, other.status} & OUT_OF_FORCE)
         and (_claims(candidate, other, claimed) or globs.can_meet(candidate.scope, other.scope))
     ]
-    judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held])
+    judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held], both_ways)
     found: list[Conflict | None] = [None] * len(others)
     for at, verdict in zip(held, judged, strict=True):
         found[at] = _conflict(candidate, others[at], verdict, claimed=_claims(candidate, others[at], claimed))
@@ -113,8 +116,12 @@ def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: boo
 
 def claims(candidate: Text) -> frozenset[str]:
     """The entries that the author says it supersedes: in its links, or in words (`replaces DEC-004`)."""
-    said = _CLAIM.findall(f"{candidate.statement[:MAX_CLAIMS]}\n{candidate.body[:MAX_CLAIMS]}")
-    return frozenset((*candidate.supersedes, *said))
+    return frozenset((*candidate.supersedes, *_claimed(candidate.statement, candidate.body)))
+
+
+@lru_cache(maxsize=1024)
+def _claimed(statement: str, body: str) -> list[str]:
+    return _CLAIM.findall(f"{statement[:MAX_CLAIMS]}\n{body[:MAX_CLAIMS]}")
 
 
 def find(candidate: Text, others: Sequence[Text], how: Compare | None = None) -> list[Conflict]:

@@ -1,7 +1,7 @@
 """What two statements have in common and what speaks against what, gathered for the verdict."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from agentplane.review import vocabulary as words
 from agentplane.review.aligned import Aligned, align
@@ -40,6 +40,11 @@ class Evidence:
         )
         self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
         self.contexts = _contexts(*self.told)
+        explained = self._explained()
+        self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
+        """What only the new one has, without what is compared as choice or opposite."""
+        self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
+        self.one_slot = _one_slot(self.aligned)
 
     @property
     def against(self) -> bool:
@@ -65,38 +70,19 @@ class Evidence:
         """Nothing speaks against but must and must not, or a name that one refuses."""
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
-    @cached_property
-    def one_slot(self) -> bool:
-        """Words that only one has, behind the same word: `through A`, `through B`."""
-        aligned = self.aligned
-        before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
-        return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
-
-    @cached_property
+    @property
     def one_frame(self) -> bool:
         """One sentence with another name in its place."""
+        if not self.one_slot or self.contexts:
+            return False
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
         alone = len(names[0]) == len(names[1]) == 1 and rest < 0.9
-        return alone and self.one_slot and not self.contexts and bool(self.shared(1))
+        return alone and bool(self.shared(1))
 
-    @cached_property
-    def left(self) -> list[Item]:
-        """What only the new one has, without what is compared as choice or opposite."""
-        return self._lone(self.aligned.left, self.aligned.left_only)
-
-    @cached_property
-    def right(self) -> list[Item]:
-        return self._lone(self.aligned.right, self.aligned.right_only)
-
-    def _lone(self, items: Sequence[Item], places: Sequence[int]) -> list[Item]:
-        explained = {name for clash in self.slots.clashes for name in clash[1:]}
-        explained |= {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
-        return [
-            items[at]
-            for at in places
-            if items[at].stem not in explained and items[at].written.lower() not in explained
-        ]
+    def _explained(self) -> set[str]:
+        found = {name for clash in self.slots.clashes for name in clash[1:]}
+        return found | {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
 
     def reasons(self) -> list[str]:
         """What speaks against, in words."""
@@ -128,6 +114,19 @@ class Evidence:
             if self.aligned.left[pair.left].weight >= 1
         )
         return " ".join(list(told)[:most])
+
+
+def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> list[Item]:
+    lone = [items[at] for at in places]
+    if not explained:
+        return lone
+    return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
+
+
+def _one_slot(aligned: Aligned) -> bool:
+    """Words that only one has, behind the same word: `through A`, `through B`."""
+    before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
+    return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
 
 
 def _opposites(aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told]) -> list[str]:

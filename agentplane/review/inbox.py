@@ -67,7 +67,7 @@ class Conflicts:
 
     def _found(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
         texts = [text_of(entry) for entry in wanted]
-        pairs = looked.Pairs(self.memory.snapshot.layout)
+        pairs = looked.Pairs(self.memory.snapshot.layout, texts)
         near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
         found = [tuple(find(text, [*shelf, *inbox], pairs.compare_each)) for text, shelf, inbox in near]
         if self._beside is None:

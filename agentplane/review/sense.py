@@ -57,7 +57,7 @@ class Sense:
         counts = weights * norms
         self.counts: list[float] = counts.tolist()
         self.total = float(counts.sum())
-        self.heavy = norms * counts
+        self.heavy: list[float] = (norms * counts).tolist()
         self.stems = [item.stem for item in told]
         """Of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None

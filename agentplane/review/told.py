@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from agentplane.review import vocabulary as words
 from agentplane.review.lines import Item
 from agentplane.review.statement import parse
 from agentplane.review.stems import CONTEXTS
@@ -12,6 +13,9 @@ MOST = 40
 """So many words of a statement are aligned."""
 HEAVY = 0.9
 """A word of this weight says what the statement is about."""
+_BETWEEN = words.listed(
+    "the a an our its their your this that one only single plain new own always must should"
+)
 
 
 class Told:
@@ -27,6 +31,8 @@ class Told:
         self.order = _order(self.lower)
         """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
         self.contexts = _told_apart(self.items)
+        self.before = _before(self.lower)
+        """For each word, where the one stands that it follows but for articles and the like; -1 for none."""
         self.places: dict[str, list[int]] = {}
         """By its stem, where a word stands."""
         for at in self.weighty:
@@ -38,8 +44,18 @@ def told(source: str) -> Told:
     return Told(source)
 
 
-def _order(words: Sequence[str]) -> tuple[int, int] | None:
-    for at, word in enumerate(words):
+def _before(said: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    last = -1
+    for at, word in enumerate(said):
+        found.append(last)
+        if word not in _BETWEEN:
+            last = at
+    return found
+
+
+def _order(said: Sequence[str]) -> tuple[int, int] | None:
+    for at, word in enumerate(said):
         if at == 0 and word in ("before", "after"):
             return None
         if word in ("before", "then", "afterwards"):

@@ -1,6 +1,6 @@
 """How one statement stands to another: what the rules see, weighed with all that can be measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from math import exp
 from operator import itemgetter
@@ -38,43 +38,88 @@ def judge(new: Statement, old: Statement) -> Found | None:
     return judge_each(new, [old])[0]
 
 
-def judge_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
+Pair = tuple[Statement, Statement]
+"""In the order of their texts."""
+
+
+class BothWays:
+    """Verdicts on pairs that are looked at from both sides: worked out for the one, kept until the other asks."""
+
+    def __init__(self, sources: Collection[str]) -> None:
+        """`sources`: what is held against one another."""
+        self._sources = sources
+        self._kept: dict[tuple[str, str], Found | None] = {}
+
+    def take(self, pair: Pair) -> tuple[Found | None] | None:
+        """What was found, once; None: nobody looked."""
+        key = pair[0].source, pair[1].source
+        return (self._kept.pop(key),) if key in self._kept else None
+
+    def keep(self, pair: Pair, found: Found | None) -> None:
+        if pair[0].source in self._sources and pair[1].source in self._sources:
+            self._kept[pair[0].source, pair[1].source] = found
+
+
+def judge_each(
+    new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
+) -> list[Found | None]:
     """One beside many, the same as one by one and much faster."""
-    found = [_at_once(new, old) for old in olds]
-    open_ones = [at for at, old in enumerate(olds) if found[at] is None and old.line and new.text != old.text]
-    if new.line and open_ones:
-        for at, one in zip(open_ones, _weighed_each(new, [olds[at] for at in open_ones]), strict=True):
-            found[at] = one
+    found: list[Found | None] = [None] * len(olds)
+    replaces = any(choice.replaced for choice in new.choices)
+    open_ones = []
+    for at, old in enumerate(olds):
+        if not new.line or not old.line or new.text == old.text:
+            found[at] = by_structure(new, old)
+            continue
+        rules = by_structure(new, old) if replaces else None
+        if rules and rules.kind == "supersession":
+            found[at] = rules
+        else:
+            open_ones.append(at)
+    pairs = [_sorted(new, olds[at]) for at in open_ones]
+    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, both_ways), strict=True):
+        found[at] = one
+        if one is not None and pair[0] is not new:
+            reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
+            found[at] = Found(one.kind, one.score, reasons)
     return found
 
 
-def _at_once(new: Statement, old: Statement) -> Found | None:
-    """What the rules alone decide."""
-    if not new.line or not old.line or new.text == old.text:
-        return by_structure(new, old)
-    if any(choice.replaced for choice in new.choices):
-        rules = by_structure(new, old)
-        if rules and rules.kind == "supersession":
-            return rules
-    return None
+def _sorted(new: Statement, old: Statement) -> Pair:
+    return (old, new) if new.source > old.source else (new, old)
 
 
-def _weighed_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
+def _both_ways(new: Statement, pairs: Sequence[Pair], both_ways: BothWays | None) -> list[Found | None]:
+    """Pairs of which the new one is either."""
+    if both_ways is None:
+        return _weighed_each(new, pairs)
+    known = [both_ways.take(pair) for pair in pairs]
+    unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
+    weighed = iter(_weighed_each(new, unknown))
+    found = []
+    for pair, one in zip(pairs, known, strict=True):
+        if one is None:
+            found.append(next(weighed))
+            both_ways.keep(pair, found[-1])
+        else:
+            found.append(one[0])
+    return found
+
+
+def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
+    if not pairs:
+        return []
+    olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
     beside = Beside(sense(new.source), [sense(old.source) for old in olds])
     near = _not_far(new, olds, beside)
-    turned = [new.source > old.source for old in olds]
-    evidence = {at: Evidence(olds[at], new) if turned[at] else Evidence(new, olds[at]) for at in near}
+    evidence = {at: Evidence(*pairs[at]) for at in near}
     rules = {at: ruled(one) for at, one in evidence.items()}
     told = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
     beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in told})
     measures = [_signals(evidence[at], rules[at], near[at]) for at in told]
-    found: list[Found | None] = [None] * len(olds)
+    found: list[Found | None] = [None] * len(pairs)
     for at, chance in zip(told, chances_each(measures), strict=True):
-        one = _verdict(evidence[at], rules[at], *chance)
-        if one is not None and turned[at]:
-            reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
-            one = Found(one.kind, one.score, reasons)
-        found[at] = one
+        found[at] = _verdict(evidence[at], rules[at], *chance)
     return found
 
 
