@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,18 @@ _SATURATION = 1.2
 _LENGTH = 0.75
 
 _PARTS = ("rows", "starts", "idf", "unseen", "mean_length", "owns", "saturated", "unit")
+
+
+class Hits(NamedTuple):
+    """Where the words of some queries are."""
+
+    found: npt.NDArray[np.int64]
+    """Which of their words are known, counted through all queries."""
+    lengths: npt.NDArray[np.int64]
+    """In how many texts each of these is."""
+    places: npt.NDArray[np.int64]
+    cells: npt.NDArray[np.int64]
+    """Of the matrix of queries and texts, for each place."""
 
 
 class Index:
@@ -52,21 +64,25 @@ class Index:
         index.__dict__ |= {f"_{n}": arrays[n] if arrays[n].ndim else float(arrays[n]) for n in _PARTS}
         return index
 
-    def bm25(self, queries: Sequence[Bag]) -> Floats:
+    def bm25(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
         """BM25, each occurrence of a word in the query counted."""
-        return self._sums([{term: float(n) for term, n in bag.items()} for bag in queries], self._saturated)
+        return self._sums(
+            [list(bag.values()) for bag in queries], self._saturated, hits or self.hits(queries)
+        )
 
-    def alike(self, queries: Sequence[Bag]) -> Floats:
+    def alike(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
         """BM25 as a share of what query and text reach with themselves; in 0-1."""
         own = np.array([self._own(bag) for bag in queries])
         both = np.sqrt(own[:, None] * self._owns[None, :])
-        return np.minimum(self.bm25(queries) / np.maximum(both, 1e-9), 1).astype(np.float32)
+        return np.minimum(self.bm25(queries, hits) / np.maximum(both, 1e-9), 1).astype(np.float32)
 
-    def cosine(self, queries: Sequence[Bag]) -> Floats:
+    def cosine(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
         """The cosine of the vectors of rarity times damped count: 1 for the same words, 0 for none shared."""
         wanted = [self._weights(bag) for bag in queries]
-        norms = np.array([np.sqrt(sum(w * w for w in weights.values())) for weights in wanted])
-        found: Floats = (self._sums(wanted, self._unit) / np.maximum(norms, 1e-9)[:, None]).astype(np.float32)
+        norms = np.array([np.sqrt(sum(w * w for w in weights)) for weights in wanted])
+        found: Floats = (
+            self._sums(wanted, self._unit, hits or self.hits(queries)) / np.maximum(norms, 1e-9)[:, None]
+        ).astype(np.float32)
         return found
 
     def _weigh(self, idf: Wide, counts: Wide) -> None:
@@ -86,28 +102,33 @@ class Index:
         idf = np.array([self._rare(term) for term in bag])
         return float((counts * idf * _saturated(counts, counts.sum() / self._mean_length)).sum())
 
-    def _weights(self, bag: Bag) -> dict[str, float]:
-        return {term: float(self._rare(term) * (1 + np.log(n))) for term, n in bag.items()}
+    def _weights(self, bag: Bag) -> list[float]:
+        return [float(self._rare(term) * (1 + np.log(n))) for term, n in bag.items()]
 
     def _rare(self, term: str) -> float:
         place = self._terms.get(term)
         return self._unseen if place is None else float(self._idf[place])
 
-    def _sums(self, queries: Sequence[Mapping[str, float]], weights: Floats) -> Floats:
-        """For each query and text, the weights of the words they share, each times its weight in the query."""
+    def hits(self, queries: Sequence[Bag]) -> "Hits":
+        """Where the words of the queries are, for several methods at once."""
         known = self._terms
-        hits = [(q, known[t], w) for q, query in enumerate(queries) for t, w in query.items() if t in known]
-        if not hits:
-            return np.zeros((len(queries), self.size), dtype=np.float32)
-        which, terms, factors = (np.array(column) for column in zip(*hits, strict=True))
+        asked = [known.get(term, -1) for query in queries for term in query]
+        which = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
+        terms = np.array(asked, dtype=np.int64)
+        found = np.flatnonzero(terms >= 0)
+        which, terms = which[found], terms[found]
         begins = self._starts[terms]
         lengths = self._starts[terms + 1] - begins
         ends = np.cumsum(lengths)
-        places = np.arange(ends[-1]) + np.repeat(begins - ends + lengths, lengths)
-        cells = np.repeat(which * self.size, lengths) + self._rows[places]
-        each = np.repeat(factors, lengths) * weights[places]
-        summed = np.bincount(cells, weights=each, minlength=len(queries) * self.size)
-        return summed.reshape(len(queries), self.size).astype(np.float32)
+        places = np.arange(lengths.sum()) + np.repeat(begins - ends + lengths, lengths)
+        return Hits(found, lengths, places, np.repeat(which * self.size, lengths) + self._rows[places])
+
+    def _sums(self, factors: Sequence[Sequence[float]], weights: Floats, hits: "Hits") -> Floats:
+        """For each query and text, the weights of the words they share, each times its weight in the query."""
+        wanted = np.array([factor for query in factors for factor in query], dtype=np.float64)
+        each = np.repeat(wanted[hits.found], hits.lengths) * weights[hits.places]
+        summed = np.bincount(hits.cells, weights=each, minlength=len(factors) * self.size)
+        return summed.reshape(len(factors), self.size).astype(np.float32)
 
 
 def _rarity(size: int, found: npt.NDArray[np.int64]) -> Wide:

@@ -65,7 +65,10 @@ class Corpus:
         """What took long to build, for `from_bytes`: then a new process need not build it again."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         lists = {}
-        for name, index in (("words", self._words), ("titles", self._titles)):
+        indexes = {"words": self._words}
+        if self._titles is not self._words:
+            indexes["titles"] = self._titles
+        for name, index in indexes.items():
             parts, lists[name] = index.parts()
             arrays |= {f"{name}.{part}": array for part, array in parts.items()}
         for name, usual in self._usual.items():
@@ -82,7 +85,7 @@ class Corpus:
         if found is None:
             return corpus
         arrays, lists = found
-        for name in ("words", "titles"):
+        for name in lists:
             parts = {part.partition(".")[2]: a for part, a in arrays.items() if part.startswith(f"{name}.")}
             corpus.__dict__[f"_{name}"] = Index.from_parts(len(corpus), parts, lists[name])
         usual = {name[6:]: (a[0], a[1]) for name, a in arrays.items() if name.startswith("usual.")}
@@ -122,9 +125,13 @@ class Corpus:
                 fuzzy.prepared([query.title]), [self._spelled[place] for place in pool]
             )
             scores = fusion.fused(near)[0]
+            best = np.argsort(-scores, kind="stable")[:limit]
+            told = {name: table[0, best].tolist() for name, table in near.items()}
             yield [
-                Near(int(pool[i]), round(float(scores[i]), 6), _rounded(near, i))
-                for i in np.argsort(-scores, kind="stable")[:limit]
+                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in told.items()})
+                for at, (place, score) in enumerate(
+                    zip(pool[best].tolist(), scores[best].tolist(), strict=True)
+                )
             ]
 
     def _quick(self, queries: Sequence[Text]) -> dict[str, Floats]:
@@ -136,11 +143,12 @@ class Corpus:
 
     def _near(self, queries: Sequence[Text]) -> dict[str, Floats]:
         whole = [words.counted(query.whole) for query in queries]
-        titles = [words.counted(query.title) for query in queries]
+        hits = self._words.hits(whole)
+        cosine = self._words.cosine(whole, hits)
         near = {
-            "words": self._words.cosine(whole),
-            "title": self._titles.cosine(titles),
-            "bm25": self._words.alike(whole),
+            "words": cosine,
+            "title": cosine if self._bare(queries) else self._titles.cosine([*_titles(queries)]),
+            "bm25": self._words.alike(whole, hits),
             "named": self._names.found([query.text for query in queries]),
         }
         if self.missing is None:
@@ -152,13 +160,19 @@ class Corpus:
         for begin in range(0, len(queries), step):
             yield queries[begin : begin + step]
 
+    def _bare(self, queries: Sequence[Text]) -> bool:
+        """Whether nobody says more than a title: then titles are all the words there are."""
+        return self._titles is self._words and not any(query.text for query in queries)
+
     @cached_property
     def _words(self) -> Index:
         return Index(words.counted(text.whole) for text in self.texts)
 
     @cached_property
     def _titles(self) -> Index:
-        return Index(words.counted(text.title) for text in self.texts)
+        if not any(text.text for text in self.texts):
+            return self._words
+        return Index(_titles(self.texts))
 
     @cached_property
     def _spelled(self) -> list[str]:
@@ -208,6 +222,10 @@ class Corpus:
         return self._products(self._unit(self._kept.of([query.whole for query in queries])))
 
 
+def _titles(texts: Sequence[Text]) -> Iterator[Mapping[str, int]]:
+    return (words.counted(text.title) for text in texts)
+
+
 def nearest(query: Text, corpus: Corpus, limit: int = 10) -> list[Near]:
     """The texts nearest to one, the nearest first; equals in the order of the corpus."""
     return nearest_each([query], corpus, limit)[0]
@@ -227,10 +245,6 @@ def _within_reach(totals: npt.NDArray[np.float64], limit: int, most: float) -> n
         return np.arange(len(totals))
     least = np.partition(totals, -limit)[-limit]
     return np.flatnonzero(totals >= least - most - _TIE)
-
-
-def _rounded(near: Mapping[str, Floats], place: int) -> dict[str, float]:
-    return {name: round(float(table[0, place]), 4) for name, table in near.items()}
 
 
 def _whole_numbers(raw: Floats) -> npt.NDArray[np.int8]:

@@ -1,6 +1,6 @@
 """Two statements word by word: which words stand for each other, and which only one of them has."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -11,12 +11,11 @@ from agentplane.review.meaning import nearness
 from agentplane.review.statement import Statement
 from agentplane.review.stems import POLES, bare
 from agentplane.review.subjects import alike, negates
+from agentplane.review.told import told
 
 
 NEAR_WORD = 0.36
 """From this nearness in meaning on, two words can stand for each other."""
-MOST = 40
-"""So many words of a statement are aligned."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -34,54 +33,53 @@ class Aligned(msgspec.Struct, frozen=True):
 
 
 def align(new: Statement, old: Statement) -> Aligned:
-    left, right = _told(new.line), _told(old.line)
-    pairs = _equal(left, right)
-    _near(left, right, pairs)
-    met_left, met_right = {pair.left for pair in pairs}, {pair.right for pair in pairs}
-    return Aligned(
-        left,
-        right,
-        tuple(pairs),
-        tuple(at for at, item in enumerate(left) if at not in met_left and item.weight),
-        tuple(at for at, item in enumerate(right) if at not in met_right and item.weight),
-    )
+    mine, others = told(new.source), told(old.source)
+    pairs = _equal(mine.places, others.places)
+    met_left, met_right = {left for left, _ in pairs}, {right for _, right in pairs}
+    left_only = [at for at in mine.weighty if at not in met_left]
+    right_only = [at for at in others.weighty if at not in met_right]
+    near = _near(mine.items, others.items, left_only, right_only) if left_only and right_only else []
+    if near:
+        met_left, met_right = {pair.left for pair in near}, {pair.right for pair in near}
+        left_only = [at for at in left_only if at not in met_left]
+        right_only = [at for at in right_only if at not in met_right]
+    all_pairs = (*[Pairing(left, right, 1.0) for left, right in pairs], *near)
+    return Aligned(mine.items, others.items, all_pairs, tuple(left_only), tuple(right_only))
 
 
-def _told(line: Sequence[Item]) -> tuple[Item, ...]:
-    return tuple(line[:MOST])
-
-
-def _equal(left: Sequence[Item], right: Sequence[Item]) -> list[Pairing]:
-    places: dict[str, list[int]] = {}
-    for at, item in enumerate(right):
-        if item.weight:
-            places.setdefault(item.stem, []).append(at)
+def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+    """Words that both have, in the order of the one. Where the other has fewer of them, its last stands for the rest."""
     pairs = []
-    for at, item in enumerate(left):
-        there = places.get(item.stem)
-        if item.weight and there:
-            pairs.append(Pairing(at, there.pop(0) if len(there) > 1 else there[0], 1.0))
+    for stem in left.keys() & right.keys():
+        places, there = left[stem], right[stem]
+        if len(places) == 1:
+            pairs.append((places[0], there[0]))
+        else:
+            last = len(there) - 1
+            pairs += [(at, there[min(nth, last)]) for nth, at in enumerate(places)]
+    pairs.sort()
     return pairs
 
 
-def _near(left: Sequence[Item], right: Sequence[Item], pairs: list[Pairing]) -> None:
+def _near(
+    left: Sequence[Item], right: Sequence[Item], lone: Sequence[int], others: Sequence[int]
+) -> list[Pairing]:
     """Pairs the words that are left, the nearest first."""
-    met_left, met_right = {pair.left for pair in pairs}, {pair.right for pair in pairs}
     near = []
-    for here, one in enumerate(left):
-        if here in met_left or not one.weight:
-            continue
-        for there, other in enumerate(right):
-            if there in met_right or not other.weight:
-                continue
-            strength = likeness(one, other)
+    for here in lone:
+        for there in others:
+            strength = likeness(left[here], right[there])
             if strength:
                 near.append((-strength, here, there))
+    pairs: list[Pairing] = []
+    met_left: set[int] = set()
+    met_right: set[int] = set()
     for negative, here, there in sorted(near):
         if here not in met_left and there not in met_right:
             met_left.add(here)
             met_right.add(there)
             pairs.append(Pairing(here, there, -negative))
+    return pairs
 
 
 def likeness(one: Item, other: Item) -> float:

@@ -1,7 +1,8 @@
 """What a candidate conflicts with, and why: by the structure of statements, without a model and without the disk."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -10,12 +11,12 @@ from agentplane.memory.entry import Entry
 from agentplane.review import globs
 from agentplane.review.statement import parse
 from agentplane.review.structure import Found, Kind
-from agentplane.review.verdict import judge
+from agentplane.review.verdict import BothWays, judge_each
 
 
 Weight = Literal["blocks", "resolve", "warns"]
 
-OUT_OF_FORCE = ("superseded", "deprecated")
+OUT_OF_FORCE = frozenset(("superseded", "deprecated"))
 _WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
 _ORDER: dict[Kind, int] = {"supersession": 0, "contradiction": 1, "duplicate": 2, "overlap": 3}
 
@@ -49,7 +50,7 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     status: str = "accepted"
 
 
-Compare = Callable[[Text, Text], Conflict | None]
+Compare = Callable[[Text, Sequence[Text]], list[Conflict | None]]
 
 
 def text_of(entry: Entry) -> Text:
@@ -69,12 +70,32 @@ def text_of(entry: Entry) -> Text:
 
 def compare(candidate: Text, other: Text) -> Conflict | None:
     """How the candidate stands to the other entry; None: nothing that a person must look at."""
-    if candidate.id == other.id or other.status in OUT_OF_FORCE or candidate.status in OUT_OF_FORCE:
-        return None
-    claimed = other.id in claims(candidate) or candidate.id in other.superseded_by
-    if not claimed and not globs.can_meet(candidate.scope, other.scope):
-        return None
-    found = judge(parse(candidate.statement), parse(other.statement))
+    return compare_each(candidate, [other])[0]
+
+
+def compare_each(
+    candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
+) -> list[Conflict | None]:
+    """The same for many others, much faster than one by one. `both_ways`: where they are candidates in their turn."""
+    claimed = claims(candidate)
+    held = [
+        at
+        for at, other in enumerate(others)
+        if not (candidate.id == other.id or {candidate.status, other.status} & OUT_OF_FORCE)
+        and (_claims(candidate, other, claimed) or globs.can_meet(candidate.scope, other.scope))
+    ]
+    judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held], both_ways)
+    found: list[Conflict | None] = [None] * len(others)
+    for at, verdict in zip(held, judged, strict=True):
+        found[at] = _conflict(candidate, others[at], verdict, claimed=_claims(candidate, others[at], claimed))
+    return found
+
+
+def _claims(candidate: Text, other: Text, claimed: frozenset[str]) -> bool:
+    return other.id in claimed or candidate.id in other.superseded_by
+
+
+def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: bool) -> Conflict | None:
     if claimed:
         reasons = (f"claims to supersede {other.id}", *(found.reasons if found else ()))
         found = Found("supersession", 1.0, reasons)
@@ -95,14 +116,17 @@ def compare(candidate: Text, other: Text) -> Conflict | None:
 
 def claims(candidate: Text) -> frozenset[str]:
     """The entries that the author says it supersedes: in its links, or in words (`replaces DEC-004`)."""
-    said = _CLAIM.findall(f"{candidate.statement[:MAX_CLAIMS]}\n{candidate.body[:MAX_CLAIMS]}")
-    return frozenset((*candidate.supersedes, *said))
+    return frozenset((*candidate.supersedes, *_claimed(candidate.statement, candidate.body)))
 
 
-def find(candidate: Text, others: Iterable[Text], how: Compare | None = None) -> list[Conflict]:
+@lru_cache(maxsize=1024)
+def _claimed(statement: str, body: str) -> list[str]:
+    return _CLAIM.findall(f"{statement[:MAX_CLAIMS]}\n{body[:MAX_CLAIMS]}")
+
+
+def find(candidate: Text, others: Sequence[Text], how: Compare | None = None) -> list[Conflict]:
     """All conflicts with the others, the gravest first. `how`: what compares, where answers are kept."""
-    found = ((how or compare)(candidate, other) for other in others)
     return sorted(
-        (conflict for conflict in found if conflict),
+        filter(None, (how or compare_each)(candidate, others)),
         key=lambda conflict: (_ORDER[conflict.kind], -conflict.score, conflict.id),
     )

@@ -1,16 +1,17 @@
 """What two statements have in common and what speaks against what, gathered for the verdict."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from agentplane.review import vocabulary as words
-from agentplane.review.aligned import MOST, Aligned, align
+from agentplane.review.aligned import Aligned, align
 from agentplane.review.contrasts import modals, numbers, poles
 from agentplane.review.lines import Item
 from agentplane.review.slots import Slots, side_by_side
-from agentplane.review.statement import Statement, parse
-from agentplane.review.stems import CONTEXTS, POLES, bare
+from agentplane.review.statement import Statement
+from agentplane.review.stems import POLES, bare
 from agentplane.review.subjects import negates
+from agentplane.review.told import Told, told
 
 
 Sides = Mapping[str, tuple[int, str]]
@@ -26,18 +27,24 @@ class Evidence:
         self.new, self.old = new, old
         self.aligned: Aligned = align(new, old)
         self.slots: Slots = side_by_side(new.choices, old.choices)
-        self.turned = turned(self.aligned)
-        self.one_order = not self.turned and bool(_order(self.aligned.left) and _order(self.aligned.right))
+        self.told = told(new.source), told(old.source)
+        self.turned = turned(self.aligned, *self.told)
+        self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
         self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.modals = modals(new, old)
         opposites = (
-            _opposites(self.aligned, _sides(new.source), _sides(old.source))
+            _opposites(self.aligned, _sides(new.source), _sides(old.source), self.told)
             if new.denies == old.denies
             else []
         )
         self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
-        self.contexts = _contexts(self.aligned)
+        self.contexts = _contexts(*self.told)
+        explained = self._explained()
+        self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
+        """What only the new one has, without what is compared as choice or opposite."""
+        self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
+        self.one_slot = _one_slot(self.aligned)
 
     @property
     def against(self) -> bool:
@@ -63,38 +70,19 @@ class Evidence:
         """Nothing speaks against but must and must not, or a name that one refuses."""
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
-    @cached_property
-    def one_slot(self) -> bool:
-        """Words that only one has, behind the same word: `through A`, `through B`."""
-        aligned = self.aligned
-        before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
-        return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
-
-    @cached_property
+    @property
     def one_frame(self) -> bool:
         """One sentence with another name in its place."""
+        if not self.one_slot or self.contexts:
+            return False
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
         alone = len(names[0]) == len(names[1]) == 1 and rest < 0.9
-        return alone and self.one_slot and not self.contexts and bool(self.shared(1))
+        return alone and bool(self.shared(1))
 
-    @cached_property
-    def left(self) -> list[Item]:
-        """What only the new one has, without what is compared as choice or opposite."""
-        return self._lone(self.aligned.left, self.aligned.left_only)
-
-    @cached_property
-    def right(self) -> list[Item]:
-        return self._lone(self.aligned.right, self.aligned.right_only)
-
-    def _lone(self, items: Sequence[Item], places: Sequence[int]) -> list[Item]:
-        explained = {name for clash in self.slots.clashes for name in clash[1:]}
-        explained |= {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
-        return [
-            items[at]
-            for at in places
-            if items[at].stem not in explained and items[at].written.lower() not in explained
-        ]
+    def _explained(self) -> set[str]:
+        found = {name for clash in self.slots.clashes for name in clash[1:]}
+        return found | {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
 
     def reasons(self) -> list[str]:
         """What speaks against, in words."""
@@ -128,50 +116,52 @@ class Evidence:
         return " ".join(list(told)[:most])
 
 
-def _opposites(aligned: Aligned, mine: Sides, others: Sides) -> list[str]:
+def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> list[Item]:
+    lone = [items[at] for at in places]
+    if not explained:
+        return lone
+    return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
+
+
+def _one_slot(aligned: Aligned) -> bool:
+    """Words that only one has, behind the same word: `through A`, `through B`."""
+    before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
+    return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
+
+
+def _opposites(aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told]) -> list[str]:
     """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
     found = [
         f"{word} / {others[axis][1]}"
         for axis, (side, word) in mine.items()
         if axis in others and others[axis][0] != side
     ]
-    for here in aligned.left_only:
-        for there in aligned.right_only:
-            pair = aligned.left[here].written.lower(), aligned.right[there].written.lower()
-            if min(map(len, pair)) >= 4 and negates(*pair):
-                found.append(" / ".join(pair))
+    lone = [word for at in aligned.right_only if len(word := both[1].lower[at]) >= 4]
+    for word in (both[0].lower[at] for at in aligned.left_only):
+        if len(word) >= 4:
+            found += [f"{word} / {other}" for other in lone if negates(word, other)]
     return found
 
 
 @lru_cache(maxsize=16_384)
 def _sides(source: str) -> Sides:
     found: dict[str, tuple[int, str]] = {}
-    for item in parse(source).line[:MOST]:
-        word = item.written.lower()
+    for word in told(source).lower:
         pole = words.POLES.get(word) or POLES.get(bare(word))
         if pole:
             found.setdefault(pole[0], (pole[1], word))
     return found
 
 
-def _contexts(aligned: Aligned) -> bool:
+def _contexts(new: Told, old: Told) -> bool:
     """Whether the one speaks of iOS and the other of Android."""
-    mine, others = _told_apart(aligned.left), _told_apart(aligned.right)
+    mine, others = new.contexts, old.contexts
     return any(line in others and not mine[line] & others[line] for line in mine)
 
 
-def _told_apart(items: Sequence[Item]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for item in items:
-        line = CONTEXTS.get(item.stem)
-        if line is not None:
-            found.setdefault(line, set()).add(item.stem)
-    return found
-
-
-def turned(aligned: Aligned) -> bool:
+def turned(aligned: Aligned, new: Told, old: Told) -> bool:
     """Whether what comes first in the one comes last in the other."""
-    left, right = _order(aligned.left), _order(aligned.right)
+    left, right = new.order, old.order
     if not left or not right:
         return False
     pairs = [pair for pair in aligned.pairs if aligned.left[pair.left].weight >= 0.9]
@@ -180,16 +170,3 @@ def turned(aligned: Aligned) -> bool:
         for pair in pairs
     )
     return len(pairs) >= 3 and same * 2 < len(pairs)
-
-
-def _order(items: Sequence[Item]) -> tuple[int, int] | None:
-    """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
-    for at, item in enumerate(items):
-        word = item.written.lower()
-        if at == 0 and word in ("before", "after"):
-            return None
-        if word in ("before", "then", "afterwards"):
-            return at, 1
-        if word == "after":
-            return at, -1
-    return None

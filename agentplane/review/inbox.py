@@ -14,6 +14,7 @@ from agentplane.review import gate, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, find, text_of
 from agentplane.review.gate import Context
 from agentplane.review.neighbours import Kept, Neighbours
+from agentplane.text.bulk import uncollected
 
 
 class Reviewed(msgspec.Struct, frozen=True):
@@ -67,9 +68,10 @@ class Conflicts:
 
     def _found(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
         texts = [text_of(entry) for entry in wanted]
-        pairs = looked.Pairs(self.memory.snapshot.layout)
+        pairs = looked.Pairs(self.memory.snapshot.layout, texts)
         near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
-        found = [tuple(find(text, [*shelf, *inbox], pairs.compare)) for text, shelf, inbox in near]
+        with uncollected():
+            found = [tuple(find(text, [*shelf, *inbox], pairs.compare_each)) for text, shelf, inbox in near]
         if self._beside is None:
             pairs.save(self.memory.snapshot)
         return found

@@ -5,7 +5,7 @@ What one program found counts nothing for another: the files that the comparison
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -15,8 +15,9 @@ import msgspec
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Conflict, Text, compare
+from agentplane.review.conflicts import Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
+from agentplane.review.verdict import BothWays
 
 
 _FOUND = "looked"
@@ -69,18 +70,22 @@ def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]])
 class Pairs:
     """Compares texts, each pair of them once."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, wanted: Iterable[Text] = ()) -> None:
+        """`wanted`: candidates that are compared, also with one another."""
         self._layout = layout
+        self._both_ways = BothWays({text.statement for text in wanted})
         self._known = _loaded(layout)
         self._keys: dict[Text, bytes] = {}
         self._changed = False
 
-    def compare(self, candidate: Text, other: Text) -> Conflict | None:
-        key = self._key(candidate) + self._key(other)
-        if key not in self._known:
-            self._known[key] = compare(candidate, other)
+    def compare_each(self, candidate: Text, others: Sequence[Text]) -> list[Conflict | None]:
+        keys = [self._key(candidate) + self._key(other) for other in others]
+        unknown = {key: other for key, other in zip(keys, others, strict=True) if key not in self._known}
+        if unknown:
+            found = compare_each(candidate, [*unknown.values()], self._both_ways)
+            self._known.update(zip(unknown, found, strict=True))
             self._changed = True
-        return self._known[key]
+        return [self._known[key] for key in keys]
 
     def save(self, snapshot: Snapshot) -> None:
         if self._changed:

@@ -4,8 +4,9 @@ Worked out once for each statement. Vectors are whole numbers, so their products
 """
 
 import re
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from operator import mul
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from agentplane.review.statement import parse
 
 
 Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.float32]
+"""Whole numbers, so small that a float32 holds them and their products exactly."""
 STEPS = 254
 MOST = 40
 """So many words of a statement are looked at; as many as are aligned."""
@@ -50,24 +53,30 @@ class Sense:
         norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if told else np.zeros(0)
         # A longer vector is a rarer word; without vectors all are equal.
         norms = np.where(norms > 0, norms, 1.0)
-        self.rows = np.rint(raw / norms[:, None] * STEPS)
-        self.counts = weights * norms
-        self.heavy = norms * self.counts
+        self.rows = np.rint(raw / norms[:, None] * STEPS).astype(np.float32)
+        counts = weights * norms
+        self.counts: list[float] = counts.tolist()
+        self.total = float(counts.sum())
+        self.heavy: list[float] = (norms * counts).tolist()
+        self.stems = [item.stem for item in told]
+        """Of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
-        self._source = source
+        self.source = source
         said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
         self.denials = _denials(said)
         self.denials_first = _denials(_first(statement.text))
         self.only = not _ONLY.isdisjoint(said)
         self.all = not _ALL.isdisjoint(said)
-        whole = float(self.counts.sum()) or 1.0
-        self.shares = {item.stem: float(count) / whole for item, count in zip(told, self.counts, strict=True)}
+        whole = self.total or 1.0
+        self.shares: dict[str, float] = {
+            item.stem: count / whole for item, count in zip(told, self.counts, strict=True)
+        }
         """What part of the statement each of its words is."""
 
     @cached_property
-    def text(self) -> Floats | None:
+    def text(self) -> Whole | None:
         """Of the whole text; most statements are told apart before it is asked for."""
-        return _whole_numbers(rough(self._source[:800]))
+        return _whole_numbers(rough(self.source[:800]))
 
 
 @lru_cache(maxsize=16_384)
@@ -75,51 +84,23 @@ def sense(source: str) -> Sense:
     return Sense(source)
 
 
-def product(one: Any | None, other: Any | None) -> float:
-    """How near two directions are, -1 to 1."""
-    return round(float(one @ other) / STEPS**2, 4) if one is not None and other is not None else 0.0
-
-
 def common(one: Sense, other: Sense) -> float:
     """Of the statement that shares more, the part that both have word by word."""
     both = one.shares.keys() & other.shares.keys()
     if not both:
         return 0.0
-    return max(sum(one.shares[stem] for stem in both), sum(other.shares[stem] for stem in both))
+    return max(sum(map(one.shares.__getitem__, both)), sum(map(other.shares.__getitem__, both)))
 
 
-def near_words(one: Sense, other: Sense) -> Floats:
-    """How near each word of the one is to each of the other, 0 to 1."""
-    table: Floats = one.rows @ other.rows.T
-    return np.clip(table, 0, STEPS**2) / STEPS**2
+def share(one: Sense, met: Sequence[float]) -> float:
+    """How much of a statement is met, where each of its words is met so far."""
+    whole: float = sum(map(mul, one.counts, met))
+    return round(whole / one.total, 4)
 
 
-def cover(one: Sense, other: Sense) -> float:
-    """How much of each is met by the other, word by word; the lesser of both."""
-    if not one.shares or not other.shares:
-        return 0.0
-    table = near_words(one, other)
-    rows, columns = table.max(axis=1), table.max(axis=0)
-    both = one.shares.keys() & other.shares.keys()
-    for met, side in ((rows, one), (columns, other)):
-        for at, row in side.places.items():
-            if side.line[at].stem in both:
-                met[row] = 1.0
-    return min(share(one.counts, rows), share(other.counts, columns))
-
-
-def share(counts: Floats, met: Floats) -> float:
-    return round(float(counts @ met) / float(counts.sum()), 4)
-
-
-def direction(rows: Floats) -> Floats | None:
-    """Of all the rows together."""
-    return _whole_numbers(rows.sum(axis=0)) if len(rows) else None
-
-
-def _whole_numbers(row: Floats) -> Floats | None:
+def _whole_numbers(row: Floats) -> Whole | None:
     length = float((row * row).sum()) ** 0.5
-    return np.rint(row / length * STEPS) if length else None
+    return np.rint(row / length * STEPS).astype(np.float32) if length else None
 
 
 def _first(text: str) -> list[str]:

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from math import log
 
-import numpy as np
-
 from agentplane.review import vocabulary as words
-from agentplane.review.aligned import Aligned
+from agentplane.review.beside import Beside, Near, Rows
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.quantities import Quantity
-from agentplane.review.sense import Floats, Sense, direction, near_words, product, sense, share
+from agentplane.review.sense import Sense, sense, share
+from agentplane.review.told import Told, told
 
 
 _FILLED = words.listed(
@@ -19,33 +19,15 @@ _FILLED = words.listed(
     " behind over"
 )
 _SCOPED = words.listed("in for when if during while on of at until")
-_BETWEEN = words.listed(
-    "the a an our its their your this that one only single plain new own always must should"
-)
 _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
 """Words that stand for each other with this strength are one."""
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
 """Nearness means something else where something speaks against, where only one denies, and beside names."""
-
-
-def shades(evidence: Evidence) -> dict[str, float]:
-    """By name, the same whichever of the two statements is the new one."""
-    new, old = evidence.new, evidence.old
-    mine, others = sense(new.source), sense(old.source)
-    said = {
-        **_nearness(evidence.aligned, mine, others),
-        **_reach(mine, others),
-        **_amounts(new.quantities, old.quantities),
-        **_places(evidence.aligned),
-    }
-    said |= _differences(evidence, said["num_apart"])
-    against, named = float(evidence.against), float(bool(said["names_both"]))
-    for name in WITH:
-        said[f"ag_{name}"] = against * said[name]
-        said[f"par_{name}"] = said["parity"] * said[name]
-        said[f"nm_{name}"] = named * said[name]
+_WITH = [(name, f"ag_{name}", f"par_{name}", f"nm_{name}") for name in WITH]
+_BOTH = [
+    (f"{name}_{factor}", name, factor)
     for name, factor in (
         ("num_apart", "soft_low"),
         ("scope_apart", "soft_low"),
@@ -55,51 +37,96 @@ def shades(evidence: Evidence) -> dict[str, float]:
         ("filled_both", "soft_low"),
         ("filled_share", "soft_low"),
         ("start_both", "names_both"),
-    ):
-        said[f"{name}_{factor}"] = said[name] * said[factor]
+    )
+]
+
+
+def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
+    """By name, the same whichever of the two statements is the new one. `near`: of either beside the other."""
+    new, old = evidence.new, evidence.old
+    near = near or nearness(evidence)
+    said = _nearness(evidence, near)
+    said |= _reach(near.mine, near.others)
+    said |= _amounts(new.quantities, old.quantities)
+    said |= _places(evidence)
+    said |= _differences(evidence, said["num_apart"])
+    against, named = float(evidence.against), float(bool(said["names_both"]))
+    for name, in_against, in_parity, in_named in _WITH:
+        value = said[name]
+        said[in_against] = against * value
+        said[in_parity] = said["parity"] * value
+        said[in_named] = named * value
+    for both, name, factor in _BOTH:
+        said[both] = said[name] * said[factor]
     for name in ("start_both", "scoped_both"):
         said[f"ag_{name}"] = said[name] * against
     return said
 
 
-def _nearness(aligned: Aligned, mine: Sense, others: Sense) -> dict[str, float]:
+def nearness(evidence: Evidence) -> Near:
+    beside = Beside(sense(evidence.new.source), [sense(evidence.old.source)])
+    found = beside.near([0])
+    beside.add_rests(found, {0: lone(evidence, found[0])})
+    return found[0]
+
+
+def lone(evidence: Evidence, near: Near) -> Rows:
+    """The rows of the words that only one of the two has."""
+    aligned, turned = evidence.aligned, _turned(evidence, near)
+    mine, others = (
+        (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
+    )
+    return [near.mine.places[at] for at in mine], [near.others.places[at] for at in others]
+
+
+def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
     """How much of each is covered by the other, and how near what is left over is."""
+    mine, others = near.mine, near.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
         return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length"), 0.0)
-    table = near_words(mine, others)
-    for pair in aligned.pairs:
-        if pair.strength >= SURE:
-            here, there = mine.places[pair.left], others.places[pair.right]
-            table[here, there] = max(table[here, there], pair.strength)
-    covers = sorted((share(mine.counts, table.max(axis=1)), share(others.counts, table.max(axis=0))))
-    left = [mine.places[at] for at in aligned.left_only]
-    right = [others.places[at] for at in aligned.right_only]
-    lone = sorted((_part(mine.counts, left), _part(others.counts, right)))
-    sizes = sorted((len(left), len(right)))
-    both = bool(left and right)
+    rows, columns = _met(evidence, near)
+    covers = sorted((share(mine, rows), share(others, columns)))
+    only = near.only or lone(evidence, near)
+    parts = sorted((_part(mine, only[0]), _part(others, only[1])))
+    sizes = sorted(map(len, only))
+    both = bool(sizes[0])
     return {
         "soft_low": covers[0],
         "soft_high": covers[1],
-        "whole": product(mine.whole, others.whole),
-        "rest": product(_left_over(mine, left), _left_over(others, right)) if both else 0.0,
-        "rest_max": float(table[np.ix_(left, right)].max()) if both else 0.0,
+        "whole": near.whole,
+        "rest": near.rest,
+        "rest_max": near.nearest(only) if both else 0.0,
         "rest_none": float(not both),
         "rest_low": min(sizes[0], 6) / 3,
         "rest_high": min(sizes[1], 8) / 4,
-        "lone_low": lone[0],
-        "lone_high": lone[1],
-        "text": product(mine.text, others.text),
+        "lone_low": parts[0],
+        "lone_high": parts[1],
+        "text": near.text,
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
     }
 
 
-def _left_over(one: Sense, rows: list[int]) -> Floats | None:
-    return direction(one.rows[rows] * one.heavy[rows][:, None])
+def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
+    """How near each word comes to one of the other: by meaning, or by standing for it."""
+    rows, columns = list(near.rows), list(near.columns)
+    turned = _turned(evidence, near)
+    for pair in evidence.aligned.pairs:
+        if pair.strength >= SURE:
+            here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
+            row, column = near.mine.places[here], near.others.places[there]
+            rows[row] = max(rows[row], pair.strength)
+            columns[column] = max(columns[column], pair.strength)
+    return rows, columns
 
 
-def _part(counts: Floats, rows: list[int]) -> float:
-    return round(float(counts[rows].sum() / counts.sum()), 4)
+def _turned(evidence: Evidence, near: Near) -> bool:
+    """Whether what is left in the evidence stands right in the nearness."""
+    return near.mine.source != evidence.new.source
+
+
+def _part(one: Sense, rows: Sequence[int]) -> float:
+    return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
 def _reach(mine: Sense, others: Sense) -> dict[str, float]:
@@ -120,6 +147,8 @@ def _reach(mine: Sense, others: Sense) -> dict[str, float]:
 
 
 def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, float]:
+    if not mine or not others:
+        return {"num_apart": 0.0, "num_all": 0.0, "num_odd": 0.0}
     keys = {one.key for one in mine}, {one.key for one in others}
     both = {one.dimension for one in mine} & {one.dimension for one in others}
     apart = any(not any(key[0] == dimension for key in keys[0] & keys[1]) for dimension in both)
@@ -132,13 +161,14 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
 
 def _differences(evidence: Evidence, numbers: float) -> dict[str, float]:
     """In how many ways they differ: two at once are mostly two subjects."""
-    left, right = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
+    left = [item for item in evidence.left if item.name]
+    right = [item for item in evidence.right if item.name]
     named = bool(left and right)
     poles = bool(evidence.opposites or evidence.poles)
     kinds = sum((bool(numbers), bool(evidence.slots.clashes), named, evidence.contexts, poles))
     return {
-        "paths": _both(left, right, _PATH, 0),
-        "names_code": _both(left, right, _CODE, 1),
+        "paths": _both(left, right, _PATH, 0) if named else 0.0,
+        "names_code": _both(left, right, _CODE, 1) if named else 0.0,
         "names_both": float(named),
         "kinds": kinds / 2,
         "many": float(kinds >= 2),
@@ -154,33 +184,38 @@ def _both(left: Sequence[Item], right: Sequence[Item], form: re.Pattern[str], st
     return float(all(any(form.search(item.written, start) for item in side) for side in (left, right)))
 
 
+@lru_cache(maxsize=4096)
+def lone_words(source: str, places: tuple[int, ...]) -> "Lone":
+    return Lone(told(source), places)
+
+
 class Lone:
     """The words that only one statement has, and where they stand."""
 
-    def __init__(self, items: Sequence[Item], places: Sequence[int]) -> None:
-        only = {at for at in places if items[at].weight >= 0.4}
+    def __init__(self, told: Told, places: Sequence[int]) -> None:
+        items = told.items
+        only = [at for at in places if items[at].weight >= 0.4]
         self.filled: set[int] = set()
         """Behind what leads to a choice: `by X`, `is X`, `in the X Y`."""
         self.scoped: set[int] = set()
         """Behind what says where or when it holds."""
-        first = next((at for at, item in enumerate(items) if item.weight >= SURE), len(items))
-        for at in sorted(only):
-            before = at - 1
-            while before >= 0 and items[before].written.lower() in _BETWEEN:
-                before -= 1
-            led = before >= 0 and items[before].written.lower() in _FILLED
-            if led or before in self.filled:
+        first = told.head if told.head >= 0 else len(items)
+        for at in only:
+            before = told.before[at]
+            word = told.lower[before] if before >= 0 else ""
+            if word in _FILLED or before in self.filled:
                 self.filled.add(at)
-            if (before >= 0 and items[before].written.lower() in _SCOPED) or before in self.scoped:
+            if word in _SCOPED or before in self.scoped:
                 self.scoped.add(at)
-        self.start = any(at <= first for at in only)
+        self.start = bool(only) and only[0] <= first
         self.named = any(items[at].name for at in self.filled)
-        weight = sum(items[at].weight for at in only)
-        self.share = sum(items[at].weight for at in self.filled) / weight if weight else 0.0
+        weight = sum([items[at].weight for at in only])
+        self.share = sum([items[at].weight for at in self.filled]) / weight if weight else 0.0
 
 
-def _places(aligned: Aligned) -> dict[str, float]:
-    one, other = Lone(aligned.left, aligned.left_only), Lone(aligned.right, aligned.right_only)
+def _places(evidence: Evidence) -> dict[str, float]:
+    one = lone_words(evidence.new.source, evidence.aligned.left_only)
+    other = lone_words(evidence.old.source, evidence.aligned.right_only)
     return {
         "filled_both": float(bool(one.filled and other.filled)),
         "filled_one": float(bool(one.filled) != bool(other.filled)),

@@ -1,47 +1,57 @@
 """What can be measured of two statements, as numbers between 0 and about 2."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agentplane.review.aligned import Aligned
+from agentplane.review.beside import Near
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.shades import shades
 from agentplane.review.statement import Statement
+from agentplane.review.told import HEAVY
 
 
 AGAINST = ("cover_small", "modifier", "slot", "one_name")
 """Signals that mean something else where something speaks against."""
 
 
-HEAVY = 0.9
-"""A word of this weight says what the statement is about."""
 QUIET = ("head_met", "modality", "common")
 """Signals that count where nothing does."""
+_AGAINST = [(f"against_{name}", name) for name in AGAINST]
+_QUIET = [(f"quiet_{name}", name) for name in QUIET]
 PARTLY = frozenset({"cover_small", "modifier", *QUIET})
 """Those that count nowhere else."""
 
 
-def measured(new: Statement, old: Statement, evidence: Evidence, rules: str) -> dict[str, float]:
-    """By name. `rules`: the kind that the rules alone give, or nothing."""
+def measured(
+    new: Statement, old: Statement, evidence: Evidence, rules: str, near: Near | None = None
+) -> dict[str, float]:
+    """By name. `rules`: the kind that the rules alone give, or nothing. `near`: where that was looked at before."""
     said = {**_words(evidence), **_values(new, old, evidence), **_shape(evidence.aligned, evidence)}
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
-    said |= {f"rules_{kind}": float(rules == kind) for kind in ("contradiction", "duplicate")}
+    said["rules_contradiction"] = float(rules == "contradiction")
+    said["rules_duplicate"] = float(rules == "duplicate")
     against = float(evidence.against or rules == "contradiction")
-    said |= {f"against_{name}": against * said[name] for name in AGAINST}
-    said |= {f"quiet_{name}": (1.0 - against) * said[name] for name in QUIET}
-    return {name: value for name, value in said.items() if name not in PARTLY} | shades(evidence)
+    for written, name in _AGAINST:
+        said[written] = against * said[name]
+    for written, name in _QUIET:
+        said[written] = (1.0 - against) * said[name]
+    for name in PARTLY:
+        del said[name]
+    return said | shades(evidence, near)
 
 
 def _words(evidence: Evidence) -> dict[str, float]:
     """How much of the subject both have, and how many words only one has."""
     aligned = evidence.aligned
     left, right = _unnamed(evidence.left, evidence.right)
-    mine = _weight(left) + sum(aligned.left[pair.left].weight for pair in aligned.pairs)
-    others = _weight(right) + sum(aligned.right[pair.right].weight for pair in aligned.pairs)
-    met = sum(
-        pair.strength * (aligned.left[pair.left].weight + aligned.right[pair.right].weight) / 2
+    weights = [
+        (pair.strength, aligned.left[pair.left].weight, aligned.right[pair.right].weight)
         for pair in aligned.pairs
-    )
+    ]
+    mine = _weight(left) + sum([weight for _, weight, _ in weights])
+    others = _weight(right) + sum([weight for _, _, weight in weights])
+    met = sum([strength * (weight + other) / 2 for strength, weight, other in weights])
     return {
         "cover_small": met / max(min(mine, others), 0.1),
         "matched": min(met, 6.0) / 3,
@@ -51,10 +61,8 @@ def _words(evidence: Evidence) -> dict[str, float]:
 
 def _unnamed(left: Sequence[Item], right: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     """Without their names, where both have some: those are compared as names."""
-    both = any(item.name for item in left) and any(item.name for item in right)
-    return [item for item in left if not (both and item.name)], [
-        item for item in right if not (both and item.name)
-    ]
+    plain = [item for item in left if not item.name], [item for item in right if not item.name]
+    return plain if len(plain[0]) < len(left) and len(plain[1]) < len(right) else ([*left], [*right])
 
 
 def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, float]:
@@ -76,67 +84,52 @@ def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, flo
 
 def _shape(aligned: Aligned, evidence: Evidence) -> dict[str, float]:
     mine, others = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
-    names = sum(aligned.left[pair.left].name and pair.strength == 1 for pair in aligned.pairs)
+    names = sum([aligned.left[pair.left].name and pair.strength == 1 for pair in aligned.pairs])
+    one, other = evidence.told
+    right = {pair.left: pair.right for pair in aligned.pairs}
     clashing = {name for clash in evidence.slots.clashes for name in clash[1:]}
     return {
         "names": float(bool(mine and others)),
         "one_name": float(bool(mine) != bool(others)),
         "shared_names": float(min(names, 2)),
-        "modifier": float(min(_modifiers(aligned), 2)),
+        "modifier": float(min(_modifiers(aligned, right), 2)),
         "slot": float(evidence.one_slot),
-        "head": float(_heads_differ(aligned, clashing)),
-        "head_met": float(_pairs(aligned).get(_head(aligned.left), -1) == _head(aligned.right)),
-        "tail": float(
-            _tail(aligned.left) in aligned.left_only and _tail(aligned.right) in aligned.right_only
-        ),
-        "order_kept": min(_in_order(aligned), 4) / 2,
-        "common": _common(aligned),
+        "head": float(_heads_differ(evidence, clashing)),
+        "head_met": float(right.get(one.head, -1) == other.head),
+        "tail": float(one.tail in aligned.left_only and other.tail in aligned.right_only),
+        "order_kept": min(_in_order(right), 4) / 2,
+        "common": _common(aligned, one.heavy, other.heavy),
     }
 
 
 def _weight(items: Sequence[Item]) -> float:
-    return sum(item.weight for item in items)
+    return sum([item.weight for item in items])
 
 
 def _heavy(items: Sequence[Item]) -> int:
-    return sum(item.weight >= HEAVY for item in items)
+    return sum([item.weight >= HEAVY for item in items])
 
 
-def _modifiers(aligned: Aligned) -> int:
+def _modifiers(aligned: Aligned, right: Mapping[int, int]) -> int:
     """Words that only one has, before a word that both have: `unit tests`, `load tests`."""
-    right = _pairs(aligned)
-    return sum(right.get(at + 1, 0) - 1 in aligned.right_only for at in aligned.left_only)
+    return sum([right.get(at + 1, 0) - 1 in aligned.right_only for at in aligned.left_only])
 
 
-def _heads_differ(aligned: Aligned, clashing: set[str]) -> bool:
+def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
     """What they begin with, only one has."""
-    left, right = _head(aligned.left), _head(aligned.right)
+    aligned = evidence.aligned
+    left, right = (one.head for one in evidence.told)
     return (
         left in aligned.left_only and right in aligned.right_only and aligned.left[left].stem not in clashing
     )
 
 
-def _pairs(aligned: Aligned) -> dict[int, int]:
-    return {pair.left: pair.right for pair in aligned.pairs}
-
-
-def _in_order(aligned: Aligned) -> int:
+def _in_order(right: Mapping[int, int]) -> int:
     """Words beside each other in both."""
-    right = _pairs(aligned)
-    return sum(right.get(left + 1, -1) == there + 1 for left, there in right.items())
+    return sum([right.get(left + 1, -1) == there + 1 for left, there in right.items()])
 
 
-def _common(aligned: Aligned) -> float:
+def _common(aligned: Aligned, mine: int, others: int) -> float:
     """Of all the words that say what it is about, those that both have."""
-    met = sum(aligned.left[pair.left].weight >= HEAVY for pair in aligned.pairs)
-    mine, others = (sum(item.weight >= HEAVY for item in side) for side in (aligned.left, aligned.right))
+    met = sum([aligned.left[pair.left].weight >= HEAVY for pair in aligned.pairs])
     return met / max(1, mine + others - met)
-
-
-def _tail(items: Sequence[Item]) -> int:
-    """Where the last word stands that says what it is about."""
-    return max((at for at, item in enumerate(items) if item.weight >= HEAVY), default=-1)
-
-
-def _head(items: Sequence[Item]) -> int:
-    return next((at for at, item in enumerate(items) if item.weight >= HEAVY), -1)

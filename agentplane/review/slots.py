@@ -27,6 +27,8 @@ class Slots(msgspec.Struct):
 
 def side_by_side(mine: Sequence[Choice], others: Sequence[Choice]) -> Slots:
     slots = Slots([], [], [], [], [], consistent=False, families=set())
+    if not mine and not others:
+        return slots
     met_mine: set[int] = set()
     met_other: set[int] = set()
     for (here, one), (there, other) in product(enumerate(mine), enumerate(others)):

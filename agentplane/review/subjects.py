@@ -68,6 +68,8 @@ def alike(one: str, other: str) -> bool:
 
 def spelt(stems: Sequence[str], new: Statement, old: Statement) -> str:
     """Stems as the words that a person wrote: where both wrote one, as it stands in the proposal."""
+    if not stems:
+        return ""
     spelling = {**dict(old.written), **dict(new.written)}
     return " ".join(spelling.get(word, word) for word in stems)
 

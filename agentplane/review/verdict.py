@@ -1,13 +1,17 @@
 """How one statement stands to another: what the rules see, weighed with all that can be measured."""
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from math import exp
+from operator import itemgetter
 
 import numpy as np
 
 from agentplane.review import fitted, meaning
+from agentplane.review.beside import Beside, Near
 from agentplane.review.evidence import IN_TIME, Evidence
-from agentplane.review.sense import Floats, common, cover, product, sense
+from agentplane.review.sense import Floats, common, sense
+from agentplane.review.shades import lone
 from agentplane.review.signals import measured
 from agentplane.review.statement import Statement
 from agentplane.review.structure import Found, Kind, by_structure
@@ -31,39 +35,112 @@ a shelf of a thousand gives as nearest fall below, and 2 of 100 pairs in which s
 
 def judge(new: Statement, old: Statement) -> Found | None:
     """The same kind whichever is the new one, but for what says that it takes the place of the other."""
-    if not new.line or not old.line or new.text == old.text:
-        return by_structure(new, old)
-    if any(choice.replaced for choice in new.choices):
-        rules = by_structure(new, old)
+    return judge_each(new, [old])[0]
+
+
+Pair = tuple[Statement, Statement]
+"""In the order of their texts."""
+
+
+class BothWays:
+    """Verdicts on pairs that are looked at from both sides: worked out for the one, kept until the other asks."""
+
+    def __init__(self, sources: Collection[str]) -> None:
+        """`sources`: what is held against one another."""
+        self._sources = sources
+        self._kept: dict[tuple[str, str], Found | None] = {}
+
+    def take(self, pair: Pair) -> tuple[Found | None] | None:
+        """What was found, once; None: nobody looked."""
+        key = pair[0].source, pair[1].source
+        return (self._kept.pop(key),) if key in self._kept else None
+
+    def keep(self, pair: Pair, found: Found | None) -> None:
+        if pair[0].source in self._sources and pair[1].source in self._sources:
+            self._kept[pair[0].source, pair[1].source] = found
+
+
+def judge_each(
+    new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
+) -> list[Found | None]:
+    """One beside many, the same as one by one and much faster."""
+    found: list[Found | None] = [None] * len(olds)
+    replaces = any(choice.replaced for choice in new.choices)
+    open_ones = []
+    for at, old in enumerate(olds):
+        if not new.line or not old.line or new.text == old.text:
+            found[at] = by_structure(new, old)
+            continue
+        rules = by_structure(new, old) if replaces else None
         if rules and rules.kind == "supersession":
-            return rules
-    if far(new, old):
-        return None
-    turned = new.source > old.source
-    found = _weighed(Evidence(old, new) if turned else Evidence(new, old))
-    if found is None or not turned:
-        return found
-    return Found(found.kind, found.score, _reasons(Evidence(new, old), found.kind) or found.reasons)
+            found[at] = rules
+        else:
+            open_ones.append(at)
+    pairs = [_sorted(new, olds[at]) for at in open_ones]
+    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, both_ways), strict=True):
+        found[at] = one
+        if one is not None and pair[0] is not new:
+            reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
+            found[at] = Found(one.kind, one.score, reasons)
+    return found
 
 
-def far(new: Statement, old: Statement) -> bool:
-    """Whether they have too little in common for anything to be found; most of a shortlist is of this sort."""
-    mine, others = sense(new.source), sense(old.source)
+def _sorted(new: Statement, old: Statement) -> Pair:
+    return (old, new) if new.source > old.source else (new, old)
+
+
+def _both_ways(new: Statement, pairs: Sequence[Pair], both_ways: BothWays | None) -> list[Found | None]:
+    """Pairs of which the new one is either."""
+    if both_ways is None:
+        return _weighed_each(new, pairs)
+    known = [both_ways.take(pair) for pair in pairs]
+    unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
+    weighed = iter(_weighed_each(new, unknown))
+    found = []
+    for pair, one in zip(pairs, known, strict=True):
+        if one is None:
+            found.append(next(weighed))
+            both_ways.keep(pair, found[-1])
+        else:
+            found.append(one[0])
+    return found
+
+
+def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
+    if not pairs:
+        return []
+    olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
+    beside = Beside(sense(new.source), [sense(old.source) for old in olds])
+    near = _not_far(new, olds, beside)
+    evidence = {at: Evidence(*pairs[at]) for at in near}
+    rules = {at: ruled(one) for at, one in evidence.items()}
+    told = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
+    beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in told})
+    measures = [_signals(evidence[at], rules[at], near[at]) for at in told]
+    found: list[Found | None] = [None] * len(pairs)
+    for at, chance in zip(told, chances_each(measures), strict=True):
+        found[at] = _verdict(evidence[at], rules[at], *chance)
+    return found
+
+
+def _not_far(new: Statement, olds: Sequence[Statement], beside: Beside) -> dict[int, Near]:
+    """Those with enough in common for anything to be found; most of a shortlist has not."""
     families = {family for choice in new.choices for family in choice.families}
-    if any(family in families for choice in old.choices for family in choice.families):
-        return False
-    shared = common(mine, others)
-    if shared < FAR and shared + product(mine.whole, others.whole) < FAR:
-        return True
-    return cover(mine, others) + product(mine.text, others.text) < SCANT
+    met = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
+    wanted = []
+    for at, others in enumerate(beside.others):
+        shared = FAR if met[at] else common(beside.mine, others)
+        if shared >= FAR or shared + beside.wholes[at] >= FAR:
+            wanted.append(at)
+    near = beside.near(wanted)
+    return {at: one for at, one in near.items() if met[at] or one.cover() + one.text >= SCANT}
 
 
-def _weighed(evidence: Evidence) -> Found | None:
-    rules = ruled(evidence)
-    if not evidence.aligned.pairs and not rules:
-        return None
-    signals = measured(evidence.new, evidence.old, evidence, rules.kind if rules else "")
-    contradiction, duplicate = chances(signals)
+def _signals(evidence: Evidence, rules: Found | None, near: Near) -> dict[str, float]:
+    return measured(evidence.new, evidence.old, evidence, rules.kind if rules else "", near)
+
+
+def _verdict(evidence: Evidence, rules: Found | None, contradiction: float, duplicate: float) -> Found | None:
     definite = rules is not None and rules.kind == "contradiction" and _one_value(evidence)
     if definite or evidence.one_frame or (evidence.turned and duplicate > contradiction):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
@@ -107,11 +184,17 @@ def _enough(evidence: Evidence, rules: Found | None) -> float:
     return SURE_WHERE_WEAK if evidence.weak else SURE_CONTRADICTION
 
 
-def chances(signals: dict[str, float]) -> tuple[float, float]:
-    """Of a contradiction and of a duplicate."""
+def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
+    """Of a contradiction and of a duplicate, for each."""
+    if not measures:
+        return []
     names, bias, columns = columns_of(meaning.embeds())
-    totals = np.array([signals[name] for name in names]) @ columns
-    sums = [bias[side] + float(totals[side]) for side in (0, 1)]
+    named = itemgetter(*names)
+    totals = (np.array([named(signals) for signals in measures]) @ columns + bias).tolist()
+    return [_chances(total) for total in totals]
+
+
+def _chances(sums: Sequence[float]) -> tuple[float, float]:
     powers = [exp(min(50.0, max(-50.0, total))) for total in sums]
     whole = 1.0 + sum(powers)
     return round(powers[0] / whole, 4), round(powers[1] / whole, 4)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from agentplane.review.evidence import Evidence
-from agentplane.review.lines import Item
 from agentplane.review.sense import sense
 from agentplane.review.shades import Lone
+from agentplane.review.told import Told
 
 
 MOST = 4
@@ -44,14 +44,14 @@ def _denied(evidence: Evidence) -> list[str]:
 
 def _words(evidence: Evidence) -> list[str]:
     aligned = evidence.aligned
-    mine = _shown(aligned.left, aligned.left_only)
-    others = _shown(aligned.right, aligned.right_only)
+    mine = _shown(evidence.told[0], aligned.left_only)
+    others = _shown(evidence.told[1], aligned.right_only)
     if not mine or not others or not evidence.shared(1):
         return []
     return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]
 
 
-def _shown(items: Sequence[Item], places: Sequence[int]) -> str:
+def _shown(told: Told, places: Sequence[int]) -> str:
     """Those that stand where a choice stands, else all that only this one has."""
-    filled = Lone(items, places).filled
-    return " ".join(items[at].written for at in sorted(filled or places)[:MOST])[:80]
+    filled = Lone(told, places).filled
+    return " ".join(told.items[at].written for at in sorted(filled or places)[:MOST])[:80]

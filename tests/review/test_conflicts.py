@@ -10,12 +10,12 @@ import pytest
 
 from agentplane.review import fitted, meaning
 from agentplane.review.aligned import likeness
-from agentplane.review.conflicts import Conflict, Text, compare, find
+from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.statement import parse
 from agentplane.review.subjects import alike
-from agentplane.review.verdict import judge
+from agentplane.review.verdict import BothWays, judge
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
 from tests.review.pairs import HELD_OUT, JUDGE, JUDGE_TWO, PAIRS, SETS, TUNED
@@ -275,6 +275,25 @@ def test_the_order_does_not_depend_on_the_order_of_the_shelf() -> None:
     for seed in range(5):
         mixed = random.Random(seed).sample(shelf, len(shelf))
         assert find(candidate, mixed) == expected
+
+
+@pytest.mark.parametrize("nth", range(8))
+def test_many_at_once_are_compared_as_one_by_one(nth: int) -> None:
+    shelf = [text(pair.first, f"DEC-{place:03}") for place, pair in enumerate(TUNED[nth::4])]
+    shelf += [text("", "DEC-900"), text("-- ..", "DEC-901"), text("of the", "DEC-902")]
+    candidate = text(TUNED[nth * 4].second, "CAND-1", status="proposed")
+    assert compare_each(candidate, shelf) == [compare(candidate, other) for other in shelf]
+    assert compare_each(text("of the", "CAND-1"), shelf[-5:])[-1] is not None
+    assert compare_each(candidate, []) == []
+
+
+def test_what_is_looked_at_from_both_sides_is_as_if_looked_at_from_one() -> None:
+    said = list(dict.fromkeys(side for pair in TUNED[5:65:2] for side in (pair.first, pair.second)))
+    said += ["Switch from Redis to Memcached.", "Sessions are kept in Redis."]
+    texts = [text(one, f"CAND-{place}", status="proposed") for place, one in enumerate([*said, said[0]])]
+    both_ways = BothWays({*said})
+    for one in texts:
+        assert compare_each(one, texts, both_ways) == [compare(one, other) for other in texts]
 
 
 def test_an_empty_shelf() -> None:

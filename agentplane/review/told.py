@@ -1,0 +1,75 @@
+"""What is looked at of a statement whenever it stands beside another, worked out once for each."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from agentplane.review import vocabulary as words
+from agentplane.review.lines import Item
+from agentplane.review.statement import parse
+from agentplane.review.stems import CONTEXTS
+
+
+MOST = 40
+"""So many words of a statement are aligned."""
+HEAVY = 0.9
+"""A word of this weight says what the statement is about."""
+_BETWEEN = words.listed(
+    "the a an our its their your this that one only single plain new own always must should"
+)
+
+
+class Told:
+    """The words of one statement, and where those stand that matter."""
+
+    def __init__(self, source: str) -> None:
+        self.items: tuple[Item, ...] = tuple(parse(source).line[:MOST])
+        self.lower = [item.written.lower() for item in self.items]
+        self.weighty = [at for at, item in enumerate(self.items) if item.weight]
+        heavy = [at for at, item in enumerate(self.items) if item.weight >= HEAVY]
+        self.heavy = len(heavy)
+        self.head, self.tail = (heavy[0], heavy[-1]) if heavy else (-1, -1)
+        self.order = _order(self.lower)
+        """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
+        self.contexts = _told_apart(self.items)
+        self.before = _before(self.lower)
+        """For each word, where the one stands that it follows but for articles and the like; -1 for none."""
+        self.places: dict[str, list[int]] = {}
+        """By its stem, where a word stands."""
+        for at in self.weighty:
+            self.places.setdefault(self.items[at].stem, []).append(at)
+
+
+@lru_cache(maxsize=16_384)
+def told(source: str) -> Told:
+    return Told(source)
+
+
+def _before(said: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    last = -1
+    for at, word in enumerate(said):
+        found.append(last)
+        if word not in _BETWEEN:
+            last = at
+    return found
+
+
+def _order(said: Sequence[str]) -> tuple[int, int] | None:
+    for at, word in enumerate(said):
+        if at == 0 and word in ("before", "after"):
+            return None
+        if word in ("before", "then", "afterwards"):
+            return at, 1
+        if word == "after":
+            return at, -1
+    return None
+
+
+def _told_apart(items: Sequence[Item]) -> Mapping[int, set[str]]:
+    """What of iOS and Android and the like it speaks of."""
+    found: dict[int, set[str]] = {}
+    for item in items:
+        line = CONTEXTS.get(item.stem)
+        if line is not None:
+            found.setdefault(line, set()).add(item.stem)
+    return found
