@@ -14,7 +14,6 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input
 
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, themes
@@ -67,11 +66,6 @@ class PlaneApp(App[None]):
         self._unreadable = ""
         self._leaving = False
         self._settings_seen: Any = None
-
-    def on_key(self, event: events.Key) -> None:
-        """What was typed on while the field opened comes here, not to the field; it belongs there."""
-        if isinstance(self.focused, Input) and event.is_printable and event.character:
-            self.focused.insert_text_at_cursor(event.character)
 
     # Screens
 
@@ -172,6 +166,9 @@ class PlaneApp(App[None]):
         self._reader.reload()
 
     def _relay(self, made: Callable[[], Message]) -> None:
+        for room in self._rooms.values():
+            for bar in room.query(StatusBar):
+                bar.check()
         for screen in {*self._rooms.values(), *self.screen_stack}:
             if screen.is_mounted:
                 screen.post_message(made())
@@ -197,10 +194,10 @@ class PlaneApp(App[None]):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def say(self, text: str, *, stays: bool = False) -> None:
-        """One line on what was done."""
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+        """One line on what was done; `holds`: only as long as that is true."""
         for bar in self._status_bars():
-            bar.flash(text, stays=stays)
+            bar.flash(text, stays=stays, holds=holds)
 
     def _way_out(self, op: Op) -> str | None:
         """What can be done here where the plane names options of the command line."""
@@ -289,11 +286,25 @@ class PlaneApp(App[None]):
         if isinstance(event, events.Key) and not event.is_forwarded:
             self._reader.hush()
             heard = getattr(self.screen, "heard", None)
-            for bar in self.screen.query(StatusBar):
+            bars = list(self.screen.query(StatusBar))
+            taken = heard is not None and await heard(event.key)
+            for bar in bars:
                 bar.clear_error()
-            if heard is not None and heard(event.key):
+                bar.check()
+            if taken or await self._done_at_once(event):
                 return
         await super().on_event(event)
+
+    async def _done_at_once(self, event: events.Key) -> bool:
+        """What a key does is done before the next key is looked at.
+
+        Textual hands all keys of one burst to the widget in focus before the first has opened a field, so that
+        what was meant for the field would decide about rows.
+        """
+        focused = self.focused
+        if focused is not None and focused.check_consume_key("a", "a"):
+            return False
+        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
 
     def action_undo(self) -> None:
         self._decide_everywhere(Op("undo"))
@@ -339,7 +350,7 @@ class PlaneApp(App[None]):
 
     def action_refresh(self) -> None:
         self._reader.reload()
-        self.say("Reading the plane anew")
+        self.say("Reading the plane anew", holds=lambda: self._reader.reading)
 
     async def action_back(self) -> None:
         step_back = getattr(self.screen, "step_back", None)

@@ -59,7 +59,7 @@ class Stand(App[None]):
         self.screen.post_message(answer)
         self.screen.post_message(Refreshed(self.shown))
 
-    def say(self, text: str, *, stays: bool = False) -> None:
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
         self.said.append(text)
 
     def figures(self) -> Figures:
