@@ -16,11 +16,12 @@ from textual.message import Message
 from textual.screen import Screen
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui import actions, themes
-from agentplane.tui.badge import Badge, Figures
+from agentplane.tui import actions, figures, themes
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import StatusBar
+from agentplane.tui.figures import Figures
 from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.messages import Changed, Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.ops import DOING, Op, told
 from agentplane.tui.work import Queue, Reader
 
@@ -53,9 +54,9 @@ class PlaneApp(App[None]):
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
-        if glimpse is not None:
-            self.glimpse = glimpse.get(_GLIMPSE_SECONDS)
-            glimpse.close()
+        self._late = glimpse
+        """What the first rows come from, as long as they have not come."""
+        self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._rooms: dict[str, Screen[Any]] = {}
         self._reader = Reader(open_desk, self._post)
@@ -66,6 +67,30 @@ class PlaneApp(App[None]):
         self._unreadable = ""
         self._leaving = False
         self._settings_seen: Any = None
+
+    def _take_glimpse(self, seconds: float = 0.0) -> None:
+        late = self._late
+        if late is None:
+            return
+        self.glimpse = late.get(seconds)
+        if self.glimpse or seconds == 0.0:
+            late.close()
+            self._late = None
+
+    def _await_glimpse(self) -> None:
+        """The frame is there already; the rows follow as soon as they can be had."""
+        fd = self._late.fd if self._late is not None else None
+        if fd is None:
+            return
+        loop = asyncio.get_running_loop()
+
+        def came() -> None:
+            loop.remove_reader(fd)
+            self._take_glimpse()
+            if self.shown is None:
+                self._relay(Glimpsed)
+
+        loop.add_reader(fd, came)
 
     # Screens
 
@@ -97,6 +122,7 @@ class PlaneApp(App[None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
+        self._await_glimpse()
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, self._hung_up)
@@ -111,6 +137,9 @@ class PlaneApp(App[None]):
         self._reader.start()
 
     def on_unmount(self) -> None:
+        if self._late is not None and self._late.fd is not None:
+            asyncio.get_running_loop().remove_reader(self._late.fd)
+            self._late.close()
         self._reader.close()
         self._queue.close()
         if self._watch is not None:
@@ -219,39 +248,19 @@ class PlaneApp(App[None]):
         return found or [bar for room in self._rooms.values() for bar in room.query(StatusBar)]
 
     def tell_badge(self) -> None:
-        figures = self.figures()
+        told = self.figures()
         for room in self._rooms.values():
             for badge in room.query(Badge):
-                badge.show(figures)
+                badge.show(told)
 
     def figures(self) -> Figures:
-        shown = self.shown
         dot = "*" if self.plain else "●"
-        if shown is None:
-            counts = self.glimpse.get("counts") or [None, 0, 0]
-            waiting = self.glimpse.get("waiting", counts[0])
-            if waiting is None or self._unreadable:
-                return Figures(
-                    dot=dot, problem=self._unreadable and one_line(self._unreadable.partition("\n")[0], 60)
-                )
-            return Figures(waiting, counts[1], counts[2], project=self.glimpse.get("project", ""), dot=dot)
-        problem = self._problem if self._unreadable else shown.refusal or ""
-        if shown.damaged and not problem:
-            problem = "the log and the files do not fit together: agentplane doctor"
-        return Figures(
-            waiting=len(shown.inbox),
-            conflicts=shown.conflicts,
-            hand_edits=len(shown.hand_edits),
-            broken=shown.broken,
-            shelf=len(shown.shelf),
-            looking=max(self._left_to_look_at, 0),
-            project=shown.project,
-            branch=shown.branch or ("" if shown.head is None else "detached"),
-            head=shown.head or "",
-            revision=shown.revision,
-            dot=dot,
-            problem=problem,
-        )
+        if self.shown is not None:
+            problem = self._problem if self._unreadable else ""
+            return figures.of_shown(self.shown, dot, self._left_to_look_at, problem)
+        if self._unreadable:
+            return Figures(dot=dot, problem=one_line(self._unreadable.partition("\n")[0], 60))
+        return figures.of_glimpse(self.glimpse, dot)
 
     def _look_at_queue(self) -> None:
         """Says that an op takes long, as long as it does."""

@@ -2,33 +2,13 @@
 
 from collections.abc import Sequence
 
-import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 
 from agentplane.text.visible import one_line
+from agentplane.tui.figures import Figures
 from agentplane.tui.line import Line
-
-
-class Figures(msgspec.Struct, frozen=True):
-    """What the header says."""
-
-    waiting: int | None = None
-    """None: not read yet."""
-    conflicts: int = 0
-    hand_edits: int = 0
-    broken: int = 0
-    shelf: int | None = None
-    looking: int = 0
-    """So many candidates are still to be looked at."""
-    project: str = ""
-    branch: str = ""
-    head: str = ""
-    revision: str = ""
-    dot: str = "●"
-    problem: str = ""
-    """Why nothing can be read, or decided, now."""
 
 
 class Badge(Line, can_focus=False):

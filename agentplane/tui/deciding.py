@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line
 from agentplane.tui.entry_screen import EntryScreen
 from agentplane.tui.list_screen import STILL_READ
@@ -75,6 +74,8 @@ class Deciding(EntryScreen):
         found = self.reviewed
         if found is None or self.view.listing.marks:
             return None
+        from agentplane.plane.layout import INBOX
+
         entries = shown.memory.entries
         return next(
             (

@@ -15,8 +15,8 @@ from textual.worker import WorkerCancelled
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
-from agentplane.tui.badge import Figures
 from agentplane.tui.desk import Desk, Shown
+from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
 from agentplane.tui.ops import Op
 

@@ -173,3 +173,17 @@ def test_a_plane_that_cannot_be_read_gives_no_glimpse(three: Plane) -> None:
     assert begun is not None
     assert dict(begun.get(20)) == {}
     begun.close()
+
+
+def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        plane.propose(decision(f"Statement number {number}."))
+    monkeypatch.setattr(glimpse, "_BEGINNING", plane.layout.file("memory/candidates.md").stat().st_size // 2)
+    found = glimpse.read(str(plane.layout.root))
+    told = [row[3] for row in found["rows"]]
+    assert told
+    assert told == [f"Statement number {number}." for number in range(len(told))]
+    assert len(told) < 6
+    assert "waiting" not in found, "how many there are is not known from the beginning"

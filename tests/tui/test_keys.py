@@ -1,7 +1,5 @@
 """Every key of the conflict and edit screens: bound, shown, explained and changed from the one registry."""
 
-import asyncio
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -11,12 +9,10 @@ from agentplane.api import Plane
 from agentplane.tui import actions
 from agentplane.tui.bars import KeyBar
 from agentplane.tui.conflict import ConflictScreen
-from agentplane.tui.desk import Desk
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.help import Help
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.reasons import Reasons
-from agentplane.tui.summary import Summary
 from agentplane.tui.why import Why
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -286,107 +282,3 @@ def test_keys_of_one_breath_are_done_one_after_the_other(three: Plane) -> None:
 
     sit(three, steps)
     assert on_shelf(three) == ["Log in JSON lines."]
-
-
-# Before the plane was read
-
-
-class Slow(Desk):
-    """Reads, and looks, when it is let."""
-
-    def __init__(self, plane: Plane) -> None:
-        super().__init__(plane, lambda *_: None)
-        self.may_load, self.may_look = threading.Event(), threading.Event()
-
-    def load(self):  # type: ignore[no-untyped-def]
-        assert self.may_load.wait(20)
-        return super().load()
-
-    def look(self, ids):  # type: ignore[no-untyped-def]
-        assert self.may_look.wait(20)
-        super().look(ids)
-
-
-def before(plane: Plane, steps: Callable[[Sitting, Slow], object]) -> None:
-    from agentplane.tui.app import PlaneApp
-
-    desk = Slow(plane)
-    app = PlaneApp(lambda: desk)
-
-    async def run() -> None:
-        async with app.run_test(size=(120, 40)) as pilot:
-            try:
-                await steps(Sitting(app, pilot), desk)  # type: ignore[misc]
-            finally:
-                desk.may_load.set()
-                desk.may_look.set()
-
-    asyncio.run(run())
-
-
-def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_that(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        await sitting.press("e")
-        assert "the plane is still being read" in sitting.said
-        desk.may_load.set()
-        await sitting.until(lambda: sitting.rows, "read")
-        assert "still being read" not in sitting.screen
-        await sitting.press("e")
-        await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "can be done")
-
-    before(three, steps)
-
-
-def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        await sitting.press("2", "d")
-        assert "the plane is still being read" in sitting.screen
-        desk.may_load.set()
-        await sitting.until(lambda: "The shelf is empty" in sitting.screen, "read")
-        assert "still being read" not in sitting.screen
-
-    before(three, steps)
-
-
-def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        await sitting.press("A")
-        assert "the summary comes once they are read" in sitting.said
-        desk.may_load.set()
-        await sitting.until(lambda: "the summary comes once they are looked at" in sitting.said, "read")
-        desk.may_look.set()
-        await sitting.until(lambda: isinstance(sitting.app.screen, Summary), "asked")
-        assert "Approve 3 candidates in one op?" in sitting.screen
-        await sitting.press("y")
-        await sitting.calm()
-        assert "the summary comes" not in sitting.said
-
-    before(three, steps)
-    assert len(on_shelf(three)) == 3
-
-
-def test_any_key_takes_back_what_was_asked_for_too_early(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        await sitting.press("A", "down")
-        assert "the summary comes" not in sitting.said
-        desk.may_load.set()
-        desk.may_look.set()
-        await sitting.calm()
-        assert isinstance(sitting.app.screen, InboxScreen)
-
-    before(three, steps)
-    assert len(waiting(three)) == 3
-
-
-def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        desk.may_load.set()
-        desk.may_look.set()
-        await sitting.calm()
-        desk.may_load.clear()
-        await sitting.press("f5")
-        assert "Reading the plane anew" in sitting.said
-        desk.may_load.set()
-        await sitting.until(lambda: "Reading" not in sitting.said, "read anew")
-
-    before(three, steps)
