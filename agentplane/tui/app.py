@@ -155,7 +155,8 @@ class PlaneApp(App[None]):
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
         self._unreadable = ""
-        self._left_to_look_at = len(message.shown.inbox) - len(message.shown.reviewed)
+        # What was found before is shown, but it is looked at anew.
+        self._left_to_look_at = len(message.shown.inbox)
         self._use_settings(message.shown)
         if self._watch is None and (desk := self.desk) is not None:
             from agentplane.tui.watch import Watch
@@ -175,8 +176,7 @@ class PlaneApp(App[None]):
         self._relay(lambda: Unreadable(message.error))
 
     def on_looked(self, message: Looked) -> None:
-        if self.shown is not None:
-            self._left_to_look_at = len(self.shown.inbox) - len(self.shown.reviewed)
+        self._left_to_look_at = message.left
         self._relay(lambda: Looked(message.ids, message.left))
         self.tell_badge()
 

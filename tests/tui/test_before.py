@@ -15,6 +15,7 @@ from agentplane.tui.desk import Desk
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.summary import Summary
+from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, waiting
 
 
@@ -154,3 +155,20 @@ def test_first_rows_that_come_late_are_shown_all_the_same(three: Plane, comes: b
 
     before(three, steps, late)
     assert late.closed
+
+
+def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        desk.may_load.set()
+        desk.may_look.set()
+        await sitting.calm()
+        assert "looking" not in sitting.screen
+        desk.may_look.clear()
+        three.propose(decision("Another one."))
+        await sitting.press("f5")
+        await sitting.until(lambda: len(sitting.rows) == 4, "read anew")
+        assert "looking at 4" in sitting.screen
+        desk.may_look.set()
+        await sitting.until(lambda: "looking" not in sitting.screen, "looked at")
+
+    before(three, steps)

@@ -187,3 +187,22 @@ def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
     assert told == [f"Statement number {number}." for number in range(len(told))]
     assert len(told) < 6
     assert "waiting" not in found, "how many there are is not known from the beginning"
+
+
+def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: Plane) -> None:
+    three.approve([three.memory().inbox_ids[0]])
+    rival = three.propose(decision("Use MySQL for the ledger."))
+    desk = desk_of(three)
+    desk.load()
+    desk.look(desk.to_look_at())
+    assert desk.shown is not None
+    assert [met.id for met in desk.shown.reviewed[rival].conflicts] == ["DEC-001"]
+    assert desk.shown.inbox[-1].id == rival
+    three.deprecate(["DEC-001"])
+    desk.load()
+    left = desk.to_look_at()
+    assert left[0] == rival
+    assert len(left) == 3
+    assert desk.to_look_at([left[1]])[:2] == [rival, left[1]]
+    desk.look(left[:1])
+    assert not desk.shown.reviewed[rival].conflicts
