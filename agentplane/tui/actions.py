@@ -31,9 +31,19 @@ class Action(msgspec.Struct, frozen=True):
     """What runs it in Textual; else its id."""
     rank: int = 0
     """Its place in the footer, from 1 on; 0: not there."""
+    first: bool = False
+    """Also where a text is typed, which else takes most keys."""
 
 
+_NOT_ON = {
+    # Their keys choose there.
+    "conflict": frozenset(("inbox", "shelf")),
+    # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
+    "edit": frozenset(("undo", "redo", "inbox", "shelf", "refresh", "theme", "back", "leave")),
+}
+"""Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
+_WRITE = "Writing"
 
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
@@ -68,6 +78,20 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.page_up", "pageup", "page up", "A page up.", (LIST,), _MOVE, "page(-1.0)"),
     Action("list.half_down", "ctrl+d", "half a page down", "Half a page down.", (LIST,), _MOVE, "page(0.5)"),
     Action("list.half_up", "ctrl+u", "half a page up", "Half a page up.", (LIST,), _MOVE, "page(-0.5)"),
+    Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
+    Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
+    Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),
+    Action("conflict.choose_4", "4", "fourth choice", "Take the fourth choice.", ("conflict",), _DECIDE, "choose(3)", rank=4),
+    Action("conflict.take", "enter", "choose", "Take the choice under the cursor.", ("conflict",), _DECIDE, "take"),
+    Action("conflict.next", "n,right_square_bracket", "next conflict", "To the next entry that it conflicts with.", ("conflict",), _LOOK, "other(1)", rank=5),
+    Action("conflict.previous", "p,left_square_bracket", "previous conflict", "To the one before.", ("conflict",), _LOOK, "other(-1)"),
+    Action("conflict.turn", "o", "turn", "Put the texts side by side, or one over the other.", ("conflict",), _LOOK, "orient", rank=6),
+    Action("conflict.texts", "tab", "texts", "To the texts, to scroll them, and back to the choices.", ("conflict",), _MOVE, "app.focus_next"),
+    Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
+    Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
+    Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
+    Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
+    Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
     Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
     Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
@@ -123,6 +147,7 @@ _CHARACTERS = {
     "~": "tilde",
 }
 """How Textual names what is typed; a comma stands between keys."""
+_TYPED = frozenset((*_CHARACTERS.values(), "space", "enter", "tab", "backspace"))
 _SHOWN = _NAMES | {name: shown for shown, name in _CHARACTERS.items()}
 _KEY = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z][a-z0-9_]*)")
 
@@ -135,7 +160,8 @@ def action(id_: str) -> Action:
 def on(where: str) -> tuple[Action, ...]:
     """What can be done on a screen, with its list and everywhere."""
     wanted = {where, EVERYWHERE, *((LIST,) if where in _LISTS else ())}
-    return tuple(action for action in ACTIONS if wanted.intersection(action.where))
+    without = _NOT_ON.get(where, frozenset())
+    return tuple(one for one in ACTIONS if wanted.intersection(one.where) and one.id not in without)
 
 
 def bindings(where: str) -> "list[Binding]":
@@ -143,7 +169,15 @@ def bindings(where: str) -> "list[Binding]":
     from textual.binding import Binding
 
     return [
-        Binding(found.keys, found.does or found.id, found.name, show=False, id=found.id, tooltip=found.what)
+        Binding(
+            found.keys,
+            found.does or found.id,
+            found.name,
+            show=False,
+            id=found.id,
+            tooltip=found.what,
+            priority=found.first,
+        )
         for found in ACTIONS
         if where in found.where
     ]
@@ -159,9 +193,14 @@ class Keymap(msgspec.Struct, frozen=True):
     def of(self, found: Action) -> str:
         return self.keys.get(found.id, found.keys)
 
-    def shown(self, found: Action, limit: int = 1) -> str:
+    def keys_on(self, found: Action, where: str = "") -> tuple[str, ...]:
+        """The keys that do it on a screen: where a text is typed, a character is just that."""
+        keys = self.of(found).split(",")
+        return tuple(key for key in keys if where != "edit" or not _is_typed(key))
+
+    def shown(self, found: Action, limit: int = 1, where: str = "") -> str:
         """Its keys as a person reads them."""
-        return " ".join(shown_key(key) for key in self.of(found).split(",")[:limit])
+        return " ".join(shown_key(key) for key in self.keys_on(found, where)[:limit])
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:
@@ -175,6 +214,8 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
             problems.append(f"[tui.keys] no action `{name[:30]}`")
         elif not value.strip() or not all(map(_KEY.fullmatch, named)):
             problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
+        elif _BY_ID[id_].first and any(map(_is_typed, named)):
+            problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` is typed there")
         else:
             keys[id_] = ",".join(named)
     while clash := _clash(keys):
@@ -186,16 +227,22 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
 
 def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
     """An action whose wanted key another one has on the same screen."""
-    for screen in _LISTS:
+    known = Keymap(dict(keys))
+    for screen in SCREENS:
         for id_ in keys:
             mine = _BY_ID[id_]
             if mine not in on(screen):
                 continue
             for other in on(screen):
-                shared = set(keys[id_].split(",")) & set(keys.get(other.id, other.keys).split(","))
+                shared = set(known.keys_on(mine, screen)) & set(known.keys_on(other, screen))
                 if other is not mine and shared:
                     return id_, min(shared), other.name
     return None
+
+
+def _is_typed(key: str) -> bool:
+    """Whether it is a character, or moves in a text."""
+    return len(key) == 1 or key in _TYPED
 
 
 def _named(key: str) -> str:
@@ -206,7 +253,7 @@ def shown_key(key: str) -> str:
     return _SHOWN.get(key, key)
 
 
-def as_markdown(screens: Iterable[str] = _LISTS) -> str:
+def as_markdown(screens: Iterable[str] = SCREENS) -> str:
     """The tables of docs/keys.md."""
     parts = []
     for title, where in (

@@ -14,14 +14,14 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui import actions, themes
-from agentplane.tui.badge import Badge, Figures
+from agentplane.tui import actions, figures, themes
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import StatusBar
+from agentplane.tui.figures import Figures
 from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.messages import Changed, Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.ops import DOING, Op, told
 from agentplane.tui.work import Queue, Reader
 
@@ -54,9 +54,9 @@ class PlaneApp(App[None]):
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
-        if glimpse is not None:
-            self.glimpse = glimpse.get(_GLIMPSE_SECONDS)
-            glimpse.close()
+        self._late = glimpse
+        """What the first rows come from, as long as they have not come."""
+        self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._rooms: dict[str, Screen[Any]] = {}
         self._reader = Reader(open_desk, self._post)
@@ -68,10 +68,29 @@ class PlaneApp(App[None]):
         self._leaving = False
         self._settings_seen: Any = None
 
-    def on_key(self, event: events.Key) -> None:
-        """What was typed on while the field opened comes here, not to the field; it belongs there."""
-        if isinstance(self.focused, Input) and event.is_printable and event.character:
-            self.focused.insert_text_at_cursor(event.character)
+    def _take_glimpse(self, seconds: float = 0.0) -> None:
+        late = self._late
+        if late is None:
+            return
+        self.glimpse = late.get(seconds)
+        if self.glimpse or seconds == 0.0:
+            late.close()
+            self._late = None
+
+    def _await_glimpse(self) -> None:
+        """The frame is there already; the rows follow as soon as they can be had."""
+        fd = self._late.fd if self._late is not None else None
+        if fd is None:
+            return
+        loop = asyncio.get_running_loop()
+
+        def came() -> None:
+            loop.remove_reader(fd)
+            self._take_glimpse()
+            if self.shown is None:
+                self._relay(Glimpsed)
+
+        loop.add_reader(fd, came)
 
     # Screens
 
@@ -103,6 +122,7 @@ class PlaneApp(App[None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
+        self._await_glimpse()
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, self._hung_up)
@@ -117,6 +137,9 @@ class PlaneApp(App[None]):
         self._reader.start()
 
     def on_unmount(self) -> None:
+        if self._late is not None and self._late.fd is not None:
+            asyncio.get_running_loop().remove_reader(self._late.fd)
+            self._late.close()
         self._reader.close()
         self._queue.close()
         if self._watch is not None:
@@ -132,7 +155,8 @@ class PlaneApp(App[None]):
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
         self._unreadable = ""
-        self._left_to_look_at = len(message.shown.inbox) - len(message.shown.reviewed)
+        # What was found before is shown, but it is looked at anew.
+        self._left_to_look_at = len(message.shown.inbox)
         self._use_settings(message.shown)
         if self._watch is None and (desk := self.desk) is not None:
             from agentplane.tui.watch import Watch
@@ -152,8 +176,7 @@ class PlaneApp(App[None]):
         self._relay(lambda: Unreadable(message.error))
 
     def on_looked(self, message: Looked) -> None:
-        if self.shown is not None:
-            self._left_to_look_at = len(self.shown.inbox) - len(self.shown.reviewed)
+        self._left_to_look_at = message.left
         self._relay(lambda: Looked(message.ids, message.left))
         self.tell_badge()
 
@@ -172,6 +195,9 @@ class PlaneApp(App[None]):
         self._reader.reload()
 
     def _relay(self, made: Callable[[], Message]) -> None:
+        for room in self._rooms.values():
+            for bar in room.query(StatusBar):
+                bar.check()
         for screen in {*self._rooms.values(), *self.screen_stack}:
             if screen.is_mounted:
                 screen.post_message(made())
@@ -197,10 +223,10 @@ class PlaneApp(App[None]):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def say(self, text: str, *, stays: bool = False) -> None:
-        """One line on what was done."""
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+        """One line on what was done; `holds`: only as long as that is true."""
         for bar in self._status_bars():
-            bar.flash(text, stays=stays)
+            bar.flash(text, stays=stays, holds=holds)
 
     def _way_out(self, op: Op) -> str | None:
         """What can be done here where the plane names options of the command line."""
@@ -222,39 +248,19 @@ class PlaneApp(App[None]):
         return found or [bar for room in self._rooms.values() for bar in room.query(StatusBar)]
 
     def tell_badge(self) -> None:
-        figures = self.figures()
+        told = self.figures()
         for room in self._rooms.values():
             for badge in room.query(Badge):
-                badge.show(figures)
+                badge.show(told)
 
     def figures(self) -> Figures:
-        shown = self.shown
         dot = "*" if self.plain else "●"
-        if shown is None:
-            counts = self.glimpse.get("counts") or [None, 0, 0]
-            waiting = self.glimpse.get("waiting", counts[0])
-            if waiting is None or self._unreadable:
-                return Figures(
-                    dot=dot, problem=self._unreadable and one_line(self._unreadable.partition("\n")[0], 60)
-                )
-            return Figures(waiting, counts[1], counts[2], project=self.glimpse.get("project", ""), dot=dot)
-        problem = self._problem if self._unreadable else shown.refusal or ""
-        if shown.damaged and not problem:
-            problem = "the log and the files do not fit together: agentplane doctor"
-        return Figures(
-            waiting=len(shown.inbox),
-            conflicts=shown.conflicts,
-            hand_edits=len(shown.hand_edits),
-            broken=shown.broken,
-            shelf=len(shown.shelf),
-            looking=max(self._left_to_look_at, 0),
-            project=shown.project,
-            branch=shown.branch or ("" if shown.head is None else "detached"),
-            head=shown.head or "",
-            revision=shown.revision,
-            dot=dot,
-            problem=problem,
-        )
+        if self.shown is not None:
+            problem = self._problem if self._unreadable else ""
+            return figures.of_shown(self.shown, dot, self._left_to_look_at, problem)
+        if self._unreadable:
+            return Figures(dot=dot, problem=one_line(self._unreadable.partition("\n")[0], 60))
+        return figures.of_glimpse(self.glimpse, dot)
 
     def _look_at_queue(self) -> None:
         """Says that an op takes long, as long as it does."""
@@ -289,11 +295,25 @@ class PlaneApp(App[None]):
         if isinstance(event, events.Key) and not event.is_forwarded:
             self._reader.hush()
             heard = getattr(self.screen, "heard", None)
-            for bar in self.screen.query(StatusBar):
+            bars = list(self.screen.query(StatusBar))
+            taken = heard is not None and await heard(event.key)
+            for bar in bars:
                 bar.clear_error()
-            if heard is not None and heard(event.key):
+                bar.check()
+            if taken or await self._done_at_once(event):
                 return
         await super().on_event(event)
+
+    async def _done_at_once(self, event: events.Key) -> bool:
+        """What a key does is done before the next key is looked at.
+
+        Textual hands all keys of one burst to the widget in focus before the first has opened a field, so that
+        what was meant for the field would decide about rows.
+        """
+        focused = self.focused
+        if focused is not None and focused.check_consume_key("a", "a"):
+            return False
+        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
 
     def action_undo(self) -> None:
         self._decide_everywhere(Op("undo"))
@@ -339,7 +359,7 @@ class PlaneApp(App[None]):
 
     def action_refresh(self) -> None:
         self._reader.reload()
-        self.say("Reading the plane anew")
+        self.say("Reading the plane anew", holds=lambda: self._reader.reading)
 
     async def action_back(self) -> None:
         step_back = getattr(self.screen, "step_back", None)

@@ -2,39 +2,19 @@
 
 from collections.abc import Sequence
 
-import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events
-from textual.widget import Widget
 
 from agentplane.text.visible import one_line
+from agentplane.tui.figures import Figures
+from agentplane.tui.line import Line
 
 
-class Figures(msgspec.Struct, frozen=True):
-    """What the header says."""
-
-    waiting: int | None = None
-    """None: not read yet."""
-    conflicts: int = 0
-    hand_edits: int = 0
-    broken: int = 0
-    shelf: int | None = None
-    looking: int = 0
-    """So many candidates are still to be looked at."""
-    project: str = ""
-    branch: str = ""
-    head: str = ""
-    revision: str = ""
-    dot: str = "●"
-    problem: str = ""
-    """Why nothing can be read, or decided, now."""
-
-
-class Badge(Widget, can_focus=False):
+class Badge(Line, can_focus=False):
     """`agentplane  ● 12 wait  ! 2 conflicts …`, and below it the screens."""
 
-    ALLOW_SELECT = False
+    PARTS = "badge"
     COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
         "badge--name",
         "badge--dot",
@@ -47,8 +27,6 @@ class Badge(Widget, can_focus=False):
     DEFAULT_CSS = """
     Badge {
         height: 2;
-        background: $panel;
-        color: $foreground;
         & > .badge--name { text-style: bold; color: $primary; }
         & > .badge--dot { color: $text-success; text-style: bold; }
         & > .badge--conflict { color: $text-error; text-style: bold; }
@@ -57,8 +35,6 @@ class Badge(Widget, can_focus=False):
         & > .badge--here { text-style: bold underline; color: $foreground; }
         & > .badge--there { color: $text-muted; }
         &:ansi {
-            background: ansi_default;
-            color: ansi_default;
             & > .badge--place { color: ansi_default; text-style: dim; }
             & > .badge--here { color: ansi_default; text-style: bold reverse; }
             & > .badge--there { color: ansi_default; text-style: dim; }
@@ -70,7 +46,6 @@ class Badge(Widget, can_focus=False):
         super().__init__()
         self.figures = Figures()
         self._here = here
-        self._tabs: list[tuple[int, int, str]] = []
 
     def show(self, figures: Figures) -> None:
         if figures != self.figures:
@@ -83,17 +58,16 @@ class Badge(Widget, can_focus=False):
         return Text("\n").join(lines)
 
     def on_click(self, event: events.Click) -> None:
-        if event.y == 1:
-            for start, end, screen in self._tabs:
-                if start <= event.x < end:
-                    self.app.call_later(self.app.run_action, f"app.{screen}")
+        screen = self.spot_at(event) if event.y == 1 else None
+        if screen is not None:
+            self.app.call_later(self.app.run_action, f"app.{screen}")
 
     def _first(self, width: int) -> Text:
         """What waits comes first; the rest is said as far as there is room."""
         longest, *shorter = self._counts(words=True), self._counts(words=False)
         for name in (" agentplane  ", " "):
             for counts in (longest, *shorter):
-                left = Text(end="").append(name, self._look("name")) + counts
+                left = Text(end="").append(name, self.look("name")) + counts
                 if left.cell_len <= width:
                     return self._with_place(left, width)
         left.truncate(width)
@@ -102,7 +76,7 @@ class Badge(Widget, can_focus=False):
     def _counts(self, *, words: bool) -> Text:
         figures = self.figures
         if figures.waiting is None:
-            return Text().append(figures.problem or "reading…", self._look("place"))
+            return Text().append(figures.problem or "reading…", self.look("place"))
         parts = [
             (figures.dot, figures.waiting, "wait", "wait", "dot"),
             ("!", figures.conflicts, "conflict", "conflicts", "conflict"),
@@ -115,13 +89,13 @@ class Badge(Widget, can_focus=False):
                 continue
             if line:
                 line.append("  ")
-            line.append(mark if count or mark != figures.dot else "✓", self._look(look))
+            line.append(mark if count or mark != figures.dot else "✓", self.look(look))
             more = "+" if mark == "!" and figures.looking else ""
             line.append(f" {count:,}{more}")
             if words:
                 line.append(f" {one if count == 1 else many}")
         if figures.looking and not figures.conflicts and words:
-            line.append(f"  looking at {figures.looking:,}", self._look("place"))
+            line.append(f"  looking at {figures.looking:,}", self.look("place"))
         return line
 
     def _with_place(self, left: Text, width: int) -> Text:
@@ -136,14 +110,14 @@ class Badge(Widget, can_focus=False):
         while parts and left.cell_len + cell_len(right) + 3 > width:
             parts.pop()
             right = "  ".join(parts)
-        look = self._look("conflict" if figures.problem else "place")
+        look = self.look("conflict" if figures.problem else "place")
         gap = width - left.cell_len - cell_len(right) - 1
         return left + Text(" " * max(gap, 0)) + Text(right, look)
 
     def _second(self, width: int) -> Text:
         figures = self.figures
         line = Text(" ", end="")
-        self._tabs = []
+        self._spots = []
         names: Sequence[tuple[str, str, str, int | None]] = (
             ("inbox", "1", "Inbox", figures.waiting),
             ("shelf", "2", "Shelf", figures.shelf),
@@ -151,11 +125,8 @@ class Badge(Widget, can_focus=False):
         for screen, key, name, count in names:
             start = line.cell_len
             told = f"{key} {name}" + (f" {count:,}" if count is not None else "")
-            line.append(told, self._look("here" if screen == self._here else "there"))
-            self._tabs.append((start, line.cell_len, screen))
+            line.append(told, self.look("here" if screen == self._here else "there"))
+            self.spot(line, start, screen)
             line.append("   ")
         line.truncate(width)
         return line
-
-    def _look(self, name: str) -> str:
-        return self.get_component_styles(f"badge--{name}").rich_style  # type: ignore[return-value]

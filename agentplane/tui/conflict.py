@@ -1,5 +1,6 @@
 """A candidate and what it conflicts with, side by side, and what can become of both."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -8,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
@@ -21,8 +22,10 @@ from agentplane.review.conflicts import Conflict
 from agentplane.review.inbox import Reviewed
 from agentplane.review.resolve import Choice, described
 from agentplane.text.visible import one_line, visible
-from agentplane.tui import editing, words
+from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago
+from agentplane.tui.bars import KeyBar
+from agentplane.tui.opening import open_field
 from agentplane.tui.ops import Op
 from agentplane.tui.outcomes import Outlook, outlooks
 from agentplane.tui.reasons import Reasons
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
 
 _CAP = 8000
+_MOST = 4
+_TWO = 2
 _ROOMY = 56
 """From this width on a choice is explained on its line."""
 
@@ -77,7 +82,6 @@ class ConflictScreen(Screen[Decision | None]):
         }
         & OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; text-style: bold; }
         & #writes { height: auto; min-height: 2; max-height: 3; padding: 0 1 0 3; min-width: 8; }
-        & #keys { height: 1; background: $panel; padding: 0 1; min-width: 8; }
         & > .conflict--here { color: $text-error; }
         & > .conflict--there { color: $text-success; text-style: bold; }
         & > .conflict--grave { color: $text-error; text-style: bold; }
@@ -95,7 +99,7 @@ class ConflictScreen(Screen[Decision | None]):
         &.-low #writes { min-height: 1; max-height: 1; }
         &:ansi {
             background: ansi_default;
-            & .side, & OptionList, & #keys { background: ansi_default; }
+            & .side, & OptionList { background: ansi_default; }
             & > .conflict--muted, & #why { color: ansi_default; text-style: dim; }
             & OptionList > .option-list--option-highlighted, & OptionList:focus > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
         }
@@ -109,21 +113,17 @@ class ConflictScreen(Screen[Decision | None]):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (76, "-wide")]  # noqa: RUF012 -- no class variable in Textual
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(n), f"choose({n - 1})", show=False) for n in range(1, 5)),
-        Binding("n,right_square_bracket", "other(1)", "next conflict", show=False),
-        Binding("p,left_square_bracket", "other(-1)", "previous conflict", show=False),
-        Binding("j", "step('down')", show=False),
-        Binding("k", "step('up')", show=False),
-        Binding("o", "orient", "turn", show=False),
-        Binding("escape,q", "leave", "back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("conflict")]
 
     def __init__(self, reviewed: Reviewed, entry: Entry | None = None) -> None:
         super().__init__()
         self.reviewed = reviewed
         self._at = next((n for n, met in enumerate(reviewed.conflicts) if entry and met.id == entry.id), 0)
         self._outlooks: list[Outlook] = []
+        self.off: Mapping[str, str] = {}
+        """Actions that cannot be done now, and why."""
+        self.called: Mapping[str, str] = {}
+        """Other words for some actions, as things are; an empty one: it is not there."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="what")
@@ -136,7 +136,7 @@ class ConflictScreen(Screen[Decision | None]):
         with Vertical(id="foot"):
             yield OptionList(id="choices")
             yield Static(id="writes")
-            yield Static(id="keys")
+            yield KeyBar("conflict")
 
     def on_mount(self) -> None:
         self._show()
@@ -184,9 +184,8 @@ class ConflictScreen(Screen[Decision | None]):
         count = len(self.reviewed.conflicts)
         head = Text.assemble(("! ", self._look("grave")), (one_line(entry.id, 40), "bold"), " ")
         head.append(one_line(described(met).partition(":")[0]), self._look("grave"))
-        head.append(
-            f"   {self._at + 1} of {count}   n next   p previous" if count > 1 else "", self._look("muted")
-        )
+        if count > 1:
+            head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)
         self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in met.reasons)))
         old, new = words.compare(_said(other) if other else "", _said(entry))
@@ -195,12 +194,6 @@ class ConflictScreen(Screen[Decision | None]):
         )
         self._fill("#new", entry, words.marked(new, self._side))
         self._offer(at)
-        keys = (
-            "1-4 or enter choose   tab the texts   esc back"
-            if self.size.width >= 50
-            else "1-4 choose  esc back"
-        )
-        self.query_one("#keys", Static).update(Text(keys))
 
     def _fill(self, where: str, entry: Entry | None, text: Text) -> None:
         pane = self.query_one(where, VerticalScroll)
@@ -237,6 +230,24 @@ class ConflictScreen(Screen[Decision | None]):
         first = next((n for n, found in enumerate(self._outlooks) if not found.off), 0)
         options.highlighted = first if at is None else min(at, len(self._outlooks) - 1)
         self._tell(options.highlighted)
+        self._tell_keys()
+
+    def _tell_keys(self) -> None:
+        """The keys, with the names of what they choose; what is not offered has none."""
+        keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
+        offered = {id_: self._outlooks[place] for id_, place in keys if place < len(self._outlooks)}
+        self.called = {id_: offered[id_].name if id_ in offered else "" for id_, _ in keys}
+        self.called |= {"leave": "back"}
+        if len(self.reviewed.conflicts) < _TWO:
+            self.called |= {"conflict.next": "", "conflict.previous": ""}
+        refusal = self._refusal
+        self.off = {id_: found.off or refusal for id_, found in offered.items() if found.off or refusal}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+
+    @property
+    def _refusal(self) -> str:
+        shown = self.plane_app.shown
+        return (shown.refusal if shown else None) or ""
 
     def _line(self, place: int, *, here: bool) -> Text:
         """With a bar where the cursor is: never told by colour alone."""
@@ -244,7 +255,8 @@ class ConflictScreen(Screen[Decision | None]):
         longest = max(len(one.name) for one in self._outlooks)
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
-        line.append(f"{place + 1} ", self._look("off" if outlook.off else "key"))
+        key = self.plane_app.keys_wanted.shown(actions.action(f"conflict.choose_{place + 1}"))
+        line.append(f"{key} ", self._look("off" if outlook.off else "key"))
         line.append(f"{outlook.name:<{longest + 2}}", self._look("off" if outlook.off else "name"))
         if self.size.width >= _ROOMY:
             told = "not possible here" if outlook.off else self._short(outlook)
@@ -312,37 +324,48 @@ class ConflictScreen(Screen[Decision | None]):
         """Side by side, or one over the other."""
         self.toggle_class("-narrow")
 
-    def action_leave(self) -> None:
+    def step_back(self) -> bool:
+        """Out, without a decision."""
         self.dismiss(None)
+        return True
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.action_choose(event.option_index)
+    async def _selected(self, event: OptionList.OptionSelected) -> None:
+        await self.action_choose(event.option_index)
 
-    def action_choose(self, place: int) -> None:
+    async def action_take(self) -> None:
+        """Where one is in a text, back to the choices first."""
+        options = self.query_one(OptionList)
+        if isinstance(self.focused, VerticalScroll):
+            options.focus()
+        elif options.highlighted is not None:
+            await self.action_choose(options.highlighted)
+
+    async def action_choose(self, place: int) -> None:
         if place >= len(self._outlooks):
             return
         outlook = self._outlooks[place]
         self.query_one(OptionList).highlighted = place
         self._tell(place)
-        refusal = self.plane_app.shown.refusal if self.plane_app.shown else None
-        if outlook.off or refusal:
-            self.app.notify(outlook.off or refusal or "", severity="warning", markup=False)
+        if outlook.off or self._refusal:
+            self.app.notify(outlook.off or self._refusal, severity="warning", markup=False)
         elif outlook.op is not None:
             self.dismiss(Decision(outlook.op))
         elif outlook.name == "merge":
             draft = editing.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
-            editing.edit_here(self.app, draft, self._merged)
+            await editing.edit_here(self.app, draft, self._merged)
         else:
-            id_ = self.conflict.id if outlook.name == "reject the other" else self.reviewed.entry.id
-            asked: Any = partial(self._reasoned, outlook, id_)
-            desk = self.plane_app.desk
-            if outlook.name == "keep both":
-                self.app.push_screen(Why(f"Keep {id_} beside {self.conflict.id}", "keep both"), asked)
-            else:
-                self.app.push_screen(
-                    Reasons(f"Reject {one_line(id_, 40)}", desk.reasons if desk else ()), asked
-                )
+            await self._ask_why(outlook)
+
+    async def _ask_why(self, outlook: Outlook) -> None:
+        id_ = self.conflict.id if outlook.name == "reject the other" else self.reviewed.entry.id
+        asked: Any = partial(self._reasoned, outlook, id_)
+        desk = self.plane_app.desk
+        if outlook.name == "keep both":
+            await open_field(self.app, Why(f"Keep {id_} beside {self.conflict.id}", "keep both"), asked)
+        else:
+            title = f"Reject {one_line(id_, 40)}"
+            await open_field(self.app, Reasons(title, desk.reasons if desk else ()), asked)
 
     def _reasoned(self, outlook: Outlook, id_: str, why: str | None) -> None:
         if why is None:

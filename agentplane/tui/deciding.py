@@ -1,15 +1,12 @@
 """What keys decide in the inbox: at once on the screen, then by the queue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App
-from textual.screen import Screen
-
-from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line
-from agentplane.tui.list_view import MemoryList
+from agentplane.tui.entry_screen import EntryScreen
+from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.ops import Op, Verb
 from agentplane.tui.rows import EDIT
@@ -17,10 +14,9 @@ from agentplane.tui.rows import EDIT
 
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
-    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.bulk import Bulk
     from agentplane.tui.conflict import Decision
     from agentplane.tui.desk import Shown
-    from agentplane.tui.editing import Draft
 
 _WORDS: Mapping[str, str] = {
     "approve": "approving…",
@@ -39,83 +35,75 @@ _DONE = {
 }
 
 
-class Deciding(Screen[None]):
+class Deciding(EntryScreen):
     """A screen with a list of what waits, as far as it decides."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.off: Mapping[str, str] = {}
-        """Actions that cannot be done now, and why."""
         self._offer: str | None = None
         """A candidate that was refused for its conflicts; the next enter compares it."""
-        self._wanted: str | None = None
-        """A row to go to once it is there: what an undo brought back."""
-
-    def tell(self) -> None:
-        """The lines at the foot, as things are now."""
-
-    @property
-    def plane_app(self) -> "PlaneApp":
-        return self.app  # type: ignore[return-value]
-
-    @property
-    def view(self) -> MemoryList:
-        return self.query_one(MemoryList)
-
-    @property
-    def current(self) -> str | None:
-        here = self.view.listing.current
-        return here.id if here else None
+        self._asked = False
+        """A bulk approval was asked for before anything was known to take; it comes when something is."""
 
     @property
     def reviewed(self) -> "Reviewed | None":
         shown = self.plane_app.shown
         return shown.reviewed.get(self.current or "") if shown else None
 
-    def _what_is_off(self, shown: "Shown | None") -> dict[str, str]:
-        listing = self.view.listing
-        deciding = ("approve", "reject", "edit", "edit_outside", "approve_clean")
+    def what_is_off(self) -> dict[str, str]:
+        listing, shown = self.view.listing, self.plane_app.shown
+        changing = ("edit", "edit_outside")
         if shown is None:
-            return dict.fromkeys(deciding[2:], "the plane is still being read")
+            return dict.fromkeys(changing, STILL_READ)
         if shown.refusal:
-            return dict.fromkeys(deciding, shown.refusal)
+            return dict.fromkeys(("approve", "reject", *changing, "approve_clean"), shown.refusal)
         off: dict[str, str] = {}
         if not listing.acted:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
-            off |= dict.fromkeys(("edit", "edit_outside"), "nothing is chosen")
-        found = self.reviewed
-        if found is not None and not listing.marks:
-            entries = shown.memory.entries
-            grave = (
-                met.id
-                for met in found.conflicts
-                if met.weight != "warns" and met.kind != "overlap" and entries[met.id].file != INBOX
-            )
-            if other := next(grave, None):
-                off["approve"] = f"conflicts with {one_line(other, 30)}: enter compares"
-        if not listing.rows:
+            off |= dict.fromkeys(changing, "nothing is chosen")
+        if other := self._grave(shown):
+            off["approve"] = f"conflicts with {one_line(other, 30)}: enter compares"
+        if not listing.rows and self._shown is shown:
             off["approve_clean"] = "nothing waits"
         return off
 
-    def _may(self, action: str) -> bool:
-        """Whether anything can be decided now; where not, says why. What the plane refuses, it says itself."""
-        shown = self.plane_app.shown
-        # One that is seen before the plane was read can be decided: the queue waits until it was.
-        if action not in self.off or (shown is not None and shown.refusal is None):
-            return True
-        self.plane_app.say(self.off.get(action) or "not now")
-        return False
+    def _grave(self, shown: "Shown") -> str | None:
+        """What the candidate under the cursor cannot be approved beside."""
+        found = self.reviewed
+        if found is None or self.view.listing.marks:
+            return None
+        from agentplane.plane.layout import INBOX
 
-    def action_approve(self) -> None:
+        entries = shown.memory.entries
+        return next(
+            (
+                met.id
+                for met in found.conflicts
+                if met.weight != "warns" and met.kind != "overlap" and entries[met.id].file != INBOX
+            ),
+            None,
+        )
+
+    def reason(self) -> str:
+        return self.off.get("approve") or ""
+
+    def _may_decide(self, action: str) -> bool:
+        """What the plane refuses, it says itself; one that is seen before the plane was read can be decided."""
+        shown = self.plane_app.shown
+        if shown is None or shown.refusal is None:
+            return True
+        return self.may(action)
+
+    async def action_approve(self) -> None:
         acted = self.view.listing.acted
         if not acted:
             self.plane_app.say(self.off.get("approve") or "nothing waits")
-        elif self._may("approve"):
+        elif self._may_decide("approve"):
             edits, candidates = self._sorted(acted)
             if len(candidates) > 1:
-                self._ask_for_bulk(candidates)
+                await self._ask_for_bulk(candidates)
             elif candidates:
                 self._decide("approve", candidates)
             if edits:
@@ -128,62 +116,82 @@ class Deciding(Screen[None]):
         edits = tuple(id_ for id_ in ids if id_.startswith(EDIT) or id_ in by_hand)
         return edits, tuple(id_ for id_ in ids if id_ not in edits)
 
-    def _ask_for_bulk(self, candidates: Sequence[str]) -> None:
+    async def _ask_for_bulk(self, candidates: Sequence[str]) -> None:
         from agentplane.tui.bulk import marked_ones
-        from agentplane.tui.summary import Summary
 
-        listing = self.view.listing
-        shown = self.plane_app.shown
+        shown, listing = self.plane_app.shown, self.view.listing
         if shown is None:
-            self.plane_app.say("the plane is still being read")
-            return
-        bulk = marked_ones(shown, candidates, len(listing.marks) - len(listing.acted))
-        self.app.push_screen(Summary(bulk), partial(self._bulk_asked, bulk.ids))
+            self._ask_later()
+        else:
+            hidden = len(listing.marks) - len(listing.acted)
+            await self._summarize(marked_ones(shown, candidates, hidden))
 
-    def action_approve_clean(self) -> None:
+    async def action_approve_clean(self) -> None:
         """What is marked, or all that is clean and shown; after one summary."""
         from agentplane.tui.bulk import clean_ones
+
+        shown, listing = self.plane_app.shown, self.view.listing
+        if shown is None or self._shown is not shown:
+            self._ask_later()
+        elif listing.marks:
+            await self.action_approve()
+        elif self.may("approve_clean"):
+            bulk = clean_ones(shown, [row.id for row in listing.shown if row.id not in listing.settled])
+            if bulk.ids:
+                await self._summarize(bulk)
+            elif any(id_ not in shown.reviewed for id_ in self._candidates_shown()):
+                self._ask_later()
+            else:
+                out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
+                self.plane_app.say(f"no candidate is clean: {out}" if out else "nothing waits")
+
+    def _candidates_shown(self) -> list[str]:
+        return [row.id for row in self.view.listing.shown if not row.id.startswith(EDIT)]
+
+    async def _summarize(self, bulk: "Bulk") -> None:
         from agentplane.tui.summary import Summary
 
-        shown = self.plane_app.shown
-        if not self._may("approve_clean") or shown is None:
-            return
-        listing = self.view.listing
-        if listing.marks:
-            self.action_approve()
-            return
-        shown_ids = [row.id for row in listing.shown if row.id not in listing.settled]
-        bulk = clean_ones(shown, shown_ids)
-        if not bulk.ids and bulk.left_out and not any("yet" in why for _, why in bulk.left_out):
-            self.plane_app.say(
-                "no candidate is clean: " + ", ".join(f"{n:,} {why}" for n, why in bulk.left_out)
-            )
-            return
-        self.app.push_screen(Summary(bulk), partial(self._bulk_asked, bulk.ids))
+        await self.app.push_screen(Summary(bulk), partial(self._bulk_asked, bulk.ids))
+
+    def _ask_later(self) -> None:
+        """Once there is something to ask about, unless a key is pressed before."""
+        self._asked = True
+        what = "read" if self.plane_app.shown is None else "looked at"
+        self.plane_app.say(f"the summary comes once they are {what}", stays=True, holds=lambda: self._asked)
+
+    def ask_now(self) -> None:
+        """More is known: if it was asked for, the summary comes, or goes on waiting."""
+        if self._asked:
+            self._asked = False
+            if self.app.screen is self:
+                self.call_later(self.action_approve_clean)
 
     def _bulk_asked(self, ids: tuple[str, ...], yes: bool | None) -> None:
         if yes and ids:
             self._decide("approve", ids)
 
-    def action_reject(self) -> None:
-        from agentplane.tui.reasons import Reasons
-
+    async def action_reject(self) -> None:
         acted = self.view.listing.acted
         if not acted:
             self.plane_app.say(self.off.get("reject") or "nothing waits")
             return
-        if not self._may("reject"):
+        if not self._may_decide("reject"):
             return
         edits = tuple(id_ for id_ in acted if id_.startswith(EDIT))
         candidates = tuple(id_ for id_ in acted if not id_.startswith(EDIT))
         if edits:
             self._decide("revert", edits)
         if candidates:
-            what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
-            desk = self.plane_app.desk
-            self.app.push_screen(
-                Reasons(f"Reject {what}", desk.reasons if desk else ()), partial(self._rejected, candidates)
-            )
+            await self._ask_why(candidates)
+
+    async def _ask_why(self, candidates: tuple[str, ...]) -> None:
+        from agentplane.tui.opening import open_field
+        from agentplane.tui.reasons import Reasons
+
+        what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
+        desk = self.plane_app.desk
+        asked = Reasons(f"Reject {what}", desk.reasons if desk else ())
+        await open_field(self.app, asked, partial(self._rejected, candidates))
 
     def _rejected(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is None:
@@ -198,28 +206,6 @@ class Deciding(Screen[None]):
         self.view.settle(ids, _WORDS.get(verb, f"{verb}…"))
         self.plane_app.submit(Op(verb, tuple(id_.removeprefix(EDIT) for id_ in ids), **more))
         self.tell()
-
-    def action_edit(self) -> None:
-        from agentplane.tui.editing import edit_here
-
-        self._edit(edit_here)
-
-    def action_edit_outside(self) -> None:
-        from agentplane.tui.editing import edit_outside
-
-        self._edit(edit_outside)
-
-    def _edit(self, way: "Callable[[App[Any], Draft], None]") -> None:
-        from agentplane.tui.editing import of_entry
-
-        shown = self.plane_app.shown
-        if shown is None or not self._may("edit"):
-            return
-        entry = shown.memory.entries.get((self.current or "").removeprefix(EDIT))
-        if entry is None:
-            self.plane_app.say(self.off.get("edit") or "there is no text to change")
-        else:
-            way(self.app, of_entry(shown.memory, entry))
 
     def action_skip(self) -> None:
         self.view.action_step(1)
@@ -248,12 +234,8 @@ class Deciding(Screen[None]):
 
     def on_op_failed(self, message: OpFailed) -> None:
         """The rows wait again, and the one that was refused is under the cursor."""
-        names = [
-            name
-            for id_ in message.op.ids
-            for name in (id_, f"{EDIT}{id_}")
-            if name in self.view.listing.settled
-        ]
+        settled = self.view.listing.settled
+        names = [name for name in self.names_of(message.op.ids) if name in settled]
         self.view.reopen(names)
         if names:
             self.view.seek(names[0])
@@ -264,25 +246,32 @@ class Deciding(Screen[None]):
             self._offer = first
         self.tell()
 
-    def heard(self, key: str) -> bool:
+    async def heard(self, key: str) -> bool:
         """A key, before anything else gets it. Whether it was for us."""
         offer, self._offer = self._offer, None
+        self._asked = False
         if offer and key == "enter":
-            self._compare(offer)
+            await self._compare(offer)
             return True
         return False
 
-    def _compare(self, id_: str) -> None:
+    async def _compare(self, id_: str) -> None:
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
         if found is None or not found.conflicts:
-            self.plane_app.say(
-                "it is still being looked at" if found is None else "it conflicts with nothing"
-            )
+            app = self.plane_app
+            if found is None:
+                app.say("it is still being looked at", holds=lambda: self._unseen(id_))
+            else:
+                app.say("it conflicts with nothing")
             return
         from agentplane.tui.conflict import ConflictScreen
 
-        self.app.push_screen(ConflictScreen(found), self._compared)
+        await self.app.push_screen(ConflictScreen(found), self._compared)
+
+    def _unseen(self, id_: str) -> bool:
+        shown = self.plane_app.shown
+        return shown is None or id_ not in shown.reviewed
 
     def _compared(self, decision: "Decision | None") -> None:
         if decision is not None:

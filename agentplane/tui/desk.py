@@ -68,6 +68,8 @@ class Desk:
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
         self._fresh: set[str] = set()
+        self._touched: set[str] = set()
+        """Candidates that met an entry which is not as it was."""
         self._mark_read: str | None = None
         """The stamp of the files that `shown` was read from."""
         self.shown: Shown | None = None
@@ -123,22 +125,27 @@ class Desk:
         )
         self._reviewer = None
         self._fresh = set()
+        self._touched = _touched(self.shown, shown)
         self._mark_read = mark
         self.shown = shown
         return shown
 
     def to_look_at(self, first: Sequence[str] = ()) -> list[str]:
-        """The candidates that were not looked at as things are now: those in sight, the unseen, the rest."""
+        """The candidates that were not looked at as things are now, those first whose marks may be wrong."""
         if self.shown is None:
             return []
         shown, fresh = self.shown, self._fresh
         left = [entry.id for entry in shown.inbox if entry.id not in fresh]
         wanted = set(first)
-        return [
-            *(id_ for id_ in left if id_ in wanted),
-            *(id_ for id_ in left if id_ not in wanted and id_ not in shown.reviewed),
-            *(id_ for id_ in left if id_ not in wanted and id_ in shown.reviewed),
-        ]
+
+        def rank(id_: str) -> int:
+            unseen = id_ not in shown.reviewed
+            changed = id_ in self._touched
+            if id_ in wanted:
+                return 0 if unseen or changed else 2
+            return 1 if changed else 3 if unseen else 4
+
+        return sorted(left, key=rank)
 
     def look(self, ids: Sequence[str]) -> None:
         """Finds conflicts and flags of these, and adds them to what is shown."""
@@ -210,6 +217,15 @@ class Desk:
         except AgentplaneError as error:
             return error.what
         return None
+
+
+def _touched(old: Shown | None, new: Shown) -> set[str]:
+    """Candidates found to conflict with an entry that is gone, or not as it was."""
+    if old is None:
+        return set()
+    before, now = old.memory.entries, new.memory.entries
+    changed = {id_ for id_, entry in before.items() if id_ not in now or now[id_].digest != entry.digest}
+    return {id_ for id_, found in new.reviewed.items() if any(met.id in changed for met in found.conflicts)}
 
 
 def open_desk(wanted: str | None) -> Desk:

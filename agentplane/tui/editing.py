@@ -10,7 +10,7 @@ import msgspec
 from rich.text import Text
 from textual import on
 from textual.app import App, ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.document._document import Document
 from textual.screen import Screen
 from textual.timer import Timer
@@ -22,7 +22,10 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.store import random_token
 from agentplane.text import files
 from agentplane.text.visible import hidden, one_line, visible
+from agentplane.tui import actions
+from agentplane.tui.bars import KeyBar
 from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.opening import open_field
 from agentplane.tui.ops import Op
 from agentplane.tui.pick import Pick
 
@@ -135,7 +138,6 @@ class EditScreen(Screen[Op | None]):
         & #told { height: auto; max-height: 2; color: $text-muted; padding: 0 1; min-width: 8; }
         & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
         & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
-        & #keys { height: 1; background: $panel; padding: 0 1; min-width: 8; }
         & TextArea {
             scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
         }
@@ -149,11 +151,7 @@ class EditScreen(Screen[Op | None]):
 
     WHERE = "edit"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save", priority=True),
-        Binding("ctrl+o", "outside", "in $EDITOR", priority=True),
-        Binding("escape", "leave", "leave", priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("edit")]
 
     def __init__(self, draft: Draft, text: str | None = None, *, save_now: bool = False) -> None:
         super().__init__()
@@ -177,14 +175,23 @@ class EditScreen(Screen[Op | None]):
         yield Static(Text(visible(self.draft.told)), id="told")
         yield self.area
         yield Static(id="said")
-        yield Static(Text("ctrl+s saves   ctrl+o in $EDITOR   esc leaves"), id="keys")
+        yield KeyBar("edit")
 
     def on_mount(self) -> None:
         self.area.cursor_blink = False
         self.area.focus()
         self.area.move_cursor(self.area.document.end)
+        self.query_one(KeyBar).show(self._keymap, {})
         if self._save_now:
             self.action_save()
+
+    @property
+    def _keymap(self) -> actions.Keymap:
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        return app.keys_wanted
+
+    def _key(self, id_: str) -> str:
+        return self._keymap.shown(actions.action(id_))
 
     @property
     def changed(self) -> bool:
@@ -201,7 +208,7 @@ class EditScreen(Screen[Op | None]):
         if self._waiting is not None:
             return
         if not self.changed:
-            self.say("Nothing was changed yet. esc leaves.")
+            self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
             return
         text = self.area.text.encode(errors="replace")
         try:
@@ -295,28 +302,37 @@ class EditScreen(Screen[Op | None]):
                 self._path.unlink(missing_ok=True)
 
     def action_outside(self) -> None:
-        text = outside(self.app, self.draft, self.area.text)
+        try:
+            text = outside(self.app, self.draft, self.area.text)
+        except SuspendNotSupported:
+            return
         if text is not None and text != self.area.text:
             self.area.text = text
-            self.say("This is what your editor left. ctrl+s saves it.")
+            self.say(f"This is what your editor left. {self._key('edit.save')} saves it.")
 
 
-def edit_here(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
+async def edit_here(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
     """In a screen of our own; in the user's editor where a screen would change bytes that nobody typed."""
     if Document(draft.text).text == draft.text:
-        app.push_screen(EditScreen(draft), then)
+        await open_field(app, EditScreen(draft), then)
     else:
-        edit_outside(app, draft, then)
+        await edit_outside(app, draft, then)
 
 
-def edit_outside(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
+async def edit_outside(
+    app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None
+) -> None:
     """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
-    text = outside(app, draft, draft.text)
+    try:
+        text = outside(app, draft, draft.text)
+    except SuspendNotSupported:
+        await open_field(app, EditScreen(draft), then)
+        return
     if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
         if text is not None:
             say(app, "Nothing was changed")
         return
-    app.push_screen(EditScreen(draft, text, save_now=True), then)
+    await open_field(app, EditScreen(draft, text, save_now=True), then)
 
 
 def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
@@ -336,8 +352,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
         if path:
             path.unlink(missing_ok=True)
         app.notify("This terminal cannot be handed to another program; edit here instead.", markup=False)
-        if not isinstance(app.screen, EditScreen):
-            app.push_screen(EditScreen(draft))
+        raise
     except UnicodeDecodeError:
         app.notify(f"The text is not UTF-8; it is kept in {path}.", severity="error", markup=False)
     except AgentplaneError as error:

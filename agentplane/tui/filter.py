@@ -20,10 +20,8 @@ class Filter(Input):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down,up", "submit", "to the list", show=False)]
 
-    def __init__(self, words: str) -> None:
-        super().__init__(
-            words, placeholder="words, an id, a kind, a tag, a tool", select_on_focus=False, compact=True
-        )
+    def __init__(self, words: str, hint: str) -> None:
+        super().__init__(words, placeholder=hint, select_on_focus=False, compact=True)
         self.cursor_blink = False
 
     async def open_on(self, screen: Screen[Any]) -> None:

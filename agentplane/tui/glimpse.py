@@ -16,6 +16,8 @@ from agentplane.plane import stamp
 
 ROWS = 120
 KEPT = "glimpse"
+_BEGINNING = 64 << 10
+"""So much of a long file is read: more than a screen can show."""
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -24,6 +26,9 @@ class Kept:
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         self._found = found
+
+    fd = None
+    """What becomes readable once it is there; None: it is there."""
 
     def get(self, _: float) -> Mapping[str, Any]:
         return self._found
@@ -36,17 +41,17 @@ class Glimpse:
     """What the child reads, once it has."""
 
     def __init__(self, fd: int, pid: int) -> None:
-        self._fd = fd
+        self.fd: int | None = fd
         self._pid = pid
 
     def get(self, seconds: float) -> Mapping[str, Any]:
         """`rows`, `counts`, `waiting`, `project`, `theme`, `ascii`; nothing if it takes longer."""
+        fd = self.fd
         try:
-            ready, _, _ = select.select([self._fd], [], [], seconds)
-            if not ready:
+            if fd is None or not select.select([fd], [], [], seconds)[0]:
                 return _NOTHING
             parts = []
-            while part := os.read(self._fd, 1 << 20):
+            while part := os.read(fd, 1 << 20):
                 parts.append(part)
             found: Mapping[str, Any] = marshal.loads(b"".join(parts))  # noqa: S302 -- from our own child
         except (OSError, EOFError, ValueError, TypeError):
@@ -54,7 +59,10 @@ class Glimpse:
         return found
 
     def close(self) -> None:
-        os.close(self._fd)
+        if self.fd is None:
+            return
+        os.close(self.fd)
+        self.fd = None
         with suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
 
@@ -121,39 +129,58 @@ def _answer(read_end: int, write_end: int, wanted: str | None) -> None:
 
 
 def read(wanted: str | None) -> dict[str, Any]:
-    """The first candidates of the file, without a look at the rest of the plane."""
-    from datetime import UTC, datetime
+    """The first candidates of the file, without a look at its rest or at that of the plane."""
     from pathlib import Path
 
-    from agentplane.memory.entry import Entry, read_headers
-    from agentplane.memory.kinds import kinds_in
     from agentplane.plane import layout as layouts
-    from agentplane.plane import pages, settings
-    from agentplane.tui import rows
+    from agentplane.plane import settings
 
     start = Path(wanted or ".")
     layout = layouts.at(start) if layouts.is_plane(start) else layouts.find(start)
     found = settings.load(layout.config, "config.toml")
-    page = pages.read(layout, layouts.INBOX)
-    first = page.document.blocks[:ROWS]
-    kinds = kinds_in(layout, found)
-    heads, _ = read_headers([block.packed for block in first])
-    marks = rows.PLAIN if found.tui.ascii else rows.Marks()
-    place = rows.Place("run", datetime.now(UTC), marks)
-    made = []
-    for block, head in zip(first, heads, strict=True):
-        kind = kinds.get(head.type)
-        raw = page.document.data[block.body : block.end]
-        entry = Entry(head, raw, layouts.INBOX, block.line, block.digest, False, kind.label if kind else "")
-        made.append(rows.row(entry, None, place))
+    beginning, whole = _beginning(layout.file(layouts.INBOX))
+    made = _rows(layout, found, beginning)
+    more = {"waiting": len(made)} if whole and len(made) < ROWS else {}
     return {
         "rows": [
-            (one.id, one.badge, one.letter, one.text, one.right, one.state, one.group)
-            for one in rows.grouped(made)
+            (one.id, one.badge, one.letter, one.text, one.right, one.state, one.group) for one in made[:ROWS]
         ],
         "counts": stamp.kept_counts(str(layout.root)) or [],
-        "waiting": len(page.document.blocks),
         "project": layout.project.name,
         "theme": found.tui.theme,
         "ascii": found.tui.ascii,
+        **more,
     }
+
+
+def _beginning(path: Any) -> tuple[bytes, bool]:
+    """The first entries of a file, and whether that is all of it. What is cut off in the middle is left out."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(fd, "rb") as file:
+        data = file.read(_BEGINNING + 1)
+    if len(data) <= _BEGINNING:
+        return data, True
+    end = data.rfind(b"\n---\nid:")
+    return data[: max(end, 0) + 1], False
+
+
+def _rows(layout: Any, found: Any, data: bytes) -> list[Any]:
+    from datetime import UTC, datetime
+
+    from agentplane.memory.entry import Entry, read_headers
+    from agentplane.memory.kinds import kinds_in
+    from agentplane.plane.layout import INBOX
+    from agentplane.text import document
+    from agentplane.tui import rows
+
+    blocks = document.parse(data).blocks
+    kinds = kinds_in(layout, found)
+    heads, _ = read_headers([block.packed for block in blocks])
+    place = rows.Place("run", datetime.now(UTC), rows.PLAIN if found.tui.ascii else rows.Marks())
+    made = []
+    for block, head in zip(blocks, heads, strict=True):
+        kind = kinds.get(head.type)
+        raw = data[block.body : block.end]
+        entry = Entry(head, raw, INBOX, block.line, block.digest, False, kind.label if kind else "")
+        made.append(rows.row(entry, None, place))
+    return rows.grouped(made)

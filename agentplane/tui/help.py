@@ -19,6 +19,8 @@ _SIGNS = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
+    "conflict": "Conflict: what a candidate says beside what it conflicts with",
+    "edit": "Editing: what is written is kept in a file until it is saved",
 }
 
 
@@ -48,7 +50,8 @@ class Help(Box[None]):
     def _body(self) -> RenderableType:
         found = actions.on(self._where)
         sections = dict.fromkeys(one.section for one in found)
-        width = max(cell_len(self._keymap.shown(one, 3)) for one in found)
+        shown = {one.id: self._keymap.shown(one, 3, self._where) for one in found}
+        width = max(map(cell_len, shown.values()))
         parts: list[RenderableType] = [Text(_SIGNS)] if self._where in ("inbox", "shelf") else []
         for section in sections:
             grid = Table.grid(padding=(0, 2), expand=True)
@@ -56,7 +59,7 @@ class Help(Box[None]):
             grid.add_column(ratio=1)
             for one in found:
                 if one.section == section:
-                    grid.add_row(Text(f"  {self._keymap.shown(one, 3)}", "bold"), Text(one.what))
+                    grid.add_row(Text(f"  {shown[one.id]}", "bold"), Text(one.what))
             parts += [Text(f"\n{section}" if parts else section, "bold"), grid]
         return Group(*parts)
 

@@ -17,18 +17,28 @@ class Actions(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for one in self._here():
-            score = matcher.match(f"{one.name} {one.id}")
+            score = matcher.match(f"{self._called(one)} {one.name} {one.id}")
             if score > 0:
                 yield Hit(score, self._named(one), partial(self._run, one), help=self._help(one))
 
     def _here(self) -> list[actions.Action]:
         moving = "Moving"
-        where = getattr(self.screen, "WHERE", actions.EVERYWHERE)
-        return [one for one in actions.on(where) if one.section != moving and one.id != "palette"]
+        found = actions.on(self._where)
+        return [one for one in found if one.section != moving and one.id != "palette" and self._called(one)]
+
+    @property
+    def _where(self) -> str:
+        return getattr(self.screen, "WHERE", actions.EVERYWHERE)
+
+    def _called(self, one: actions.Action) -> str:
+        """What the screen has for it as things are; empty: it is not there."""
+        called: dict[str, str] = getattr(self.screen, "called", {})
+        return called.get(one.id, one.name)
 
     def _named(self, one: actions.Action) -> str:
         keymap: actions.Keymap = getattr(self.app, "keys_wanted", actions.Keymap())
-        return f"{one.name[:1].upper()}{one.name[1:]}  ·  {keymap.shown(one)}"
+        name = self._called(one)
+        return f"{name[:1].upper()}{name[1:]}  ·  {keymap.shown(one, where=self._where)}"
 
     def _help(self, one: actions.Action) -> str:
         off = getattr(self.screen, "off", {})

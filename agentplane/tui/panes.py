@@ -1,11 +1,11 @@
-"""A list and the text of what is chosen: side by side, one over the other, or one in place of the other."""
+"""A list and what is said of the row under its cursor: side by side, one over the other, or one in place of the other."""
 
 from typing import Literal
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.widget import Widget
 
-from agentplane.tui.detail import Detail
 from agentplane.tui.list_view import MemoryList
 
 
@@ -19,16 +19,20 @@ _LOW = 15
 class Panes(Container):
     """How they lie follows from the room there is, unless a person turned them."""
 
-    def __init__(self, view: MemoryList, detail: Detail) -> None:
+    def __init__(self, view: MemoryList) -> None:
         super().__init__(classes="body")
         self.view = view
-        self.detail = detail
+        self.detail: Widget | None = None
+        """Added after the first paint, which shows the list: what draws texts takes a while to load."""
         self._hidden = False
         self._side: Side | None = None
 
     def compose(self) -> ComposeResult:
         yield self.view
-        yield self.detail
+
+    def add(self, detail: Widget) -> None:
+        self.detail = detail
+        self.mount(detail)
 
     @property
     def reading(self) -> bool:
@@ -37,7 +41,7 @@ class Panes(Container):
 
     def read(self, *, full: bool) -> None:
         self.set_class(full, "-reading")
-        (self.detail if full else self.view).focus()
+        ((self.detail if full else None) or self.view).focus()
 
     def fit(self, width: int, height: int, wanted: str = "auto") -> None:
         wanted = self._side or wanted

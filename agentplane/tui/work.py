@@ -111,6 +111,7 @@ class Reader:
         self._failed: Exception | None = None
         self._wake = threading.Condition()
         self._reload = True
+        self._loading = False
         self._first: Sequence[str] = ()
         self._quiet_from = 0.0
         self._read_mark: str | None = None
@@ -134,6 +135,11 @@ class Reader:
     @property
     def opened(self) -> "Desk | None":
         return self._desk
+
+    @property
+    def reading(self) -> bool:
+        """Whether what is shown is about to be read anew."""
+        return self._reload or self._loading
 
     def reload(self, *, only_if_changed: bool = False) -> None:
         desk = self._desk
@@ -182,9 +188,12 @@ class Reader:
         desk = self._desk
         if self._reload:
             with self._wake:
-                self._reload = False
+                self._reload, self._loading = False, True
             mark = desk.mark
-            shown = desk.load()
+            try:
+                shown = desk.load()
+            finally:
+                self._loading = False
             self._failed, self._read_mark = None, mark
             self._unkept = "all"
             self._post(Refreshed(shown))

@@ -1,4 +1,4 @@
-"""Makes what the documentation takes from the program itself: commands, modules, sessions, the picture.
+"""Makes what the documentation takes from the program itself: commands, modules, keys, sessions, the picture.
 
 python -m tests.docs.generate           writes it anew
 python -m tests.docs.generate --check   names what is stale
@@ -19,6 +19,7 @@ import click
 import msgspec
 
 from agentplane.cli.app import COMMANDS, cli
+from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions
 from tests.e2e.terminal import typed
@@ -77,7 +78,7 @@ def _first_line(path: Path) -> str:
 
 def filled(text: str) -> str:
     """A page with its generated parts as they should be."""
-    makers = {"commands": commands, "modules": modules}
+    makers = {"commands": commands, "modules": modules, "keys": actions.as_markdown}
     return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from textual import events
+from textual.keys import key_to_character
 from textual.pilot import Pilot
 
 from agentplane.api import Plane
@@ -35,6 +37,13 @@ class Sitting:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+
+    async def burst(self, *keys: str) -> None:
+        """All in one breath, as a terminal hands over what was typed while the program was busy."""
+        for key in keys:
+            self.app.post_message(events.Key(key, key_to_character(key)))
+        await self.pilot.pause()
+        await self.pilot.pause()
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*("space" if char == " " else char for char in text))

@@ -80,6 +80,7 @@ PICTURES = (
     *(Picture("edit", size, ("e",)) for size in (WIDE, USUAL, NARROW)),
     *(Picture("help", size, ("question_mark",)) for size in (USUAL, NARROW)),
     *(Picture("reason", size, ("r",)) for size in (WIDE, USUAL, NARROW)),
+    *(Picture("bulk", size, ("A",)) for size in (USUAL, NARROW)),
     Picture("marked", USUAL, ("space", "space")),
     Picture("filtered", USUAL, ("slash", *"webhook")),
     Picture("first", USUAL, empty=True),

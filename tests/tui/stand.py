@@ -15,8 +15,8 @@ from textual.worker import WorkerCancelled
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
-from agentplane.tui.badge import Figures
 from agentplane.tui.desk import Desk, Shown
+from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
 from agentplane.tui.ops import Op
 
@@ -59,7 +59,7 @@ class Stand(App[None]):
         self.screen.post_message(answer)
         self.screen.post_message(Refreshed(self.shown))
 
-    def say(self, text: str, *, stays: bool = False) -> None:
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
         self.said.append(text)
 
     def figures(self) -> Figures:

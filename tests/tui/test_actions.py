@@ -1,14 +1,20 @@
 """One registry: what is bound, shown, explained and rebound comes from it."""
 
 import re
+from typing import Any
 
 import pytest
+from textual.binding import Binding
 from textual.keys import _character_to_key
+from textual.screen import Screen
 
 from agentplane.tui import actions
 from agentplane.tui.app import PlaneApp
+from agentplane.tui.conflict import ConflictScreen
+from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.list_view import MemoryList
+from agentplane.tui.shelf import ShelfScreen
 from tests.conftest import ROOT
 
 
@@ -21,10 +27,21 @@ def test_ids_are_unique_and_every_action_is_explained() -> None:
         assert one.where
 
 
-@pytest.mark.parametrize("screen", ["inbox", "shelf"])
+@pytest.mark.parametrize("screen", actions.SCREENS)
 def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
-    keys = [key for one in actions.on(screen) for key in one.keys.split(",")]
+    keys = [key for one in actions.on(screen) for key in actions.Keymap().keys_on(one, screen)]
     assert len(keys) == len(set(keys))
+
+
+def test_where_a_text_is_typed_no_character_does_anything_else() -> None:
+    keys = {one.id: actions.Keymap().keys_on(one, "edit") for one in actions.on("edit")}
+    assert keys == {
+        "edit.save": ("ctrl+s",),
+        "edit.outside": ("ctrl+o",),
+        "edit.leave": ("escape",),
+        "help": ("f1",),
+        "palette": ("ctrl+p",),
+    }
 
 
 def test_no_decision_is_on_a_key_that_a_terminal_takes_for_another() -> None:
@@ -46,12 +63,30 @@ def test_no_decision_is_on_a_key_that_a_terminal_takes_for_another() -> None:
 
 
 def test_every_action_can_be_run() -> None:
-    homes = {"inbox": InboxScreen, actions.LIST: MemoryList, actions.EVERYWHERE: PlaneApp}
+    homes = {
+        "inbox": InboxScreen,
+        "shelf": ShelfScreen,
+        "conflict": ConflictScreen,
+        "edit": EditScreen,
+        actions.LIST: MemoryList,
+        actions.EVERYWHERE: PlaneApp,
+    }
     for one in actions.ACTIONS:
         for where in one.where:
-            if where in homes:
-                name = re.sub(r"\(.*", "", one.does or one.id)
-                assert hasattr(homes[where], f"action_{name}"), one.id
+            name = re.sub(r"\(.*", "", one.does or one.id)
+            home = PlaneApp if name.startswith("app.") else homes[where]
+            assert hasattr(home, f"action_{name.removeprefix('app.')}"), one.id
+
+
+@pytest.mark.parametrize(
+    ("where", "screen"),
+    [("inbox", InboxScreen), ("shelf", ShelfScreen), ("conflict", ConflictScreen), ("edit", EditScreen)],
+)
+def test_a_screen_binds_what_the_registry_says_and_nothing_else(
+    where: str, screen: type[Screen[Any]]
+) -> None:
+    bound = {binding.id: binding.key for binding in screen.BINDINGS if isinstance(binding, Binding)}
+    assert bound == {one.id: one.keys for one in actions.ACTIONS if where in one.where}
 
 
 def test_the_list_binds_what_the_registry_says() -> None:
@@ -80,6 +115,12 @@ def test_a_name_of_a_list_action_may_be_said_without_its_list() -> None:
         ({"approve": "r"}, "`r` is reject already"),
         ({"skip": "/"}, "`/` is filter already"),
         ({"undo": "j"}, "`j` is down already"),
+        ({"conflict.turn": "n"}, "`n` is next conflict already"),
+        ({"conflict.choose_1": "u"}, "`u` is undo already"),
+        ({"redo": "o"}, "`o` is open evidence already"),
+        ({"edit.save": "s"}, "`s` is typed there"),
+        ({"edit.leave": "ctrl+g,enter"}, "`ctrl+g,enter` is typed there"),
+        ({"help": "ctrl+s"}, "`ctrl+s` is save already"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[str, str], said: str) -> None:
@@ -88,6 +129,13 @@ def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[s
     assert len(found.problems) == 1
     assert said in found.problems[0]
     assert "\n" not in found.problems[0]
+
+
+def test_a_key_may_mean_one_thing_here_and_another_there() -> None:
+    wanted = {"conflict.turn": "a", "approve": "1", "inbox": "f3", "edit.save": "ctrl+r"}
+    found = actions.keymap(wanted)
+    assert found.problems == ()
+    assert found.keys == wanted
 
 
 def test_two_actions_may_swap_their_keys() -> None:
@@ -106,6 +154,5 @@ def test_the_page_lists_every_action() -> None:
     page = (ROOT / "docs" / "keys.md").read_text()
     assert actions.as_markdown() in page, "docs/keys.md is stale"
     for one in actions.ACTIONS:
-        if set(one.where) & {"inbox", "shelf", actions.LIST, actions.EVERYWHERE}:
-            assert f"`{one.id}`" in page
-            assert one.what in page
+        assert f"`{one.id}`" in page
+        assert one.what in page

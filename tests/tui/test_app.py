@@ -344,7 +344,7 @@ def test_a_plane_that_another_process_holds_is_waited_for_then_said(three: Plane
     async def steps(sitting: Sitting) -> None:
         with held_by_another(three):
             # A key of the pilot waits for a calm processor, and whoever waits for a lock looks for it all the time.
-            sitting.inbox.action_approve()
+            await sitting.inbox.action_approve()
             assert sitting.here == "Log in JSON lines."
             sitting.inbox.view.action_step(1)
             assert sitting.here == "Deploy on Tuesdays only."

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from agentplane.api import Plane
-from agentplane.tui.badge import Badge, Figures
+from agentplane.tui.badge import Badge
+from agentplane.tui.figures import Figures
 from tests.conftest import decision, plane_in
 from tests.tui.conftest import Sitting, sit
 

@@ -173,3 +173,36 @@ def test_a_plane_that_cannot_be_read_gives_no_glimpse(three: Plane) -> None:
     assert begun is not None
     assert dict(begun.get(20)) == {}
     begun.close()
+
+
+def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        plane.propose(decision(f"Statement number {number}."))
+    monkeypatch.setattr(glimpse, "_BEGINNING", plane.layout.file("memory/candidates.md").stat().st_size // 2)
+    found = glimpse.read(str(plane.layout.root))
+    told = [row[3] for row in found["rows"]]
+    assert told
+    assert told == [f"Statement number {number}." for number in range(len(told))]
+    assert len(told) < 6
+    assert "waiting" not in found, "how many there are is not known from the beginning"
+
+
+def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: Plane) -> None:
+    three.approve([three.memory().inbox_ids[0]])
+    rival = three.propose(decision("Use MySQL for the ledger."))
+    desk = desk_of(three)
+    desk.load()
+    desk.look(desk.to_look_at())
+    assert desk.shown is not None
+    assert [met.id for met in desk.shown.reviewed[rival].conflicts] == ["DEC-001"]
+    assert desk.shown.inbox[-1].id == rival
+    three.deprecate(["DEC-001"])
+    desk.load()
+    left = desk.to_look_at()
+    assert left[0] == rival
+    assert len(left) == 3
+    assert desk.to_look_at([left[1]])[:2] == [rival, left[1]]
+    desk.look(left[:1])
+    assert not desk.shown.reviewed[rival].conflicts

@@ -249,7 +249,7 @@ def test_the_users_own_editor(
     app = Stand(plane)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen) is open_still
         if open_still:
@@ -266,7 +266,7 @@ def test_where_the_terminal_cannot_be_handed_over_one_edits_here(plane: Plane, e
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         with pytest.raises(SuspendNotSupported), app.suspend():
             pass
-        editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
         await app.calm(pilot)
         assert isinstance(app.screen, EditScreen)
 
@@ -283,11 +283,15 @@ def test_a_text_that_a_screen_would_change_goes_to_the_editor(plane: Plane, brea
     called = []
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        editing.edit_here(app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_)))
+        await editing.edit_here(app, editing.of_entry(app.shown.memory, app.shown.memory.get(id_)))
         await app.calm(pilot)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(editing, "edit_outside", lambda *_: called.append(1))
+
+        async def outside(*_: object) -> None:
+            called.append(1)
+
+        patch.setattr(editing, "edit_outside", outside)
         drive(app, steps)
     assert called == [1]
 

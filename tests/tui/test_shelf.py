@@ -47,7 +47,7 @@ def here(screen: ShelfScreen, id_: str) -> None:
 
 
 async def ready(pilot: Pilot[None], app: Stand) -> None:
-    await pilot.pause(0.3)
+    await pilot.pause(0.5)
     await app.calm(pilot)
 
 

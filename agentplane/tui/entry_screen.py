@@ -1,0 +1,104 @@
+"""A list screen whose rows are entries: what is said of one, and what is changed by hand, in the inbox as on the shelf."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agentplane.text.visible import one_line
+from agentplane.tui.list_screen import ListScreen
+from agentplane.tui.rows import EDIT
+
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual.app import App
+    from textual.widget import Widget
+
+    from agentplane.memory.entry import Entry
+    from agentplane.tui.detail import Detail
+    from agentplane.tui.editing import Draft
+    from agentplane.tui.ground import Subject
+
+
+class EntryScreen(ListScreen):
+    """Knows which entry a row stands for."""
+
+    @property
+    def entry_id(self) -> str | None:
+        """The entry under the cursor, also where its row is that of a hand edit."""
+        return self.current.removeprefix(EDIT) if self.current else None
+
+    @property
+    def entry(self) -> "Entry | None":
+        shown = self.plane_app.shown
+        return shown.memory.entries.get(self.entry_id or "") if shown else None
+
+    def names_of(self, ids: Iterable[str]) -> list[str]:
+        """The rows in which these entries, or hand edits of them, may stand."""
+        return [name for id_ in ids for name in (id_, f"{EDIT}{id_}")]
+
+    # The detail
+
+    def detail(self) -> "Widget":
+        from agentplane.tui.detail import Detail
+
+        return Detail(ascii_only=self.plane_app.plain)
+
+    @property
+    def _detail(self) -> "Detail | None":
+        return self.panes.detail  # type: ignore[return-value]
+
+    def show_detail(self) -> None:
+        if self._detail is None or self.plane_app.shown is None:
+            return
+        subject = self._subject()
+        if subject is not None or self.current is None:
+            self._detail.show(subject)
+
+    def _subject(self) -> "Subject | None":
+        from agentplane.tui.ground import Subject
+
+        shown, here, id_ = self.plane_app.shown, self.current, self.entry_id
+        if shown is None or here is None or id_ is None:
+            return None
+        edit = next((edit for edit in shown.hand_edits if edit.id == id_), None)
+        entry = shown.memory.entries.get(id_)
+        if entry is None and edit is None:
+            return None
+        return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
+
+    def action_evidence(self) -> None:
+        if self._detail is not None:
+            self._detail.open_evidence()
+
+    def action_links(self) -> None:
+        if self._detail is not None:
+            self._detail.follow()
+
+    def action_copy(self) -> None:
+        if self.entry_id:
+            self.app.copy_to_clipboard(self.entry_id)
+            self.plane_app.say(f"Copied {one_line(self.entry_id, 40)}")
+
+    # Changing the text
+
+    async def action_edit(self) -> None:
+        from agentplane.tui.editing import edit_here
+
+        await self._edit("edit", edit_here)
+
+    async def action_edit_outside(self) -> None:
+        from agentplane.tui.editing import edit_outside
+
+        await self._edit("edit_outside", edit_outside)
+
+    async def _edit(self, action: str, way: "Callable[[App[Any], Draft], Awaitable[None]]") -> None:
+        from agentplane.tui.editing import of_entry
+
+        shown, entry = self.plane_app.shown, self.entry
+        if not self.may(action) or shown is None:
+            return
+        if entry is None:
+            self.plane_app.say("there is no text to change")
+        else:
+            await way(self.app, of_entry(shown.memory, entry))

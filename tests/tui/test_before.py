@@ -1,0 +1,174 @@
+"""What is shown, said and asked before the plane was read, or looked at."""
+
+import asyncio
+import os
+import select
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.desk import Desk
+from agentplane.tui.editing import EditScreen
+from agentplane.tui.inbox import InboxScreen
+from agentplane.tui.summary import Summary
+from tests.conftest import decision
+from tests.tui.conftest import Sitting, on_shelf, waiting
+
+
+class Slow(Desk):
+    """Reads, and looks, when it is let."""
+
+    def __init__(self, plane: Plane) -> None:
+        super().__init__(plane, lambda *_: None)
+        self.may_load, self.may_look = threading.Event(), threading.Event()
+
+    def load(self):  # type: ignore[no-untyped-def]
+        assert self.may_load.wait(20)
+        return super().load()
+
+    def look(self, ids):  # type: ignore[no-untyped-def]
+        assert self.may_look.wait(20)
+        super().look(ids)
+
+
+def before(plane: Plane, steps: Callable[[Sitting, Slow], object], first: Any = None) -> None:
+    desk = Slow(plane)
+    app = PlaneApp(lambda: desk, first)
+
+    async def run() -> None:
+        async with app.run_test(size=(120, 40)) as pilot:
+            try:
+                await steps(Sitting(app, pilot), desk)  # type: ignore[misc]
+            finally:
+                desk.may_load.set()
+                desk.may_look.set()
+
+    asyncio.run(run())
+
+
+def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_that(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        await sitting.press("e")
+        assert "the plane is still being read" in sitting.said
+        desk.may_load.set()
+        await sitting.until(lambda: sitting.rows, "read")
+        assert "still being read" not in sitting.screen
+        await sitting.press("e")
+        await sitting.until(lambda: isinstance(sitting.app.screen, EditScreen), "can be done")
+
+    before(three, steps)
+
+
+def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        await sitting.press("2", "d")
+        assert "the plane is still being read" in sitting.screen
+        desk.may_load.set()
+        await sitting.until(lambda: "The shelf is empty" in sitting.screen, "read")
+        assert "still being read" not in sitting.screen
+
+    before(three, steps)
+
+
+def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        await sitting.press("A")
+        assert "the summary comes once they are read" in sitting.said
+        desk.may_load.set()
+        await sitting.until(lambda: "the summary comes once they are looked at" in sitting.said, "read")
+        desk.may_look.set()
+        await sitting.until(lambda: isinstance(sitting.app.screen, Summary), "asked")
+        assert "Approve 3 candidates in one op?" in sitting.screen
+        await sitting.press("y")
+        await sitting.calm()
+        assert "the summary comes" not in sitting.said
+
+    before(three, steps)
+    assert len(on_shelf(three)) == 3
+
+
+def test_any_key_takes_back_what_was_asked_for_too_early(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        await sitting.press("A", "down")
+        assert "the summary comes" not in sitting.said
+        desk.may_load.set()
+        desk.may_look.set()
+        await sitting.calm()
+        assert isinstance(sitting.app.screen, InboxScreen)
+
+    before(three, steps)
+    assert len(waiting(three)) == 3
+
+
+def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        desk.may_load.set()
+        desk.may_look.set()
+        await sitting.calm()
+        desk.may_load.clear()
+        await sitting.press("f5")
+        assert "Reading the plane anew" in sitting.said
+        desk.may_load.set()
+        await sitting.until(lambda: "Reading" not in sitting.said, "read anew")
+
+    before(three, steps)
+
+
+class _Late:
+    """A glimpse that takes longer than the first paint waits."""
+
+    def __init__(self) -> None:
+        self.fd, self._end = os.pipe()
+        self.closed = False
+
+    def get(self, _: float) -> Mapping[str, Any]:
+        if not select.select([self.fd], [], [], 0)[0]:
+            return {}
+        row = ("CAND-1", "·", "D", "Seen before the plane was read.", "", "quiet", "ada")
+        return {"rows": [row], "waiting": 1}
+
+    def come(self) -> None:
+        os.write(self._end, b"x")
+
+    def close(self) -> None:
+        os.close(self.fd)
+        os.close(self._end)
+        self.closed = True
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_first_rows_that_come_late_are_shown_all_the_same(three: Plane, comes: bool) -> None:
+    late = _Late()
+
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        assert "Reading the plane…" in sitting.screen
+        if comes:
+            late.come()
+            await sitting.until(lambda: sitting.rows == ["Seen before the plane was read."], "seen")
+            assert late.closed
+        desk.may_load.set()
+        await sitting.until(lambda: len(sitting.rows) == 3, "read")
+
+    before(three, steps, late)
+    assert late.closed
+
+
+def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(three: Plane) -> None:
+    async def steps(sitting: Sitting, desk: Slow) -> None:
+        desk.may_load.set()
+        desk.may_look.set()
+        await sitting.calm()
+        assert "looking" not in sitting.screen
+        desk.may_look.clear()
+        three.propose(decision("Another one."))
+        await sitting.press("f5")
+        await sitting.until(lambda: len(sitting.rows) == 4, "read anew")
+        assert "looking at 4" in sitting.screen
+        desk.may_look.set()
+        await sitting.until(lambda: "looking" not in sitting.screen, "looked at")
+
+    before(three, steps)
