@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from agentplane.review import vocabulary as words
-from agentplane.review.aligned import MOST, Aligned, align
+from agentplane.review.aligned import Aligned, align
 from agentplane.review.contrasts import modals, numbers, poles
 from agentplane.review.lines import Item
+from agentplane.review.sense import sense
 from agentplane.review.slots import Slots, side_by_side
-from agentplane.review.statement import Statement, parse
+from agentplane.review.statement import Statement
 from agentplane.review.stems import CONTEXTS, POLES, bare
 from agentplane.review.subjects import negates
 
 
 Sides = Mapping[str, tuple[int, str]]
 """Of each pair of opposites, the side and the word."""
+AS_ONE = 0.5
+"""Up to this part denied by one only, must and must not are two ways to say one thing."""
 IN_TIME = ("before / after", "after / before")
 """`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
@@ -30,14 +33,23 @@ class Evidence:
         self.one_order = not self.turned and bool(_order(self.aligned.left) and _order(self.aligned.right))
         self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
         self.numbers = numbers(new.quantities, old.quantities)
+        self.denied_apart = _denied_apart(self.aligned, new, old)
+        """The part of what both say that only one of them denies."""
         self.modals = modals(new, old)
-        opposites = (
-            _opposites(self.aligned, _sides(new.source), _sides(old.source))
-            if new.denies == old.denies
-            else []
-        )
+        opposites = _opposites(self.aligned, _sides(new.source), _sides(old.source), new.denies == old.denies)
         self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
         self.contexts = _contexts(self.aligned)
+
+    @cached_property
+    def excused(self) -> set[str]:
+        """What looks like must and must not, where word by word both say the same: `no A without B`."""
+        found = set(self.modals) if self.denied_apart <= AS_ONE else set()
+        left, right = sense(self.new.source).denied, sense(self.old.source).denied
+        for pair in self.aligned.pairs:
+            name = self.aligned.left[pair.left].stem
+            if pair.strength == 1 and left[pair.left] == right[pair.right]:
+                found |= {f"not {name} / {name}", f"{name} / not {name}"}
+        return found
 
     @property
     def against(self) -> bool:
@@ -128,13 +140,26 @@ class Evidence:
         return " ".join(list(told)[:most])
 
 
-def _opposites(aligned: Aligned, mine: Sides, others: Sides) -> list[str]:
+def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
+    left, right = sense(new.source).denied, sense(old.source).denied
+    apart = met = 0.0
+    for pair in aligned.pairs:
+        weight = pair.strength * aligned.left[pair.left].weight
+        met += weight
+        if left[pair.left] != right[pair.right]:
+            apart += weight
+    return round(apart / met, 4) if met else 0.0
+
+
+def _opposites(aligned: Aligned, mine: Sides, others: Sides, alike: bool) -> list[str]:
     """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
     found = [
         f"{word} / {others[axis][1]}"
         for axis, (side, word) in mine.items()
         if axis in others and others[axis][0] != side
     ]
+    if not alike:
+        return found
     for here in aligned.left_only:
         for there in aligned.right_only:
             pair = aligned.left[here].written.lower(), aligned.right[there].written.lower()
@@ -146,11 +171,12 @@ def _opposites(aligned: Aligned, mine: Sides, others: Sides) -> list[str]:
 @lru_cache(maxsize=16_384)
 def _sides(source: str) -> Sides:
     found: dict[str, tuple[int, str]] = {}
-    for item in parse(source).line[:MOST]:
+    told = sense(source)
+    for item, denied in zip(told.line, told.denied, strict=True):
         word = item.written.lower()
         pole = words.POLES.get(word) or POLES.get(bare(word))
         if pole:
-            found.setdefault(pole[0], (pole[1], word))
+            found.setdefault(pole[0], (-pole[1], f"not {word}") if denied else (pole[1], word))
     return found
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from agentplane.review import vocabulary as words
 from agentplane.review.aligned import Aligned
-from agentplane.review.evidence import Evidence
+from agentplane.review.contrasts import within
+from agentplane.review.evidence import AS_ONE, Evidence
 from agentplane.review.lines import Item
 from agentplane.review.quantities import Quantity
 from agentplane.review.sense import Floats, Sense, direction, near_words, product, sense, share
@@ -26,6 +27,9 @@ _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
 """Words that stand for each other with this strength are one."""
+HEAD = 2
+"""So many words that say what it is about are looked at as its head."""
+STRANGE = ("strange_low", "strange_high")
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
 """Nearness means something else where something speaks against, where only one denies, and beside names."""
 
@@ -37,6 +41,10 @@ def shades(evidence: Evidence) -> dict[str, float]:
     said = {
         **_nearness(evidence.aligned, mine, others),
         **_reach(mine, others),
+        "deny": evidence.denied_apart,
+        "deny_all": float(evidence.denied_apart > 0.99),
+        "deny_some": float(evidence.denied_apart > 0),
+        "excused": float(bool(evidence.modals) and evidence.denied_apart <= AS_ONE),
         **_amounts(new.quantities, old.quantities),
         **_places(evidence.aligned),
     }
@@ -52,12 +60,16 @@ def shades(evidence: Evidence) -> dict[str, float]:
         ("parity", "modals"),
         ("parity_first", "soft_low"),
         ("parity_first", "parity"),
+        ("deny", "parity_first"),
+        ("deny", "soft_low"),
+        ("parity_first", "only_one"),
+        ("deny", "only_one"),
         ("filled_both", "soft_low"),
         ("filled_share", "soft_low"),
         ("start_both", "names_both"),
     ):
         said[f"{name}_{factor}"] = said[name] * said[factor]
-    for name in ("start_both", "scoped_both"):
+    for name in ("start_both", "scoped_both", *STRANGE):
         said[f"ag_{name}"] = said[name] * against
     return said
 
@@ -66,7 +78,7 @@ def _nearness(aligned: Aligned, mine: Sense, others: Sense) -> dict[str, float]:
     """How much of each is covered by the other, and how near what is left over is."""
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
-        return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length"), 0.0)
+        return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length", *STRANGE), 0.0)
     table = near_words(mine, others)
     for pair in aligned.pairs:
         if pair.strength >= SURE:
@@ -91,7 +103,22 @@ def _nearness(aligned: Aligned, mine: Sense, others: Sense) -> dict[str, float]:
         "lone_high": lone[1],
         "text": product(mine.text, others.text),
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
+        **_heads(aligned, mine, others, table),
     }
+
+
+def _heads(aligned: Aligned, mine: Sense, others: Sense, table: Floats) -> dict[str, float]:
+    """How far what they begin with is from all that the other says: mostly that is what they are about."""
+    for pair in aligned.pairs:
+        here, there = mine.places[pair.left], others.places[pair.right]
+        table[here, there] = max(table[here, there], pair.strength)
+    far = sorted((_far(mine, table.max(axis=1)), _far(others, table.max(axis=0))))
+    return dict(zip(STRANGE, far, strict=True))
+
+
+def _far(one: Sense, met: Floats) -> float:
+    heads = [row for at, row in one.places.items() if one.line[at].weight >= SURE][:HEAD]
+    return round(1.0 - float(met[heads].min()), 4) if heads else 0.0
 
 
 def _left_over(one: Sense, rows: list[int]) -> Floats | None:
@@ -122,7 +149,8 @@ def _reach(mine: Sense, others: Sense) -> dict[str, float]:
 def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, float]:
     keys = {one.key for one in mine}, {one.key for one in others}
     both = {one.dimension for one in mine} & {one.dimension for one in others}
-    apart = any(not any(key[0] == dimension for key in keys[0] & keys[1]) for dimension in both)
+    same = {one.dimension for one in mine if within(one, others)}
+    apart = not both <= same
     return {
         "num_apart": float(apart),
         "num_all": float(bool(mine) and keys[0] == keys[1]),
