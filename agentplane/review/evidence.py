@@ -1,12 +1,13 @@
 """What two statements have in common and what speaks against what, gathered for the verdict."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from agentplane.review import vocabulary as words
 from agentplane.review.aligned import Aligned, align
 from agentplane.review.contrasts import modals, numbers, poles
 from agentplane.review.lines import Item
+from agentplane.review.sense import sense
 from agentplane.review.slots import Slots, side_by_side
 from agentplane.review.statement import Statement
 from agentplane.review.stems import POLES, bare
@@ -16,6 +17,8 @@ from agentplane.review.told import Told, told
 
 Sides = Mapping[str, tuple[int, str]]
 """Of each pair of opposites, the side and the word."""
+AS_ONE = 0.5
+"""Up to this part denied by one only, must and must not are two ways to say one thing."""
 IN_TIME = ("before / after", "after / before")
 """`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
@@ -32,11 +35,11 @@ class Evidence:
         self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
         self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
         self.numbers = numbers(new.quantities, old.quantities)
+        self.denied_apart = _denied_apart(self.aligned, new, old)
+        """The part of what both say that only one of them denies."""
         self.modals = modals(new, old)
-        opposites = (
-            _opposites(self.aligned, _sides(new.source), _sides(old.source), self.told)
-            if new.denies == old.denies
-            else []
+        opposites = _opposites(
+            self.aligned, _sides(new.source), _sides(old.source), self.told, alike=new.denies == old.denies
         )
         self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
         self.contexts = _contexts(*self.told)
@@ -45,6 +48,17 @@ class Evidence:
         """What only the new one has, without what is compared as choice or opposite."""
         self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
         self.one_slot = _one_slot(self.aligned)
+
+    @cached_property
+    def excused(self) -> set[str]:
+        """What looks like must and must not, where word by word both say the same: `no A without B`."""
+        found = set(self.modals) if self.denied_apart <= AS_ONE else set()
+        left, right = sense(self.new.source).denied, sense(self.old.source).denied
+        for pair in self.aligned.pairs:
+            name = self.aligned.left[pair.left].stem
+            if pair.strength == 1 and left[pair.left] == right[pair.right]:
+                found |= {f"not {name} / {name}", f"{name} / not {name}"}
+        return found
 
     @property
     def against(self) -> bool:
@@ -129,13 +143,28 @@ def _one_slot(aligned: Aligned) -> bool:
     return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
 
 
-def _opposites(aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told]) -> list[str]:
+def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
+    left, right = sense(new.source).denied, sense(old.source).denied
+    apart = met = 0.0
+    for pair in aligned.pairs:
+        weight = pair.strength * aligned.left[pair.left].weight
+        met += weight
+        if left[pair.left] != right[pair.right]:
+            apart += weight
+    return round(apart / met, 4) if met else 0.0
+
+
+def _opposites(
+    aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told], *, alike: bool
+) -> list[str]:
     """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
     found = [
         f"{word} / {others[axis][1]}"
         for axis, (side, word) in mine.items()
         if axis in others and others[axis][0] != side
     ]
+    if not alike:
+        return found
     lone = [word for at in aligned.right_only if len(word := both[1].lower[at]) >= 4]
     for word in (both[0].lower[at] for at in aligned.left_only):
         if len(word) >= 4:
@@ -146,10 +175,12 @@ def _opposites(aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, T
 @lru_cache(maxsize=16_384)
 def _sides(source: str) -> Sides:
     found: dict[str, tuple[int, str]] = {}
-    for word in told(source).lower:
+    side = sense(source)
+    for item, denied in zip(side.line, side.denied, strict=True):
+        word = item.written.lower()
         pole = words.POLES.get(word) or POLES.get(bare(word))
         if pole:
-            found.setdefault(pole[0], (pole[1], word))
+            found.setdefault(pole[0], (-pole[1], f"not {word}") if denied else (pole[1], word))
     return found
 
 

@@ -15,7 +15,7 @@ ASIDE = 0.4
 """What a word counts behind that."""
 LIGHT_WORD = 0.3
 _ASIDE = words.listed("because since otherwise so as which , ; : while when where until unless thus")
-
+_PAUSES = frozenset(",;:")
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _REASON = re.compile(r" (?:because|since|so|which|as) ")
@@ -37,19 +37,22 @@ class Item(msgspec.Struct, frozen=True):
     """How much it says of what the statement is about: 0 for a preposition."""
     name: bool = False
     """Written as a name: code, a path, a capital letter inside a sentence."""
+    clause: int = 0
+    """Words of one clause have one number."""
 
 
-def items_of(tokens: list[Token], weight: float) -> list[Item]:
+def items_of(tokens: list[Token], weight: float, clause: int = 0) -> list[Item]:
     """Of one sentence, behind sentences of this weight. What comes behind the first clause says less."""
     items: list[Item] = []
     aside = weight >= ENOUGH
     for place, token in enumerate(tokens):
         aside = aside or (token.word in _ASIDE and weight >= ENOUGH)
+        clause += token.word in _PAUSES
         if token.item == "" or not (token.is_word or token.item):
             continue
         stemmed = token.item or (token.word if token.code else stem(token.word))
         name = token.code or (token.raw[0].isupper() and (place > 0 or _acts_in_person(tokens)))
-        item = Item(stemmed, token.raw, _weight(token, stemmed) * (ASIDE if aside else 1.0), name=name)
+        item = Item(stemmed, token.raw, _weight(token, stemmed) * (ASIDE if aside else 1.0), name, clause)
         weight += item.weight
         items.append(item)
     return items

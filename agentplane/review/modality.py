@@ -103,6 +103,8 @@ def _demanded(line: list[str]) -> list[str]:
 def _waived(line: list[str], negator: int) -> bool:
     """`no release without tests`, `nothing except it`: what is denied is the lack."""
     rest = line[negator + 1 :]
+    if line[0] in ("without", "until", "unless") or ("other" in rest and "than" in rest):
+        return True
     if any(word in ("except", "but") for word in rest) and line[negator] in _NONE:
         return True
     return "without" in rest or "unless" in rest or ("until" in rest and line[negator] in ("no", "never"))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.review import vocabulary as words
+from agentplane.review.denials import denied
 from agentplane.review.meaning import rough
 from agentplane.review.statement import parse
 
@@ -62,6 +63,7 @@ class Sense:
         """Of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
         self.source = source
+        self.denied = denied(self.line)
         said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
         self.denials = _denials(said)
         self.denials_first = _denials(_first(statement.text))

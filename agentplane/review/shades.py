@@ -7,7 +7,8 @@ from math import log
 
 from agentplane.review import vocabulary as words
 from agentplane.review.beside import Beside, Near, Rows
-from agentplane.review.evidence import Evidence
+from agentplane.review.contrasts import within
+from agentplane.review.evidence import AS_ONE, Evidence
 from agentplane.review.lines import Item
 from agentplane.review.quantities import Quantity
 from agentplane.review.sense import Sense, sense, share
@@ -23,6 +24,9 @@ _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
 """Words that stand for each other with this strength are one."""
+HEAD = 2
+"""So many words that say what it is about are looked at as its head."""
+STRANGE = ("strange_low", "strange_high")
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
 """Nearness means something else where something speaks against, where only one denies, and beside names."""
 _WITH = [(name, f"ag_{name}", f"par_{name}", f"nm_{name}") for name in WITH]
@@ -34,6 +38,10 @@ _BOTH = [
         ("parity", "modals"),
         ("parity_first", "soft_low"),
         ("parity_first", "parity"),
+        ("deny", "parity_first"),
+        ("deny", "soft_low"),
+        ("parity_first", "only_one"),
+        ("deny", "only_one"),
         ("filled_both", "soft_low"),
         ("filled_share", "soft_low"),
         ("start_both", "names_both"),
@@ -47,6 +55,12 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
     near = near or nearness(evidence)
     said = _nearness(evidence, near)
     said |= _reach(near.mine, near.others)
+    said |= {
+        "deny": evidence.denied_apart,
+        "deny_all": float(evidence.denied_apart > 0.99),
+        "deny_some": float(evidence.denied_apart > 0),
+        "excused": float(bool(evidence.modals) and evidence.denied_apart <= AS_ONE),
+    }
     said |= _amounts(new.quantities, old.quantities)
     said |= _places(evidence)
     said |= _differences(evidence, said["num_apart"])
@@ -58,7 +72,7 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
         said[in_named] = named * value
     for both, name, factor in _BOTH:
         said[both] = said[name] * said[factor]
-    for name in ("start_both", "scoped_both"):
+    for name in ("start_both", "scoped_both", *STRANGE):
         said[f"ag_{name}"] = said[name] * against
     return said
 
@@ -84,7 +98,7 @@ def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
     mine, others = near.mine, near.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
-        return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length"), 0.0)
+        return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length", *STRANGE), 0.0)
     rows, columns = _met(evidence, near)
     covers = sorted((share(mine, rows), share(others, columns)))
     only = near.only or lone(evidence, near)
@@ -104,6 +118,7 @@ def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
         "lone_high": parts[1],
         "text": near.text,
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
+        **_heads(evidence, near, (rows, columns)),
     }
 
 
@@ -118,6 +133,24 @@ def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
             rows[row] = max(rows[row], pair.strength)
             columns[column] = max(columns[column], pair.strength)
     return rows, columns
+
+
+def _heads(evidence: Evidence, near: Near, met: tuple[list[float], list[float]]) -> dict[str, float]:
+    """How far what they begin with is from all that the other says: mostly that is what they are about."""
+    rows, columns = met
+    turned = _turned(evidence, near)
+    for pair in evidence.aligned.pairs:
+        here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
+        row, column = near.mine.places[here], near.others.places[there]
+        rows[row] = max(rows[row], pair.strength)
+        columns[column] = max(columns[column], pair.strength)
+    far = sorted((_far(near.mine, rows), _far(near.others, columns)))
+    return dict(zip(STRANGE, far, strict=True))
+
+
+def _far(one: Sense, met: Sequence[float]) -> float:
+    heads = [row for at, row in one.places.items() if one.line[at].weight >= SURE][:HEAD]
+    return round(1.0 - min(met[row] for row in heads), 4) if heads else 0.0
 
 
 def _turned(evidence: Evidence, near: Near) -> bool:
@@ -151,7 +184,8 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
         return {"num_apart": 0.0, "num_all": 0.0, "num_odd": 0.0}
     keys = {one.key for one in mine}, {one.key for one in others}
     both = {one.dimension for one in mine} & {one.dimension for one in others}
-    apart = any(not any(key[0] == dimension for key in keys[0] & keys[1]) for dimension in both)
+    same = {one.dimension for one in mine if within(one, others)}
+    apart = not both <= same
     return {
         "num_apart": float(apart),
         "num_all": float(bool(mine) and keys[0] == keys[1]),

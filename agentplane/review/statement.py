@@ -72,7 +72,7 @@ def parse(text: str) -> Statement:
     for sentence in sentences(clean):
         for aside, clause in clauses(sentence):
             reader.read(clause, aside=aside)
-        items += items_of(sentence, sum(item.weight for item in items))
+        items += items_of(sentence, sum(item.weight for item in items), items[-1].clause + 1 if items else 0)
     return reader.statement(" ".join(clean.lower().strip(" .!").split()), tuple(items), text)
 
 
@@ -138,7 +138,11 @@ class _Reader:
             self.modality, self.modal = modality, modal
         for place, (length, found) in names.items():
             how = against.get(place)
-            refused = how is not None or (forbids and not any(kind == "not" for kind in against.values()))
+            refused = how is not None or (
+                forbids
+                and not any(kind == "not" for kind in against.values())
+                and not _after_all(tokens, place)
+            )
             choice = Choice(
                 found[0][1],
                 tuple(family for family, _ in found),
@@ -178,8 +182,9 @@ class _Reader:
                     axis, side = found
                     timed = axis == "before" and number_follows(tokens, place + length)
                     if not timed and not _names_a_thing(tokens, place, length):
-                        shown = f"not {written}" if forbids else written
-                        self.poles.setdefault(axis, (axis, -side if forbids else side, shown))
+                        turned = forbids != _lacked(tokens, place)
+                        shown = f"not {written}" if turned else written
+                        self.poles.setdefault(axis, (axis, -side if turned else side, shown))
                         for token in tokens[place : place + length]:
                             token.used = True
                     break
@@ -255,6 +260,17 @@ def _place(tokens: list[Token]) -> tuple[str, ...]:
         if line[at] in _FILLED:
             return ("by", *(stem(word) for word in line[at + 1 :] if word not in ("a", "an", "the")))
     return ()
+
+
+def _after_all(tokens: list[Token], place: int) -> bool:
+    """`never A, only B`: what one may."""
+    return any(token.word == "only" for token in tokens[max(2, place - 2) : place])
+
+
+def _lacked(tokens: list[Token], place: int) -> bool:
+    """`rather than deleting`, `without encrypted disks`."""
+    before = [token.word for token in tokens[max(0, place - 2) : place]]
+    return before in (["rather", "than"], ["instead", "of"]) or before[-1:] == ["without"]
 
 
 def _names_a_thing(tokens: list[Token], place: int, length: int) -> bool:

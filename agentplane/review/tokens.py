@@ -30,6 +30,8 @@ _SIGNS = re.compile(r"[/._:*{}()<>=~@-]|[a-z][A-Z]")
 _EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
 _REASON = words.listed("because since otherwise")
 
+_CONDITIONS = words.listed("if when whenever while without unless until once where for")
+
 _BREAKS = frozenset(".;!?")
 
 NEGATORS = words.listed(
@@ -108,10 +110,20 @@ def clauses(sentence: list[Token]) -> list[tuple[bool, list[Token]]]:
         if sentence[place].word in _REASON:
             sentence = sentence[:place]
             break
+    if sentence and sentence[0].word in _CONDITIONS:
+        return [(False, sentence)]
     for place in range(2, len(sentence) - 1):
         if sentence[place].word in (",", ":") and sentence[place + 1].word in NEGATORS:
-            return [(False, sentence[:place]), (True, sentence[place + 1 :])]
+            return _with_aside(sentence, place)
     return [(False, sentence)] if sentence else []
+
+
+def _with_aside(sentence: list[Token], place: int) -> list[tuple[bool, list[Token]]]:
+    """`use A, not B, to do C`: the aside ends at the next comma where that is near."""
+    end = next((at for at in range(place + 2, min(place + 6, len(sentence))) if sentence[at].word == ","), 0)
+    if not end or sentence[place].word == ":":
+        return [(False, sentence[:place]), (True, sentence[place + 1 :])]
+    return [(False, sentence[:place] + sentence[end + 1 :]), (True, sentence[place + 1 : end])]
 
 
 def has_phrase(tokens: list[Token], phrase: tuple[str, ...]) -> bool:

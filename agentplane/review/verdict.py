@@ -19,7 +19,7 @@ from agentplane.review.whys import whys
 
 
 SURE_CONTRADICTION = 0.5
-SURE_DUPLICATE = 0.52
+SURE_DUPLICATE = 0.5
 """Chosen for what weights fitted to all hands but one give for that one (`python -m tests.bench.kinds --crossed`)."""
 SURE_WHERE_WEAK = 0.6
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words."""
@@ -159,8 +159,8 @@ def ruled(evidence: Evidence) -> Found | None:
     found = by_structure(evidence.new, evidence.old)
     if found and found.kind == "supersession":
         return Found("contradiction", found.score, found.reasons)
-    same = found and evidence.one_order and set(found.reasons) <= set(IN_TIME)
-    return None if same else found
+    excused = {*evidence.excused, *(IN_TIME if evidence.one_order else ())}
+    return None if found and set(found.reasons) <= excused else found
 
 
 def _one_value(evidence: Evidence) -> bool:

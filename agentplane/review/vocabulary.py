@@ -100,7 +100,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("d", "day", "days"), ("time", 86400.0)),
     **dict.fromkeys(("w", "week", "weeks"), ("time", 604800.0)),
     **dict.fromkeys(("month", "months"), ("time", 2592000.0)),
-    **dict.fromkeys(("year", "years", "yr"), ("time", 31536000.0)),
+    **dict.fromkeys(("year", "years", "yr"), ("time", 31104000.0)),
     **dict.fromkeys(("b", "byte", "bytes"), ("size", 1.0)),
     **dict.fromkeys(("kb", "kilobyte", "kilobytes", "k"), ("size", 1e3)),
     **dict.fromkeys(("mb", "megabyte", "megabytes"), ("size", 1e6)),

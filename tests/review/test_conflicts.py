@@ -11,6 +11,7 @@ import pytest
 from agentplane.review import fitted, meaning
 from agentplane.review.aligned import likeness
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
+from agentplane.review.denials import denied
 from agentplane.review.evidence import Evidence
 from agentplane.review.lines import Item
 from agentplane.review.statement import parse
@@ -178,6 +179,30 @@ def test_a_text_that_replaces_what_was_chosen() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("one", "denied_words"),
+    [
+        ("Never use floats for money, only decimals.", "Never use floats for money"),
+        ("No release goes out without tests.", ""),
+        ("Nobody but the maintainer tags releases.", ""),
+        ("Uploads larger than 25 MB are rejected.", ""),
+        ("Store it in the keychain, not in preferences.", "in preferences"),
+        ("The installer runs without administrator rights.", "administrator rights"),
+    ],
+)
+def test_what_stands_under_a_denial(one: str, denied_words: str) -> None:
+    line = parse(one).line
+    told = [item.written for item, under in zip(line, denied(line), strict=True) if under]
+    assert " ".join(told) == denied_words
+
+
+def test_one_thing_denied_and_demanded_is_no_contradiction() -> None:
+    kind, _ = said(
+        "Only the release manager may tag a release.", "Nobody but the release manager tags releases."
+    )
+    assert kind == "duplicate"
+
+
 def test_a_link_that_the_author_gave() -> None:
     conflict = between("Logs are JSON.", "Buttons are round.", supersedes=("DEC-004",))
     assert conflict is not None
@@ -333,15 +358,17 @@ def test_the_truth_sets_are_large_and_set_apart() -> None:
 FLOORS = {
     # precision and recall of contradictions, of duplicates, and of the neighbours how many may be flagged
     "first": (0.95, 0.95, 0.93, 0.95, 0.10),
-    "held_out": (0.88, 0.84, 0.93, 0.86, 0.15),
+    "held_out": (0.88, 0.84, 0.95, 0.86, 0.12),
     "second": (0.90, 0.80, 0.91, 0.88, 0.08),
-    "third": (0.81, 0.85, 0.87, 0.73, 0.17),
+    "third": (0.87, 0.86, 0.90, 0.78, 0.09),
     "fourth": (0.89, 0.67, 0.85, 0.71, 0.05),
-    "five": (0.85, 0.67, 0.75, 0.73, 0.17),
-    "six": (0.83, 0.55, 0.75, 0.33, 0.15),
-    "seven": (0.82, 0.63, 0.80, 0.55, 0.15),
-    "judge": (0.74, 0.55, 0.73, 0.57, 0.17),
-    "judge_two": (0.81, 0.71, 0.83, 0.70, 0.19),
+    "five": (0.86, 0.70, 0.87, 0.78, 0.17),
+    "six": (0.87, 0.60, 0.84, 0.37, 0.11),
+    "seven": (0.88, 0.64, 0.83, 0.68, 0.09),
+    "eight": (0.91, 0.51, 0.87, 0.70, 0.10),
+    "nine": (0.82, 0.67, 0.92, 0.63, 0.09),
+    "judge": (0.76, 0.58, 0.83, 0.65, 0.16),
+    "judge_two": (0.84, 0.74, 0.92, 0.72, 0.15),
 }
 
 
@@ -377,7 +404,7 @@ def test_the_kind_does_not_depend_on_which_is_the_new_one() -> None:
         assert "supersession" in (there[0], back[0]) or there[0] == back[0]
 
 
-RESULTS = "103ea5c582544532"
+RESULTS = "6cb737f21b2a676e"
 """Of all that is found in pairs that may be read. Whoever means to find otherwise changes it here."""
 
 

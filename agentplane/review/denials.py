@@ -1,0 +1,125 @@
+"""Which words of a statement are said and which are denied: `use A, not B`, `no A without B`, `A instead of B`."""
+
+from collections.abc import Sequence
+
+from agentplane.review import vocabulary as words
+from agentplane.review.lines import Item
+
+
+_NEGATORS = words.listed(
+    "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither didn't"
+    " wasn't nowhere"
+)
+_REFUSING = words.listed(
+    "ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
+    " avoids impossible disabled disable disables exclude excludes excluded omit omits omitted lacks prohibited disallow"
+    " disallowed blank declined denied deny blocked untouched reject rejects rejected unchecked inactive exempt"
+    " discouraged unsupported bypass bypasses prevents prevent"
+)
+_TAIL = words.listed("without regardless except non")
+"""Deny what comes behind them."""
+_TAIL_PAIRS = (("instead", "of"), ("rather", "than"), ("free", "of"), ("apart", "from"), ("other", "than"),
+               ("independent", "of"), ("out", "of"), ("drop", "support"), ("dropped", "support"), ("decided", "against"))  # fmt: skip
+_CANCELS = words.listed("without unless until except")
+_NONE = words.listed("nobody nothing none no nowhere anything anyone")
+_LIMITS = words.listed(
+    "more less fewer later larger bigger greater smaller shorter higher lower older exceed exceeds exceeding beyond above"
+    " below"
+)
+_AUXILIARY = words.listed(
+    "must do does did is are be may should can could will would was were has have shall need been"
+)
+_STARTS = words.listed("if when whenever while because since so which who that where but")
+_PARTICLE = words.listed(
+    "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
+)
+REACH = 6
+
+
+def denied(line: Sequence[Item]) -> tuple[bool, ...]:
+    """Of each word, whether it stands under a denial; under two it does not."""
+    said = [item.written.lower() for item in line]
+    parts = _parts(line, said)
+    flips = [0] * len(line)
+    for at in range(len(said)):
+        begin, end = parts[at]
+        whole = _whole(said, at, begin, end)
+        if whole and not _cancelled(said, at):
+            end = end if end - begin > 2 else len(line)
+        elif not whole and _denies_rest(said, at) and not _answers(said, at):
+            begin, end = at + 1, _end(line, said, at + 1, end)
+        else:
+            continue
+        flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
+    return tuple(flip % 2 == 1 for flip in flips)
+
+
+def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
+    """Of each word, where its clause begins and ends."""
+    starts = [
+        at
+        for at in range(len(line))
+        if at == 0 or line[at].clause != line[at - 1].clause or said[at] in _STARTS
+    ]
+    found = []
+    for begin, end in zip(starts, [*starts[1:], len(line)], strict=True):
+        found += [(begin, end)] * (end - begin)
+    return found
+
+
+def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
+    """Whether this word denies its whole clause."""
+    word = said[at]
+    before = said[at - 1] if at > begin else ""
+    if word in _REFUSING or (word in ("off", "out") and before in _PARTICLE):
+        return not _bounded(said[begin:end])
+    if word not in _NEGATORS or _bounded(said[at : at + REACH]):
+        return False
+    if word == "not":
+        return before in _AUXILIARY
+    return word != "no" or at - begin < 2 or before in _AUXILIARY or before in ("there", "pays")
+
+
+def _bounded(said: Sequence[str]) -> bool:
+    """`not longer than`, `no more than`, `larger ones are rejected`: a limit, and no denial."""
+    if not _LIMITS.isdisjoint(said):
+        return True
+    return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
+
+
+def _cancelled(said: Sequence[str], at: int) -> bool:
+    """`no A without B` and `nobody but A` say what is."""
+    rest = said[at + 1 :]
+    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS:
+        return True
+    if said[at] in _NONE or said[at] in ("not", "never"):
+        return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in _REFUSING)
+    return False
+
+
+def _answers(said: Sequence[str], at: int) -> bool:
+    """Whether it is what cancels a denial."""
+    cancels = said[at] in _CANCELS or said[at : at + 2] == ["other", "than"]
+    return cancels and any(word in _NEGATORS or word in _REFUSING for word in said if word != said[at])
+
+
+def _denies_rest(said: Sequence[str], at: int) -> bool:
+    word, after = said[at], said[at + 1] if at + 1 < len(said) else ""
+    if word in _TAIL or (word, after) in _TAIL_PAIRS:
+        return True
+    bounded = _bounded(said[at : at + REACH])
+    return word in ("not", "no") and not bounded and after != "only"
+
+
+def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:
+    """Where the thing ends that is lacked: `without a network | the app works`, `non-root | user`."""
+    if said[at - 1] == "non":
+        return min(at + 1, end)
+    if said[at - 1] != "without":
+        return end
+    told = False
+    for place in range(at, end):
+        if told and said[place] in ("the", "a", "an", "no", "we", "you", "must", "is", "are"):
+            return place
+        told = told or line[place].weight > 0
+    return end
