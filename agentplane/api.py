@@ -30,6 +30,7 @@ from agentplane.runs import events
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
+    from agentplane.runs.guard import Checked
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
@@ -251,6 +252,12 @@ class Plane:
         by = msgspec.structs.replace(self.origin, channel="policy")
         done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
         return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
+
+    def check(self, base: str) -> "Checked":
+        """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
+        from agentplane.runs import guard
+
+        return guard.check(self.layout, base)
 
     def recall(self, query: str, *, limit: int = 5) -> list[Result]:
         """The trusted entries in force that are nearest to a query."""

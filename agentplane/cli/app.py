@@ -36,6 +36,7 @@ COMMANDS = {
     "ops": ("change", "The ops, newest first."),
     "prune": ("change", "Take a text out of history for good."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
+    "check": ("guard", "Check what a branch does to the plane, for CI and git hooks."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 
