@@ -111,7 +111,7 @@ def paths(folder: Path, of: str) -> list[str]:
 def _blob(row: bytes, under: str) -> tuple[str, Blob]:
     about, _, path = row.partition(b"\t")
     mode, _, oid, size = about.decode().split()
-    return os.fsdecode(path)[len(under) :], Blob(mode, oid, 0 if size == "-" else int(size))
+    return os.fsdecode(path)[len(under) :], Blob(mode, oid, int(size) if size.isdecimal() else 0)
 
 
 def contents(folder: Path, oids: Collection[str]) -> dict[str, bytes]:
