@@ -16,6 +16,8 @@ PERSONAL = ("terminal", "tui")
 """The channels over which a person decides."""
 UNPERSONAL = ("mcp", "hook")
 """The channels over which only programs speak."""
+SETTLES = ("settle", "merge")
+"""Verb and channel of the op that brings branches together after a merge; nobody is asked for it."""
 
 _TOOLS = TOOL_VARIABLES.keys() - {"unnamed"}
 _WRITES = ("propose", "edit", "merge", "adopt")

@@ -57,6 +57,7 @@ def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
         yield Finding("info", now.where(""), what, "nothing to do, if that was meant.")
     elif (base.files, base.odd) == (now.files, now.odd):
         return
+    now = msgspec.structs.replace(now, like=base)
     back = _back(base, commit)
     done = deeds.of(now)
     yield from guard_entries.findings(base, now, done)

@@ -7,9 +7,9 @@ from itertools import combinations
 import msgspec
 
 from agentplane.findings import Finding
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change
+from agentplane.runs import guard_settle
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import LOG, Side, shown
 from agentplane.text import document, links
@@ -89,9 +89,8 @@ def _settled(
 
 
 def _body(given: _Given, now: Side) -> str | None:
-    row = now.rows.get(given.deed.said.op)
-    stored = records.readable(row.line) if row else None
-    text = stored.raw(given.change.left) if stored else None
+    stored = guard_settle.stored_of(given.deed.said.op, now)
+    text = guard_settle.text_of(given.change.left, given.change, stored, now)
     read = document.parse(text) if text else None
     return read.body(read.blocks[0]) if read and len(read.blocks) == 1 else None
 

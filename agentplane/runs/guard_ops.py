@@ -8,7 +8,7 @@ from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
-from agentplane.runs import deeds
+from agentplane.runs import deeds, guard_settle
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import LOG, Side, shown
 from agentplane.text import document
@@ -24,11 +24,13 @@ def findings(base: Side, now: Side, done: Sequence[Deed], back: str) -> Iterator
     runs = deeds.runs_of(now)
     for deed in done:
         if deed.line not in base.lines:
-            yield from _op(deed, base, now, ids, runs, back)
+            yield from _op(deed, base, now, done, ids, runs, back)
         ids.update(change.id for change in deed.changes)
 
 
-def _op(deed: Deed, base: Side, now: Side, ids: set[str], runs: set[str], back: str) -> Iterator[Finding]:
+def _op(
+    deed: Deed, base: Side, now: Side, done: Sequence[Deed], ids: set[str], runs: set[str], back: str
+) -> Iterator[Finding]:
     where = now.where(LOG, deed.number)
     record = deed.record
     if record is None:
@@ -47,6 +49,10 @@ def _op(deed: Deed, base: Side, now: Side, ids: set[str], runs: set[str], back: 
         for id_ in (change.id for change in record.changes if change.id in ids):
             what = f"{deed.name} gives {shown(id_, 40)} a second time"
             yield Finding("error", where, what, f"take the op out and propose again: {back}")
+    elif (record.verb, record.channel) == deeds.SETTLES:
+        if complaint := guard_settle.complaint(record, done, now):
+            remedy = f"take the op out, and let `agentplane` settle the merge again: {back}"
+            yield Finding("error", where, f"{deed.name} {complaint}", remedy)
     elif complaint := _not_decided(record, base.settings, now, runs):
         remedy = f"take the op out, and decide in a terminal of your own: {back}"
         yield Finding("error", where, f"{deed.name} {complaint}", remedy)
@@ -70,8 +76,7 @@ def _not_by_policy(record: Record, settings: Settings, now: Side, runs: set[str]
     limit = settings.policy.auto_approve_confidence
     if record.verb != "approve" or limit is None:
         return "came by a policy that the settings of the base do not have"
-    row = now.rows.get(record.op)
-    stored = records.readable(row.line) if row else None
+    stored = guard_settle.stored_of(record.op, now)
     for change in record.changes:
         if change.file == INBOX and change.after is None:
             continue
@@ -85,13 +90,7 @@ def _not_by_policy(record: Record, settings: Settings, now: Side, runs: set[str]
 
 
 def _head(change: Change, stored: Stored | None, now: Side) -> Header | None:
-    """The header of what the op left, from its record, or from the file if it still stands there."""
-    text = stored.raw(change.left) if stored and change.left else None
-    page = now.pages.get(change.file)
-    block = page.document.find(change.id) if page else None
-    if text is None and page and block and block.digest == change.left:
-        text = page.document.core(block)
-    if text is None or document.digest(text) != change.left:
-        return None
-    blocks = document.parse(text).blocks
+    """The header of what the op left."""
+    text = guard_settle.text_of(change.left, change, stored, now)
+    blocks = document.parse(text).blocks if text else ()
     return read_header(blocks[0].packed)[0] if len(blocks) == 1 else None

@@ -13,7 +13,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane import git, ledger, records, settings
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
 from agentplane.plane.ledger import Ledger
-from agentplane.plane.pages import Page
+from agentplane.plane.pages import Page, known_headers
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.store import Snapshot
 from agentplane.text import canonical, chain, document, files, links
@@ -52,6 +52,8 @@ class Side(msgspec.Struct, frozen=True, dict=True):
     """What was read, by its path inside the plane."""
     odd: Mapping[str, str] = {}
     """What could not be read, and why."""
+    like: "Side | None" = None
+    """The other side: headers that stand there too are read once."""
 
     def where(self, file: str, line: int | None = None) -> str:
         """A file as a person names it, seen from the top of the repository."""
@@ -112,7 +114,13 @@ class Side(msgspec.Struct, frozen=True, dict=True):
     def pages(self) -> dict[str, Page]:
         """The memory files, the inbox last."""
         names = sorted((n for n in self.files if n.endswith(".md")), key=lambda n: (n == INBOX, n))
-        return {name: _page(name, self.files[name]) for name in names}
+        return {name: self._page(name, self.files[name]) for name in names}
+
+    def _page(self, name: str, data: bytes) -> Page:
+        old = self.like.pages.get(name) if self.like else None
+        if old and old.document.data == data:
+            return old
+        return Page(name, canonical.sha256(data), document.parse(data, known_headers(old)))
 
     @cached_property
     def memory(self) -> Memory:
@@ -201,7 +209,3 @@ def _belongs(name: str) -> bool:
 def _too_large(name: str, size: int) -> str | None:
     limit = _LARGEST[os.path.splitext(name)[1]]
     return f"is larger than {limit // _MIB} MiB, and was not read" if size > limit else None
-
-
-def _page(name: str, data: bytes) -> Page:
-    return Page(name, canonical.sha256(data), document.parse(data))

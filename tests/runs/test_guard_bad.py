@@ -10,6 +10,8 @@ import pytest
 
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Edit, Plan
 from agentplane.text import chain, document
 from tests.conftest import decision
 from tests.runs import branches
@@ -417,6 +419,48 @@ def link_in_place_of_a_folder(repo: Repo) -> None:
     repo.layout.memory.symlink_to("../elsewhere")
 
 
+def settled(repo: Repo, *edits: Edit) -> None:
+    """An op that says it brings branches together."""
+    by = Origin("agentplane", "merge", "git")
+    repo.plane().store.commit(lambda _: Plan("settle", edits), by)
+
+
+@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+def settling_that_writes_a_text(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"Use Textual", b"Use Rich")))
+
+
+@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+def settling_that_changes_a_field(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"accepted", b"deprecated")))
+
+
+@bad(f"{LOG}:8", "gives DEC-009 a text that no other op approved")
+def settling_that_brings_an_entry(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-009", "memory/decisions.md", text.replace(b"DEC-001", b"DEC-009")))
+
+
+@bad(f"{LOG}:8", "takes DEC-001 out, which nobody decided")
+def settling_that_takes_an_entry_out(repo: Repo) -> None:
+    settled(repo, Edit("DEC-001", "memory/decisions.md", None))
+
+
+@bad(rf"{MEMORY}/artifacts\.json", "is not what the log says")
+def artifacts_out_of_step(repo: Repo) -> None:
+    swap(repo, f"{MEMORY}/artifacts.json", "artifacts@1", "artifacts@2")
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+ cannot be read any more")
+def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
+    lines = repo.op_file().read_bytes().splitlines(keepends=True)
+    head, seam, _ = lines[1].partition(b',"texts":{')
+    lines[1] = head + seam + b"garbage}}\n"
+    repo.op_file().write_bytes(b"".join(lines))
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_branch_is_refused(repo: Repo, name: str) -> None:
     spoil, where, what = BAD[name]
@@ -429,7 +473,7 @@ def test_a_bad_branch_is_refused(repo: Repo, name: str) -> None:
     fitting = [row for row in found if re.fullmatch(pattern, row.where) and re.search(what, row.what)]
     assert fitting, found
     assert all(row.remedy for row in found)
-    assert fitting[0].severity == ("warning" if "weakens" in fitting[0].what else "error")
+    assert fitting[0].severity == ("warning" if re.search("weakens|artifacts", str(fitting[0])) else "error")
 
 
 @pytest.mark.parametrize("name", BAD)
