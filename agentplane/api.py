@@ -33,6 +33,7 @@ from agentplane.runs import capsule, events, facts
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
+    from agentplane.runs.guard import Checked
     from agentplane.runs.session import Asked
     from agentplane.runs.wrap import Ran
     from agentplane.tools.sync import Standing
@@ -350,6 +351,12 @@ class Plane:
     def _propose_line(self, path: str, line: str) -> str:
         why = f"It was written into the managed block of {path}."
         return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
+
+    def check(self, base: str) -> "Checked":
+        """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
+        from agentplane.runs import guard
+
+        return guard.check(self.layout, base)
 
     def recall(self, query: str, *, limit: int = 5) -> list[Result]:
         """The trusted entries in force that are nearest to a query."""

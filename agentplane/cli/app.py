@@ -44,6 +44,7 @@ COMMANDS = {
     "diff": ("runs", "How two runs differ."),
     "artifacts": ("runs", "What runs produced, by task."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
+    "check": ("guard", "Check what a branch does to the plane, for CI and git hooks."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 

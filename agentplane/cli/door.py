@@ -19,7 +19,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def opened(*, deciding: str | None = None) -> Plane:
     """The plane of this command. `deciding` names a verb that only a person may use."""
     wanted: str | None = click.get_current_context().find_root().obj
-    channel = "terminal" if sys.stdin.isatty() else "cli"
+    # A person who decides may well give the command a file or a pipe to read.
+    at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
+    channel = "terminal" if at_terminal else "cli"
     if wanted is not None and not os.path.isdir(wanted):
         raise BadInput(
             "no such folder",

@@ -2,24 +2,49 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+
+import msgspec
 
 
 # Variables that would point git at another repository than the folder's own (set inside git hooks).
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
+_SECONDS = 10
+_SECONDS_FOR_CONTENT = 600
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """What a commit has under a path."""
+
+    mode: str
+    oid: str
+    size: int
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a plain file: no symbolic link, and no other repository."""
+        return self.mode.startswith("100")
+
 
 def run(folder: Path, *words: str) -> str | None:
     """What a git command prints, stripped; None where it fails or there is no git."""
-    found = output(folder, *words)
-    return None if found is None else found.decode(errors="replace").strip()
+    out = output(folder, *words)
+    return None if out is None else out.decode(errors="replace").strip()
 
 
 def output(
-    folder: Path, *words: str, more: Mapping[str, str] | None = None, seconds: float = 10
+    folder: Path,
+    *words: str,
+    send: bytes | None = None,
+    more: Mapping[str, str] | None = None,
+    seconds: float = _SECONDS,
 ) -> bytes | None:
-    """The bytes that a git command prints, with `more` in its environment; None where it fails or there is no git."""
+    """The bytes that a git command prints; None where it fails or there is no git.
+
+    `send`: what it reads; `more`: what its environment has beside ours.
+    """
     environment = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", **(more or {})}
     try:
@@ -28,8 +53,8 @@ def output(
             cwd=folder,
             env=environment,
             capture_output=True,
-            timeout=seconds,
-            stdin=subprocess.DEVNULL,
+            timeout=seconds if send is None else _SECONDS_FOR_CONTENT,
+            input=send or b"",
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -54,3 +79,65 @@ def top(folder: Path) -> Path | None:
 
 def user_name(folder: Path) -> str | None:
     return run(folder, "config", "--get", "user.name") or None
+
+
+def prefix(folder: Path) -> str | None:
+    """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
+    found = output(folder, "rev-parse", "--show-prefix")
+    return None if found is None else os.fsdecode(found.removesuffix(b"\n"))
+
+
+def commit(folder: Path, rev: str) -> str | None:
+    """The commit that a name means, if it is here."""
+    if rev.startswith("-") or "\0" in rev:
+        return None
+    return run(folder, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or None
+
+
+def is_shallow(folder: Path) -> bool:
+    """Whether the history here was cut off when it was fetched."""
+    return run(folder, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def merge_bases(folder: Path, one: str, other: str) -> list[str]:
+    """The last commits that both have in their history; more than one after merges that cross."""
+    return (run(folder, "merge-base", "--all", one, other) or "").split()
+
+
+def tree(folder: Path, of: str, under: str) -> dict[str, Blob] | None:
+    """What a commit has in a folder, by its path inside of it; None where git cannot say."""
+    words = ("ls-tree", "-r", "-z", "-l", "--full-tree", of, *(("--", under) if under else ()))
+    rows = output(folder, *words, send=b"")
+    return None if rows is None else dict(_blob(row, under) for row in rows.split(b"\0") if row)
+
+
+def paths(folder: Path, of: str) -> list[str]:
+    """Every file of a commit."""
+    rows = output(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", of, send=b"")
+    return [os.fsdecode(row) for row in (rows or b"").split(b"\0") if row]
+
+
+def _blob(row: bytes, under: str) -> tuple[str, Blob]:
+    about, _, path = row.partition(b"\t")
+    mode, _, oid, size = about.decode().split()
+    return os.fsdecode(path)[len(under) :], Blob(mode, oid, int(size) if size.isdecimal() else 0)
+
+
+def contents(folder: Path, oids: Collection[str]) -> dict[str, bytes]:
+    """The bytes of blobs, all by one process; one that git cannot give is left out."""
+    if not oids:
+        return {}
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    return dict(_contents(output(folder, "cat-file", "--batch", send=asked) or b""))
+
+
+def _contents(batch: bytes) -> Iterator[tuple[str, bytes]]:
+    at = 0
+    while at < len(batch):
+        line = batch.index(b"\n", at)
+        about = batch[at:line].decode(errors="replace").split()
+        at = line + 1
+        if len(about) == 3:
+            size = int(about[2])
+            yield about[0], batch[at : at + size]
+            at += size + 1

@@ -5,7 +5,7 @@ Derived; kept in cache/ and carried on from where it ended, as long as the log s
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -182,26 +182,31 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
 
 def as_of(layout: Layout, size: int) -> Ledger:
     """The ledger as it was when the log was so many bytes long."""
-    sums, head, end = _Sums(Ledger(), layout, records.by_op(layout)), None, 0
-    for offset, line in chain.lines(layout.log):
-        if offset + len(line) > size:
-            break
+    lines = (line for offset, line in chain.lines(layout.log) if offset + len(line) <= size)
+    return summed(lines, records.by_op(layout))
+
+
+def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
+    """The ledger of a log that is no file, as one of another commit; `heads` are those of its records by op."""
+    sums = _Sums(Ledger(), None, heads)
+    size, head = 0, None
+    for line in log:
         sums.add(line)
-        end, head = offset + len(line), chain.hash_of(line)
-    return Ledger() if head is None else sums.done(end, head)
+        size, head = size + len(line), chain.hash_of(line)
+    return sums.done(size, head) if head else Ledger()
 
 
 def _event_of(line: bytes) -> OpEvent | None:
     try:
         return _op_event.decode(line)
-    except msgspec.MsgspecError:
+    except (RecursionError, msgspec.MsgspecError):
         return None
 
 
 class _Sums:
     """Adds event after event. Not frozen; lives only inside `advance`."""
 
-    def __init__(self, ledger: Ledger, layout: Layout, heads: dict[str, bytes] | None) -> None:
+    def __init__(self, ledger: Ledger, layout: Layout | None, heads: Mapping[str, bytes] | None) -> None:
         self.layout = layout
         self.record_heads = heads
         self.known = dict(ledger.known)
@@ -262,18 +267,18 @@ class _Sums:
             return None
         try:
             record = records.read_head(head)
-        except msgspec.MsgspecError:
+        except (RecursionError, msgspec.MsgspecError):
             return None
         return record if record.op == event.op else None
 
     def _head_of(self, op: str) -> bytes | None:
-        line = records.find(self.layout, op)
+        line = records.find(self.layout, op) if self.layout else None
         return None if line is None else records.head_of(line)
 
     def _add_outputs(self, line: bytes) -> None:
         try:
             event = _run_event.decode(line)
-        except msgspec.MsgspecError:
+        except (RecursionError, msgspec.MsgspecError):
             return
         if event.kind != "run":
             return

@@ -7,7 +7,7 @@ be pruned from a line and the line still proves what it proved before.
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,7 @@ def read_line(line: bytes) -> Stored:
 def readable(line: bytes) -> Stored | None:
     try:
         return read_line(line)
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, RecursionError, msgspec.MsgspecError):
         return None
 
 
@@ -162,7 +162,11 @@ def without_texts(line: bytes, digests: frozenset[str]) -> bytes:
 
 def month_file(layout: Layout, op: str) -> Path:
     """The file that an op's record is in: op ids begin with their UTC time."""
-    return layout.file(f"ops/{op[:4]}-{op[4:6]}.jsonl")
+    return layout.file(month_of(op))
+
+
+def month_of(op: str) -> str:
+    return f"ops/{op[:4]}-{op[4:6]}.jsonl"
 
 
 def months(layout: Layout) -> list[Path]:
@@ -208,12 +212,23 @@ def load(layout: Layout, op: str) -> Stored:
 
 def by_op(layout: Layout) -> dict[str, bytes]:
     """The heads of all records by their op: one pass over the files, for when the whole log is read."""
+    return heads_in(each(layout))
+
+
+def heads_in(lines: Iterable[bytes]) -> dict[str, bytes]:
+    """The heads of the records in these lines by their op, wherever the lines were read."""
     heads = {}
-    for line in each(layout):
+    for line in lines:
         head = head_of(line)
-        if head and (found := _OP.search(head)):
-            heads[found[1].decode(errors="replace")] = head
+        if head and (op := op_in(head)):
+            heads[op] = head
     return heads
+
+
+def op_in(head: bytes) -> str | None:
+    """The op of a record, without reading the rest of it."""
+    found = _OP.search(head)
+    return found[1].decode(errors="replace") if found else None
 
 
 def each(layout: Layout) -> Iterator[bytes]:

@@ -140,6 +140,8 @@ def parse(data: bytes, shown: str) -> Settings:
         raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(str(error), shown) from None
+    except RecursionError:
+        raise BadInput("is nested too deeply", where=shown, todo="docs/settings.md has every key.") from None
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:

@@ -27,6 +27,7 @@ _LOOSE = (
     (re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"), r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), r"\d{4}-\d\d-\d\d"),
     (re.compile(r"(?<=anchor:        )[0-9a-f]{12}"), r"[0-9a-f]{12}"),
+    (re.compile(r"(?<=git checkout )[0-9a-f]{12}\b"), r"[0-9a-f]{12}"),
     # Ages grow with the days, and what follows on the line is cut off where it ends.
     (re.compile(r"\b\d+ d old.*"), r"\d+ d old.*"),
     (re.compile(r"(?<=terminal, )\w+(?=\))"), r"[\w.-]+"),

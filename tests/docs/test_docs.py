@@ -105,6 +105,7 @@ def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
         (["propose", "Another."], "propose"),
         (["ops"], "ops"),
         (["doctor"], "doctor"),
+        (["check", "--base", "HEAD"], "check"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -120,6 +121,7 @@ def test_json_keys_are_documented(
     decisions = plane.layout.memory / "decisions.md"
     decisions.write_text(decisions.read_text() + "By hand.\n")
     monkeypatch.chdir(plane.layout.project)
+    subprocess.run(("git", "init", "-q"), check=True)
     run([*words, "--json"])
     data = msgspec.json.decode(capsys.readouterr().out)
     assert data.pop("schema") == f"agentplane/{name}@1"

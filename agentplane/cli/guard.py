@@ -1,0 +1,73 @@
+"""Guarding pull requests: check."""
+
+import os
+from pathlib import Path
+
+import click
+
+from agentplane.cli import out
+from agentplane.cli.door import json_option, opened
+from agentplane.findings import Finding
+
+
+_MARKS = {"error": "x", "warning": "!", "info": "-"}
+_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
+_AT_MOST = 100
+"""How many findings are spelled out for a reader; --json has all of them."""
+
+
+@click.command()
+@click.option("--base", required=True, metavar="REV", help="The branch or commit to merge into.")
+@json_option
+def check_command(base: str, as_json: bool) -> int:
+    """Check what this branch does to the plane, for CI and git hooks.
+
+    Compares the checkout with the commit at which it left REV. Exit code 1 when something is wrong.
+    """
+    plane = opened()
+    checked = plane.check(base)
+    found = checked.findings
+    if as_json:
+        out.emit("check", base=checked.base, findings=found)
+    else:
+        _print(found)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        _annotate(found, plane.layout.root)
+    return int(not checked.passes)
+
+
+def _print(found: list[Finding]) -> None:
+    for finding in found[:_AT_MOST]:
+        out.line(f"{_MARKS[finding.severity]} {finding.where}: {finding.what}")
+        out.line(f"    {finding.remedy}", dim=True)
+    if len(found) > _AT_MOST:
+        out.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
+    if not found:
+        out.note("nothing is wrong with this branch.")
+
+
+def _annotate(found: list[Finding], root: Path) -> None:
+    """Findings as GitHub shows them beside the lines of a pull request. On stderr, which is read for them as well."""
+    from agentplane.plane import git
+
+    top, workspace = git.top(root), os.environ.get("GITHUB_WORKSPACE")
+    below = os.path.relpath(top, workspace) if top and workspace else "."
+    for finding in found[:_AT_MOST]:
+        out.note(annotation(finding, "" if below == "." or below.startswith("..") else f"{below}/"))
+
+
+def annotation(finding: Finding, folder: str = "") -> str:
+    """A workflow command of GitHub Actions; `folder` is that of the repository, seen from the workspace."""
+    file, _, line = finding.where.rpartition(":")
+    if not line.isdecimal():
+        file, line = finding.where, "1"
+    place = f"file={_property(folder + file)},line={line}"
+    return f"::{_LEVELS[finding.severity]} {place}::{_data(f'{finding.what}. {finding.remedy}')}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,130 @@
+"""The guard for pull requests: what a branch does to a plane is what ops did, and history has only grown."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.findings import Finding
+from agentplane.plane import git, views
+from agentplane.plane.layout import Layout
+from agentplane.runs import deeds, guard_entries, guard_ids, guard_log, guard_ops, guard_settings, sides
+from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
+
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What the guard found."""
+
+    base: str | None
+    """The commit that was compared with; None before the first commit."""
+    findings: list[Finding]
+
+    @property
+    def passes(self) -> bool:
+        return all(finding.severity == "info" for finding in self.findings)
+
+
+def check(layout: Layout, rev: str) -> Checked:
+    """Compares the plane that is checked out with the one where this branch left `rev`."""
+    prefix = git.prefix(layout.root) if git.top(layout.root) else None
+    if prefix is None:
+        raise BadInput(
+            "is in no git repository, or git refuses it",
+            where=str(layout.root),
+            todo="run it in a clone; `git status` there says what git thinks of it.",
+        )
+    now = sides.checked_out(layout, prefix)
+    commits = _bases(layout, rev)
+    if not commits:
+        return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None)))
+    bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
+    base, commit = bases[0]
+    found = [*between(base, now, commit)]
+    for other, its_commit in bases[1:]:
+        found += guard_log.findings(other, now, _back(other, its_commit))
+    return Checked(commit, _sorted(found))
+
+
+def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
+    """What is wrong with the way from one state to the other."""
+    if base.prefix != now.prefix:
+        what = (
+            f"the plane was moved here from {shown(base.prefix, 80)}, and is compared with what it was there"
+        )
+        yield Finding("info", now.where(""), what, "nothing to do, if that was meant.")
+    elif (base.files, base.odd) == (now.files, now.odd):
+        return
+    now = msgspec.structs.replace(now, like=base)
+    back = _back(base, commit)
+    done = deeds.of(now)
+    yield from guard_entries.findings(base, now, done)
+    yield from guard_log.findings(base, now, back)
+    yield from guard_ops.findings(base, now, done, back)
+    yield from guard_ids.findings(base, now, done)
+    yield from guard_settings.findings(base, now)
+    yield from _views(base, now)
+
+
+def _bases(layout: Layout, rev: str) -> list[str]:
+    """The commits where this branch left `rev`; none before the first commit."""
+    wanted, head = git.commit(layout.root, rev), git.commit(layout.root, "HEAD")
+    if wanted is None:
+        if rev == "HEAD" and git.branch(layout.root):
+            return []
+        raise BadInput(
+            f"no commit `{shown(rev, 60)}` here", todo=_fetch(layout, "check the name of the base.")
+        )
+    if head is None:
+        return [wanted]
+    found = git.merge_bases(layout.root, wanted, head)
+    if not found:
+        todo = _fetch(layout, "name a base that this branch has grown from.")
+        raise BadInput(f"what is checked out shares no commit with `{shown(rev, 60)}`", todo=todo)
+    return found
+
+
+def _fetch(layout: Layout, otherwise: str) -> str:
+    if not git.is_shallow(layout.root):
+        return otherwise
+    return "this clone is shallow: `git fetch --deepen=1000` or `--unshallow`; in GitHub Actions, `fetch-depth: 0`."
+
+
+def _at(layout: Layout, prefix: str, commit: str) -> Side:
+    """The plane at a commit; where it has none here, the one that was moved here."""
+    side = sides.at_commit(layout, prefix, commit)
+    old = None if side.files or side.odd else sides.moved_from(layout, prefix, commit)
+    return sides.at_commit(layout, old, commit) if old else side
+
+
+def _most_log(base: tuple[Side, str]) -> tuple[int, str]:
+    """Where histories cross there are several bases: the one that knows most is compared with in full."""
+    return -len(base[0].log), base[1]
+
+
+def _back(base: Side, commit: str | None) -> str:
+    if commit is None or not base.files:
+        return "make the plane anew with `agentplane init`."
+    return f"`git checkout {commit[:12]} -- {shown(base.prefix or '.', 80)}`, then do again what was meant."
+
+
+def _views(base: Side, now: Side) -> Iterator[Finding]:
+    """The views are what the log says; where it is damaged, they cannot be."""
+    if now.report.faults or now.report.torn or LOG not in now.files:
+        return
+    made = (views.state(now.ledger), views.artifacts(now.ledger))
+    for name, right in zip(VIEWS, made, strict=True):
+        there = now.files.get(name)
+        if there == right or (there is None and name not in base.files):
+            continue
+        if (there, now.log) != (base.files.get(name), base.log):
+            what = "is missing" if there is None else "is not what the log says"
+            remedy = "`agentplane doctor --fix`, and commit what it writes."
+            yield Finding("error" if name == STATE else "warning", now.where(name), what, remedy)
+
+
+def _sorted(found: Iterator[Finding] | list[Finding]) -> list[Finding]:
+    """The worst first; the same is said once."""
+    return sorted(dict.fromkeys(found), key=lambda finding: _ORDER[finding.severity])

@@ -1,0 +1,107 @@
+"""Where two branches gave one id to two entries, neither of them is lost."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import msgspec
+
+from agentplane.findings import Finding
+from agentplane.plane.layout import INBOX
+from agentplane.plane.records import Change
+from agentplane.runs import guard_settle
+from agentplane.runs.deeds import Deed
+from agentplane.runs.sides import LOG, Side, shown
+from agentplane.text import document, links
+
+
+class _Given(msgspec.Struct, frozen=True):
+    """An op that puts an entry on the shelf under a new id."""
+
+    deed: Deed
+    change: Change
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+    parents: dict[bytes, tuple[bytes, ...]] = {}
+    for id_, given in _given(done).items():
+        for one, other in combinations(given, 2):
+            fresh = [deed for deed in (one.deed, other.deed) if deed.line not in base.lines]
+            if not fresh or one.change.after == other.change.after:
+                continue
+            parents = parents or _parents(now)
+            if _apart(one.deed, other.deed, parents) and not _settled(id_, one, other, done, now, parents):
+                yield _finding(id_, one, other, fresh[-1], now)
+
+
+def _given(done: Sequence[Deed]) -> dict[str, list[_Given]]:
+    found: dict[str, list[_Given]] = defaultdict(list)
+    for deed in done:
+        for change in deed.changes:
+            new = change.before is None and change.after is not None and change.file != INBOX
+            if new and deed.record and deed.record.undoes is None:
+                found[change.id].append(_Given(deed, change))
+    return {id_: given for id_, given in found.items() if len(given) > 1}
+
+
+def _parents(now: Side) -> dict[bytes, tuple[bytes, ...]]:
+    return {_hash(line): links.parents_of(line) for line in now.log if links.is_intact(line)}
+
+
+def _hash(line: bytes) -> bytes:
+    return bytes.fromhex(links.stated_by(line).decode())
+
+
+def _above(deed: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]:
+    """Every event that an op's event stands on, and itself."""
+    seen: set[bytes] = set()
+    todo = [_hash(deed.line)]
+    while todo:
+        event = todo.pop()
+        if event not in seen:
+            seen.add(event)
+            todo += parents.get(event, ())
+    return seen
+
+
+def _apart(one: Deed, other: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> bool:
+    """Whether neither op knew of the other."""
+    if not (links.is_intact(one.line) and links.is_intact(other.line)):
+        return False
+    return _hash(one.line) not in _above(other, parents) and _hash(other.line) not in _above(one, parents)
+
+
+def _settled(
+    id_: str,
+    one: _Given,
+    other: _Given,
+    done: Sequence[Deed],
+    now: Side,
+    parents: Mapping[bytes, tuple[bytes, ...]],
+) -> bool:
+    """Whether a later op, which knew of both, decided about the id, or both texts are there under ids of their own."""
+    both = {_hash(one.deed.line), _hash(other.deed.line)}
+    later = (deed for deed in done if any(change.id == id_ for change in deed.changes))
+    if any(links.is_intact(deed.line) and both <= _above(deed, parents) for deed in later):
+        return True
+    bodies = {page.document.body(block) for page in now.pages.values() for block in page.document.blocks}
+    return all(_body(given, now) in bodies for given in (one, other))
+
+
+def _body(given: _Given, now: Side) -> str | None:
+    stored = guard_settle.stored_of(given.deed.said.op, now)
+    text = guard_settle.text_of(given.change.left, given.change, stored, now)
+    read = document.parse(text) if text else None
+    return read.body(read.blocks[0]) if read and len(read.blocks) == 1 else None
+
+
+def _finding(id_: str, one: _Given, other: _Given, fresh: Deed, now: Side) -> Finding:
+    page = now.pages.get(one.change.file)
+    block = page.document.find(id_) if page else None
+    where = now.where(one.change.file, block.line) if block else now.where(LOG, fresh.number)
+    name = shown(id_, 40)
+    what = (
+        f"two branches gave {name} to different entries ({one.deed.name}; {other.deed.name}), and one is lost"
+    )
+    remedy = "take the other text back from its branch, give it a free id, and `agentplane adopt` it."
+    return Finding("error", where, what, remedy)

@@ -1,0 +1,167 @@
+"""What history must show: the log has only grown, and so have the op records."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.findings import Finding
+from agentplane.plane import records
+from agentplane.plane.records import Stored
+from agentplane.runs.deeds import called
+from agentplane.runs.sides import LOG, RecordLine, Side, shown
+from agentplane.text import canonical, chain, document, links
+
+
+_KINDS = ("op", "run", "merge")
+
+
+def findings(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    """`back` is the command that takes the plane's history back to the base."""
+    yield from _log(base, now, back)
+    yield from _old_records(base, now, back)
+    yield from _new_records(base, now)
+
+
+def _log(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    lost = list(_lost(base, now, back))
+    yield from lost
+    named = {finding.where for finding in lost}
+    yield from (finding for finding in _faults(base, now, back) if finding.where not in named)
+    for line, number in now.lines.items():
+        if line not in base.lines and links.is_intact(line) and not _is_event(line):
+            what = "is no event that agentplane writes, although its hash fits"
+            yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
+
+
+def _lost(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    """Lines of the base that are not there as they were; those that stood together are one finding."""
+    place = 0
+    for gone, group in groupby(enumerate(base.log, 1), lambda row: row[1] not in now.lines):
+        rows = list(group)
+        if not gone:
+            place = now.lines[rows[-1][1]]
+            continue
+        where = now.where(LOG, min(place + 1, len(now.log)) or None)
+        first, last = rows[0][0], rows[-1][0]
+        lines = f"line {first}" if first == last else f"lines {first} to {last}"
+        what = (
+            f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} gone or changed"
+        )
+        yield Finding("error", where, what, f"a log only grows: {back}")
+
+
+def _faults(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    faults = now.report.faults and base.report.faults
+    old = {base.log[number - 1] for fault in faults for number in _span(fault)}
+    for fault in now.report.faults:
+        if any(now.log[number - 1] not in old for number in _span(fault)):
+            yield Finding("error", now.where(LOG, fault.line), fault.what, f"take the log back: {back}")
+    if now.report.torn is not None:
+        where = now.where(LOG, now.report.torn.line)
+        yield Finding(
+            "error", where, "the last line was not written to its end", "`agentplane doctor --fix`."
+        )
+
+
+def _span(fault: chain.Fault) -> range:
+    return range(fault.line, fault.line + fault.lines)
+
+
+def _is_event(line: bytes) -> bool:
+    """Whether the line is the canonical JSON of an event of a known kind."""
+    if links.is_merge(line):
+        return True
+    try:
+        event = msgspec.json.decode(line)
+        stated = event.pop("hash_self")
+        sealed = links.seal(canonical.dumps(event)[:-1])
+    except (ValueError, RecursionError, AttributeError, KeyError, BadInput, msgspec.MsgspecError):
+        return False
+    return event.get("kind") in _KINDS and sealed == line and links.stated_by(line).decode() == stated
+
+
+def _old_records(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    """A record of the base is there as it was, but for texts that a proven op pruned."""
+    pruned = frozenset(now.ledger.pruned)
+    there = {row.line for row in now.records}
+    for op, row in base.rows.items():
+        if row.line in there:
+            continue
+        found = now.rows.get(op)
+        where = now.where(found.file, found.number) if found else now.where(row.file)
+        name = f"the record of op {shown(op, 40)}"
+        if found is None:
+            yield Finding("error", where, f"{name} is gone", f"records are kept: {back}")
+        elif records.head_of(found.line) != records.head_of(row.line):
+            yield Finding("error", where, f"{name} was changed", f"take the record back: {back}")
+        elif (texts := _texts(found.line)) is None:
+            yield Finding("error", where, f"{name} cannot be read any more", f"take it back: {back}")
+        else:
+            for digest in _lost_texts(_texts(row.line), texts, pruned):
+                what = f"{name}: a text ({shown(digest, 12)}) was changed or taken out, and no op pruned it"
+                yield Finding("error", where, what, f"take the record back: {back}")
+
+
+def _texts(line: bytes) -> Stored | None:
+    return records.readable(line)
+
+
+def _lost_texts(old: Stored | None, new: Stored, pruned: frozenset[str]) -> Iterator[str]:
+    for digest, text in (old.texts if old else {}).items():
+        if new.texts.get(digest) != text and not (digest in pruned and new.texts.get(digest) is None):
+            yield digest
+
+
+def _new_records(base: Side, now: Side) -> Iterator[Finding]:
+    """A new record is one that an event proves, in the file of its month, with texts that fit."""
+    old = {row.line for row in base.records}
+    events = {*(note.op for note in now.ledger.ops), *now.ledger.unproved}
+    heads: dict[str, bytes] = {}
+    for row in now.records:
+        if row.line in old:
+            continue
+        stored = records.readable(row.line) if row.line.endswith(b"\n") else None
+        where = now.where(row.file, row.number)
+        if stored is None:
+            yield Finding("error", where, "is no op record", "take the line out again.")
+            continue
+        op = stored.record.op
+        name = f"the record of op {shown(op, 40)}"
+        if op not in events:
+            what = f"{name} has no event in the log"
+            yield Finding(
+                "error", where, what, "take the line out, or commit the log line that it belongs to."
+            )
+        elif row.file != records.month_of(op):
+            yield Finding(
+                "error", where, f"{name} belongs in {shown(records.month_of(op), 40)}", "move it there."
+            )
+        elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
+            yield Finding(
+                "error", where, f"{name} is there twice, and says different things", "take one out."
+            )
+        elif op not in base.rows:
+            yield from _wrong_texts(row, stored, now)
+
+
+def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding]:
+    where, pruned = now.where(row.file, row.number), now.ledger.pruned
+    name = f"the record of op {shown(stored.record.op, 40)}"
+    for digest in stored.texts:
+        if not _fits(stored, digest):
+            what = f"{name}: a text ({shown(digest, 12)}) is not what its digest says"
+            yield Finding("error", where, what, "take the line back as its op wrote it.")
+    wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
+    for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):
+        what = f"{name}: a text ({shown(digest, 12)}) is missing, and no op pruned it"
+        yield Finding("error", where, what, "take the line back as its op wrote it.")
+
+
+def _fits(stored: Stored, digest: str) -> bool:
+    try:
+        text = stored.raw(digest)
+    except (ValueError, TypeError):
+        return False
+    return document.digest(text) == digest if text is not None else stored.texts[digest] is None

@@ -1,0 +1,96 @@
+"""Every new op is proven by its record, and was decided over a channel by which that may be decided."""
+
+from collections.abc import Iterator, Sequence
+
+from agentplane.findings import Finding
+from agentplane.memory.entry import Header, read_header
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX
+from agentplane.plane.records import Change, Record, Stored
+from agentplane.plane.settings import Settings
+from agentplane.runs import deeds, guard_settle
+from agentplane.runs.deeds import Deed
+from agentplane.runs.sides import LOG, Side, shown
+from agentplane.text import document
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed], back: str) -> Iterator[Finding]:
+    of_line = {deed.line for deed in done}
+    for line, number in now.lines.items():
+        if b'"kind":"op"' in line and line not in of_line and line not in base.lines:
+            what = "is no op event, or one of an op that has an event already"
+            yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
+    ids = set[str]()
+    runs = deeds.runs_of(now)
+    for deed in done:
+        if deed.line not in base.lines:
+            yield from _op(deed, base, now, done, ids, runs, back)
+        ids.update(change.id for change in deed.changes)
+
+
+def _op(
+    deed: Deed, base: Side, now: Side, done: Sequence[Deed], ids: set[str], runs: set[str], back: str
+) -> Iterator[Finding]:
+    where = now.where(LOG, deed.number)
+    record = deed.record
+    if record is None:
+        row = now.rows.get(deed.said.op)
+        what = f"{deed.name} has no record in {shown(records.month_of(deed.said.op), 40)}"
+        if row:
+            where = now.where(row.file, row.number)
+            what = f"the record of {deed.name} is not the one that line {deed.number} of the log proves"
+        yield Finding("error", where, f"{what}; the op counts for nothing", f"commit the record, or {back}")
+        return
+    said = (deed.said.ts, deed.said.verb, deed.said.actor, deed.said.channel, deed.said.ids)
+    if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
+        what = f"{deed.name}: the log line says something else than its record"
+        yield Finding("error", where, what, f"take both out: {back}")
+    elif deeds.only_proposes(record):
+        for id_ in (change.id for change in record.changes if change.id in ids):
+            what = f"{deed.name} gives {shown(id_, 40)} a second time"
+            yield Finding("error", where, what, f"take the op out and propose again: {back}")
+    elif (record.verb, record.channel) == deeds.SETTLES:
+        if complaint := guard_settle.complaint(record, done, now):
+            remedy = f"take the op out, and let `agentplane` settle the merge again: {back}"
+            yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+    elif complaint := _not_decided(record, base.settings, now, runs):
+        remedy = f"take the op out, and decide in a terminal of your own: {back}"
+        yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+
+
+def _not_decided(record: Record, settings: Settings, now: Side, runs: set[str]) -> str | None:
+    """Why an op that decides something does not count as decided by a person or by the base's policy."""
+    channel, open_to_tools = record.channel, settings.trust.tools_may_approve
+    if channel == "policy":
+        return _not_by_policy(record, settings, now, runs)
+    if channel not in deeds.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
+        return f"came over the channel `{shown(channel, 20)}`, over which nobody decides"
+    if deeds.by_tool(record) and not open_to_tools:
+        return f"was done by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)})"
+    return None
+
+
+def _not_by_policy(record: Record, settings: Settings, now: Side, runs: set[str]) -> str | None:
+    if record.verb == "adopt" and settings.trust.hand_edits == "accept":
+        return None if all(change.file != INBOX for change in record.changes) else "adopts in the inbox"
+    limit = settings.policy.auto_approve_confidence
+    if record.verb != "approve" or limit is None:
+        return "came by a policy that the settings of the base do not have"
+    stored = guard_settle.stored_of(record.op, now)
+    for change in record.changes:
+        if change.file == INBOX and change.after is None:
+            continue
+        head = _head(change, stored, now)
+        sure = head is not None and head.type == "fact" and (head.confidence or 0) >= limit
+        if head is None or not (sure and head.evidence and head.source in runs):
+            return (
+                f"was approved by policy, but {shown(change.id, 40)} is not what the base's policy approves"
+            )
+    return None
+
+
+def _head(change: Change, stored: Stored | None, now: Side) -> Header | None:
+    """The header of what the op left."""
+    text = guard_settle.text_of(change.left, change, stored, now)
+    blocks = document.parse(text).blocks if text else ()
+    return read_header(blocks[0].packed)[0] if len(blocks) == 1 else None

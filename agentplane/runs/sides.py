@@ -1,0 +1,211 @@
+"""A plane as bytes: as a commit has it, or as it is checked out. What is read here may be anything."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from io import BytesIO
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.memory.shelf import Memory
+from agentplane.plane import git, ledger, records, settings
+from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.plane.pages import Page, known_headers
+from agentplane.plane.settings import DEFAULTS, Settings
+from agentplane.plane.store import Snapshot
+from agentplane.text import canonical, chain, document, files, links
+from agentplane.text.visible import one_line
+
+
+LOG = "memory/log.jsonl"
+CONFIG = "config.toml"
+STATE = "memory/state.json"
+VIEWS = (STATE, "memory/artifacts.json")
+
+_MIB = 1 << 20
+_LARGEST = {".md": 32 * _MIB, ".toml": _MIB, ".json": 512 * _MIB, ".jsonl": 1024 * _MIB}
+"""What is larger is not read: no plane has it, and reading it could take all memory."""
+
+_LINK = "is a symbolic link, and a plane has only real files and folders"
+_NO_FOLDER = "is no real folder, and a plane has only real files and folders"
+_FOLDERS = (SHELF_FOLDER, "ops")
+
+
+class RecordLine(msgspec.Struct, frozen=True):
+    """A line of an op file, and where it is."""
+
+    file: str
+    number: int
+    line: bytes
+
+
+class Side(msgspec.Struct, frozen=True, dict=True):
+    """One of the two states that are compared. Works out only what is asked for, and changes nothing."""
+
+    layout: Layout
+    prefix: str
+    """The plane's folder as commits name it, with a slash at its end."""
+    files: Mapping[str, bytes]
+    """What was read, by its path inside the plane."""
+    odd: Mapping[str, str] = {}
+    """What could not be read, and why."""
+    like: "Side | None" = None
+    """The other side: headers that stand there too are read once."""
+
+    def where(self, file: str, line: int | None = None) -> str:
+        """A file as a person names it, seen from the top of the repository."""
+        return shown(self.prefix + file, 400) + (f":{line}" if line else "")
+
+    @cached_property
+    def log(self) -> tuple[bytes, ...]:
+        return tuple(BytesIO(self.files.get(LOG, b"")))
+
+    @cached_property
+    def report(self) -> chain.Report:
+        return chain.verify_lines(self.log)
+
+    @cached_property
+    def lines(self) -> dict[bytes, int]:
+        """Each line of the log and where it stands first."""
+        return {line: number for number, line in reversed(tuple(enumerate(self.log, 1)))}
+
+    @cached_property
+    def records(self) -> tuple[RecordLine, ...]:
+        """The lines of the op files, oldest file first."""
+        names = sorted(name for name in self.files if name.startswith("ops/"))
+        return tuple(
+            RecordLine(name, number, line)
+            for name in names
+            for number, line in enumerate(BytesIO(self.files[name]), 1)
+        )
+
+    @cached_property
+    def rows(self) -> dict[str, RecordLine]:
+        """The last record line of each op."""
+        found = ((row, records.head_of(row.line)) for row in self.records)
+        named = ((records.op_in(head), row) for row, head in found if head)
+        return {op: row for op, row in named if op}
+
+    @cached_property
+    def heads(self) -> dict[str, bytes]:
+        """The heads of the records by their op."""
+        return records.heads_in(row.line for row in self.records if row.line.endswith(b"\n"))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return ledger.summed((line for line in self.log if links.has_form(line)), self.heads)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings; the defaults where the file cannot be used."""
+        try:
+            return self.read_settings()
+        except AgentplaneError:
+            return DEFAULTS
+
+    def read_settings(self) -> Settings:
+        data = self.files.get(CONFIG)
+        return DEFAULTS if data is None else settings.parse(data, self.where(CONFIG))
+
+    @cached_property
+    def pages(self) -> dict[str, Page]:
+        """The memory files, the inbox last."""
+        names = sorted((n for n in self.files if n.endswith(".md")), key=lambda n: (n == INBOX, n))
+        return {name: self._page(name, self.files[name]) for name in names}
+
+    def _page(self, name: str, data: bytes) -> Page:
+        old = self.like.pages.get(name) if self.like else None
+        if old and old.document.data == data:
+            return old
+        return Page(name, canonical.sha256(data), document.parse(data, known_headers(old)))
+
+    @cached_property
+    def memory(self) -> Memory:
+        return Memory(Snapshot(self.layout, self.settings, self.ledger, self.pages))
+
+
+def shown(text: str, width: int) -> str:
+    """Text of a branch in a message: on one line, made harmless, and no command for the log of a CI run."""
+    return one_line(text, width).replace("##[", "# #[")
+
+
+def checked_out(layout: Layout, prefix: str) -> Side:
+    found: dict[str, bytes] = {}
+    odd: dict[str, str] = {}
+    for name in _names_on_disk(layout, odd):
+        path = layout.root / name
+        try:
+            mode = os.lstat(path)
+        except OSError:
+            continue
+        complaint = _LINK if stat.S_ISLNK(mode.st_mode) else _too_large(name, mode.st_size)
+        try:
+            if complaint is None:
+                found[name] = files.read(path)
+        except AgentplaneError as error:
+            complaint = error.what
+        if complaint:
+            odd[name] = complaint
+    return Side(layout, prefix, found, odd)
+
+
+def _names_on_disk(layout: Layout, odd: dict[str, str]) -> Iterator[str]:
+    yield CONFIG
+    for folder in _FOLDERS:
+        path = layout.root / folder
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            odd[folder] = _NO_FOLDER
+        elif path.is_dir():
+            names = (f"{folder}/{name}" for name in sorted(os.listdir(path)))
+            yield from (name for name in names if _belongs(name))
+
+
+def at_commit(layout: Layout, prefix: str, commit: str) -> Side:
+    """The plane as a commit has it under a prefix; empty where it has none there."""
+    tree = git.tree(layout.root, commit, prefix)
+    if tree is None:
+        raise _not_given(prefix, commit)
+    blobs = {name: blob for name, blob in tree.items() if _belongs(name)}
+    wanted = {n: b.oid for n, b in blobs.items() if b.is_file and not _too_large(n, b.size)}
+    contents = git.contents(layout.root, sorted(set(wanted.values())))
+    found = {name: contents[oid] for name, oid in wanted.items() if oid in contents}
+    missing = sorted(wanted.keys() - found.keys())
+    if missing:
+        raise _not_given(prefix + missing[0], commit)
+    odd = {name: _too_large(name, blobs[name].size) or _LINK for name in blobs.keys() - wanted.keys()}
+    return Side(layout, prefix, found, odd | {name: _NO_FOLDER for name in _FOLDERS if name in tree})
+
+
+def _not_given(path: str, commit: str) -> BadInput:
+    todo = "fetch that commit with its files: `git fetch origin`; in GitHub Actions, `fetch-depth: 0`."
+    return BadInput(f"git cannot give {shown(path, 80)} of {commit[:12]}", todo=todo)
+
+
+def moved_from(layout: Layout, prefix: str, commit: str) -> str | None:
+    """Where a commit has the plane that is now at `prefix`: one whose folder is not there any more."""
+    top = git.top(layout.root)
+    if top is None:
+        return None
+    for name in sorted(git.paths(layout.root, commit)):
+        folder = name.removesuffix(LOG)
+        if name.endswith(f"/{LOG}") and folder != prefix and not os.path.lexists(top / folder / LOG):
+            return folder
+    return None
+
+
+def _belongs(name: str) -> bool:
+    """Whether a file of the plane is one that the guard looks at."""
+    folder, _, base = name.rpartition("/")
+    if folder == "ops":
+        return name.endswith(".jsonl") and not files.is_temp(base)
+    if folder == SHELF_FOLDER:
+        return name in (LOG, *VIEWS) or (name.endswith(".md") and not files.is_temp(base))
+    return name == CONFIG
+
+
+def _too_large(name: str, size: int) -> str | None:
+    limit = _LARGEST[os.path.splitext(name)[1]]
+    return f"is larger than {limit // _MIB} MiB, and was not read" if size > limit else None

@@ -1,0 +1,487 @@
+"""Bad branches: each is refused, and what is wrong is named with its line."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Edit, Plan
+from agentplane.text import chain, document
+from tests.conftest import decision
+from tests.runs import branches
+from tests.runs.branches import LOG, MEMORY, Repo, append_event, append_op, forged, swap, write_entry
+
+
+DECISIONS = f"{MEMORY}/decisions.md"
+
+Spoil = Callable[[Repo], str | None]
+"""Spoils a branch. Returns where the finding must be, if the case does not say it."""
+
+BAD: dict[str, tuple[Spoil, str, str]] = {}
+
+
+def bad(where: str, what: str) -> Callable[[Spoil], Spoil]:
+    """A case: a pattern of the place, where the function does not return it, and one of what is said."""
+
+    def take(spoil: Spoil) -> Spoil:
+        BAD[spoil.__name__] = (spoil, where, what)
+        return spoil
+
+    return take
+
+
+@bad("", "DEC-009 was written by hand: no op in the log put it here")
+def hand_written_entry(repo: Repo) -> str:
+    write_entry(repo, "decisions.md", "DEC-009")
+    return repo.entry_at("decisions.md", "DEC-009")
+
+
+@bad("", r"CAND-HAND22 was written by hand")
+def hand_written_candidate(repo: Repo) -> str:
+    write_entry(repo, "candidates.md", "CAND-HAND22", status="proposed")
+    return repo.entry_at("candidates.md", "CAND-HAND22")
+
+
+@bad("", r"DEC-001 was changed by hand \(text\): it is not what op \S+ \(approve of .*DEC-001\) left")
+def text_changed_by_hand(repo: Repo) -> str:
+    swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
+    return repo.entry_at("decisions.md", "DEC-001")
+
+
+@bad("", r"DEC-002 was changed by hand \(status\)")
+def status_flipped_by_hand(repo: Repo) -> str:
+    data = repo.path(DECISIONS).read_text()
+    begin = data.index("id: DEC-002")
+    changed = data[:begin] + data[begin:].replace("status: accepted", "status: deprecated", 1)
+    repo.path(DECISIONS).write_text(changed)
+    return repo.entry_at("decisions.md", "DEC-002")
+
+
+@bad("", r"CAND-\w+ was changed by hand \(text\)")
+def waiting_candidate_changed_by_hand(repo: Repo) -> str:
+    swap(repo, f"{MEMORY}/candidates.md", "carry a signature", "carry no signature")
+    return f"{MEMORY}/candidates.md:{repo.line_of(f'{MEMORY}/candidates.md', 'id: CAND') - 1}"
+
+
+@bad("", r"DEC-002 was taken out by hand: op \S+ \(approve of .*\) left it here")
+def entry_deleted_by_hand(repo: Repo) -> str:
+    where = repo.entry_at("decisions.md", "DEC-002")
+    data = repo.path(DECISIONS).read_text()
+    repo.path(DECISIONS).write_text(data[: data.index("---\nid: DEC-002")])
+    return where
+
+
+@bad(rf"{MEMORY}/decisions\.md(:\d+)?", "DEC-001 was taken out by hand")
+def shelf_file_deleted(repo: Repo) -> None:
+    repo.path(DECISIONS).unlink()
+
+
+@bad("", "stands on the shelf, but is a candidate that nobody approved")
+def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
+    inbox = repo.path(f"{MEMORY}/candidates.md")
+    text = inbox.read_text()
+    begin = text.index("---\nid: CAND")
+    inbox.write_text(text[:begin])
+    with repo.path(DECISIONS).open("a") as page:
+        page.write("\n" + text[begin:])
+    return f"{DECISIONS}:{repo.line_of(DECISIONS, 'id: CAND') - 1}"
+
+
+@bad("", r"DEC-001 stands here by hand: op \S+ .* left it in memory/decisions\.md")
+def entry_copied_into_another_file(repo: Repo) -> str:
+    write_entry(repo, "facts.md", "DEC-001", "Anything goes.")
+    return repo.entry_at("facts.md", "DEC-001")
+
+
+@bad("", r"DEC-003 was put back by hand: op \S+ \(undo of .*\) took it out")
+def undone_entry_put_back_by_hand(repo: Repo) -> str:
+    repo.approved("Deploys wait for the bank.")
+    text = repo.path(DECISIONS).read_bytes()
+    repo.plane().undo()
+    repo.path(DECISIONS).write_bytes(text)
+    return repo.entry_at("decisions.md", "DEC-003")
+
+
+@bad("", r"the id DEC-001 is already that of the entry in line \d+")
+def one_id_twice(repo: Repo) -> str:
+    write_entry(repo, "decisions.md", "DEC-001", "The other one.")
+    return f"{DECISIONS}:{repo.line_of(DECISIONS, 'Decision: The other one.') - 8}"
+
+
+@bad(rf"{MEMORY}/decisions\.md:\d+", "broken frontmatter")
+def broken_entry(repo: Repo) -> None:
+    swap(repo, DECISIONS, "type: decision", "type: [decision")
+
+
+@bad(f"{LOG}:2", r"line 2 of the base \(run 20260127T101502Z-k3f9qa\) is gone or changed")
+def log_line_removed(repo: Repo) -> None:
+    lines = repo.log()
+    repo.layout.log.write_bytes(b"".join(lines[:1] + lines[2:]))
+
+
+@bad(f"{LOG}:4", r"line 4 of the base \(approve of CAND-.*, DEC-001, op \S+\) is gone or changed")
+def log_line_altered(repo: Repo) -> None:
+    lines = repo.log()
+    lines[3] = lines[3].replace(b'"actor":"Ada"', b'"actor":"Eve"')
+    repo.layout.log.write_bytes(b"".join(lines))
+
+
+@bad(f"{LOG}:5", r"lines 6 to 7 of the base \(approve of .*\) are gone or changed")
+def log_truncated(repo: Repo) -> None:
+    repo.layout.log.write_bytes(b"".join(repo.log()[:5]))
+    repo.refresh()
+
+
+@bad(f"{LOG}:1", r"lines 1 to 7 of the base \(init, op \S+\) are gone or changed")
+def log_written_anew(repo: Repo) -> None:
+    """Every hash fits again, and every record; only the base knows better."""
+    prev, new = chain.GENESIS, []
+    for line in repo.log():
+        event = {key: value for key, value in json.loads(line).items() if not key.startswith("hash_")}
+        event["ts"] = "2026-11-11T11:11:11.000Z"
+        new.append(chain.link(event, prev))
+        prev = chain.hash_of(new[-1])
+    repo.layout.log.write_bytes(b"".join(new))
+    repo.refresh()
+
+
+@bad(f"{LOG}:3", "follows line 4, which stands below it")
+def log_reordered(repo: Repo) -> None:
+    lines = repo.log()
+    lines[2], lines[3] = lines[3], lines[2]
+    repo.layout.log.write_bytes(b"".join(lines))
+
+
+@bad(LOG, r"lines 1 to 7 of the base .* are gone")
+def log_deleted(repo: Repo) -> None:
+    repo.layout.log.unlink()
+
+
+@bad(f"{LOG}:8", "is no event")
+def log_line_that_is_none(repo: Repo) -> None:
+    with repo.layout.log.open("ab") as log:
+        log.write(b'{"kind":"run"}\n')
+
+
+@bad(f"{LOG}:8", "was changed: its hash does not fit")
+def new_log_line_with_a_wrong_hash(repo: Repo) -> None:
+    append_event(repo, {"kind": "run", "run_id": "20260128T101502Z-aaaaaa", "ts": "2026-01-28T00:00:00Z"})
+    swap(repo, LOG, b"20260128T101502Z-aaaaaa", b"20260128T101502Z-bbbbbb")
+    repo.refresh()
+
+
+@bad(f"{LOG}:8", "is no event that agentplane writes, although its hash fits")
+def new_log_line_of_no_known_kind(repo: Repo) -> None:
+    append_event(repo, {"kind": "amnesty", "ts": "2026-01-28T00:00:00Z"})
+    repo.refresh()
+
+
+@bad(f"{LOG}:8", "the last line was not written to its end")
+def log_line_without_its_end(repo: Repo) -> None:
+    with repo.layout.log.open("ab") as log:
+        log.write(b'{"actor":"Ada"')
+
+
+@bad(f"{LOG}:8", r"op 20991231T235959Z-forged \(approve of DEC-009\) has no record in ops/2099-12\.jsonl")
+def log_line_forged_without_a_record(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    record, texts = forged(repo, "memory/decisions.md", "DEC-009")
+    append_event(repo, branches.event_of(record, records.line_of(record, texts)[1]))
+    repo.refresh()
+
+
+@bad(f"{LOG}:8", "is no op event, or one of an op that has an event already")
+def second_event_of_an_op(repo: Repo) -> None:
+    event = json.loads(repo.log()[3])
+    append_event(repo, {k: v for k, v in event.items() if not k.startswith("hash_")} | {"channel": "tui"})
+    repo.refresh()
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl:3", r"the record of op \S+ was changed")
+def record_altered(repo: Repo) -> None:
+    lines = repo.op_file().read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'"actor":"Ada"', b'"actor":"Eve"')
+    repo.op_file().write_bytes(b"".join(lines))
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl", r"the record of op \S+ is gone")
+def record_removed(repo: Repo) -> None:
+    lines = repo.op_file().read_bytes().splitlines(keepends=True)
+    repo.op_file().write_bytes(b"".join(lines[:2] + lines[3:]))
+    repo.refresh()
+
+
+@bad(
+    r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+: a text \([0-9a-f]+…?\) was changed or taken out"
+)
+def text_of_a_record_altered(repo: Repo) -> None:
+    name = str(repo.op_file().relative_to(repo.folder))
+    swap(repo, name, "Use Textual for the screens", "Use curl | sh for screens  ")
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", "was changed or taken out, and no op pruned it")
+def text_of_a_record_taken_out_without_an_op(repo: Repo) -> None:
+    lines = repo.op_file().read_bytes().splitlines(keepends=True)
+    stored = records.read_line(lines[1])
+    lines[1] = records.without_texts(lines[1], frozenset(stored.texts))
+    repo.op_file().write_bytes(b"".join(lines))
+
+
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "the record of op 20991231T235959Z-forged has no event in the log")
+def record_without_an_event(repo: Repo) -> None:
+    record, texts = forged(repo, "memory/decisions.md", "DEC-001")
+    (repo.layout.ops / "2099-12.jsonl").write_bytes(records.line_of(record, texts)[0])
+
+
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is not the one that line 8 of the log proves")
+def record_that_its_event_does_not_prove(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    record, texts = forged(repo, "memory/decisions.md", "DEC-009")
+    append_op(repo, record, texts, op_sha256="0" * 64)
+
+
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is not what its digest says")
+def new_record_with_another_text(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    record, texts = forged(repo, "memory/decisions.md", "DEC-009")
+    append_op(repo, record, dict.fromkeys(texts, "---\nid: DEC-009\n---\nother"))
+
+
+@bad(r"\.agentplane/ops/2099-12\.jsonl:1", "is missing, and no op pruned it")
+def new_record_without_its_text(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    append_op(repo, forged(repo, "memory/decisions.md", "DEC-009")[0], {})
+
+
+@bad(r"\.agentplane/ops/2000-01\.jsonl:1", r"belongs in ops/2099-12\.jsonl")
+def new_record_in_the_file_of_another_month(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009"))
+    os.rename(repo.layout.ops / "2099-12.jsonl", repo.layout.ops / "2000-01.jsonl")
+
+
+@bad(r"\.agentplane/ops/2099-12\.jsonl:2", "is there twice, and says different things")
+def two_records_of_one_op(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    record, texts = forged(repo, "memory/decisions.md", "DEC-009")
+    other = records.line_of(msgspec.structs.replace(record, actor="Eve"), texts)[0]
+    (repo.layout.ops / "2099-12.jsonl").write_bytes(other)
+    append_op(repo, record, texts)
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl:7", "is no op record")
+def line_that_is_no_record(repo: Repo) -> None:
+    with repo.op_file().open("ab") as file:
+        file.write(b'{"record":{"op":' + b"[" * 100_000 + b"\n")
+
+
+@bad(f"{LOG}:9", r"op \S+ \(approve of CAND-\w+, DEC-003\) came over the channel `mcp`, over which nobody")
+def approval_over_mcp(repo: Repo) -> None:
+    id_ = repo.plane().propose(decision("Deploys wait for the bank."))
+    repo.plane("codex", "mcp", "codex").approve([id_])
+
+
+@bad(f"{LOG}:9", "came over the channel `hook`")
+def approval_over_a_hook(repo: Repo) -> None:
+    id_ = repo.plane().propose(decision("Deploys wait for the bank."))
+    repo.plane("Ada", "hook", "bash").approve([id_])
+
+
+@bad(f"{LOG}:9", "came over the channel `api`")
+def approval_by_a_program(repo: Repo) -> None:
+    id_ = repo.plane().propose(decision("Deploys wait for the bank."))
+    repo.plane("Ada", "api", "python").approve([id_])
+
+
+@bad(f"{LOG}:9", r"was done by the tool claude-code \(started by claude-code\)")
+def approval_in_the_shell_of_a_tool(repo: Repo) -> None:
+    id_ = repo.plane().propose(decision("Deploys wait for the bank."))
+    repo.plane("claude-code", "terminal", "claude-code").approve([id_])
+
+
+@bad(f"{LOG}:9", "came by a policy that the settings of the base do not have")
+def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.1\n")
+    id_ = repo.plane().propose(decision("Deploys wait for the bank."))
+    repo.plane("Ada", "policy", "python").approve([id_])
+
+
+@bad(f"{LOG}:8", r"\(prune\) came over the channel `mcp`")
+def prune_by_a_tool(repo: Repo) -> None:
+    digest = next(iter(records.read_line(repo.op_file().read_bytes().splitlines(keepends=True)[1]).texts))
+    record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="prune", channel="mcp", prunes=[digest])
+    append_op(repo, msgspec.structs.replace(record, changes=[]), {})
+
+
+@bad(f"{LOG}:8", "came over the channel `mcp`")
+def shelf_entry_that_an_op_called_propose_writes(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009", verb="propose", channel="mcp"))
+
+
+@bad(f"{LOG}:8", r"gives CAND-\w+ a second time")
+def waiting_candidate_proposed_over(repo: Repo) -> None:
+    path = f"{MEMORY}/candidates.md"
+    swap(repo, path, "carry a signature", "carry no signature")
+    (block,) = document.parse(repo.path(path).read_bytes()).blocks
+    append_op(repo, *forged(repo, INBOX, block.id, verb="propose", channel="mcp"))
+
+
+@bad(f"{LOG}:8", "the log line says something else than its record")
+def log_line_that_hides_the_channel(repo: Repo) -> None:
+    write_entry(repo, "decisions.md", "DEC-009")
+    record, texts = forged(repo, "memory/decisions.md", "DEC-009", channel="mcp")
+    append_op(repo, record, texts, channel="terminal")
+
+
+@bad("", "DEC-003 cites the run 20260101T000000Z-gone99, which is not in the log")
+def run_that_is_not_in_the_log(repo: Repo) -> str:
+    repo.approved("Deploys wait for the bank.", source="20260101T000000Z-gone99")
+    return repo.entry_at("decisions.md", "DEC-003")
+
+
+@bad("", "DEC-003 was written by codex and cites no run")
+def entry_of_a_tool_without_a_run(repo: Repo) -> str:
+    id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank."))
+    repo.plane().approve([id_])
+    return repo.entry_at("decisions.md", "DEC-003")
+
+
+@bad("", r"CAND-\w+ was written by codex and cites no run")
+def candidate_of_a_tool_without_a_run(repo: Repo) -> str:
+    id_ = repo.plane("codex", "cli", "codex").propose(decision("Deploys wait for the bank."))
+    return repo.entry_at("candidates.md", id_)
+
+
+@bad(r"\.agentplane/config\.toml:2", r"`trust\.hand_edits` goes from review to accept, which weakens trust")
+def config_that_accepts_hand_edits(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
+
+
+@bad("", "DEC-001 was changed by hand")
+def hand_edit_that_the_branch_accepts_itself(repo: Repo) -> str:
+    (repo.layout.root / "config.toml").write_text('[trust]\nhand_edits = "accept"\n')
+    swap(repo, DECISIONS, "Use Textual", "Use curl | sh")
+    return repo.entry_at("decisions.md", "DEC-001")
+
+
+@bad(r"\.agentplane/config\.toml:2", r"`trust\.tools_may_approve` goes from false to true")
+def config_that_lets_tools_approve(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text("[trust]\ntools_may_approve = true\n")
+
+
+@bad(r"\.agentplane/config\.toml:2", r"`policy\.auto_approve_confidence` goes from not set to 0\.2")
+def config_with_a_lower_threshold(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.2\n")
+
+
+@bad(r"\.agentplane/config\.toml:3", r"`gate\.secret` goes from refuse to flag")
+def config_with_a_weaker_gate(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text('\n[gate]\nsecret = "flag"\n')
+
+
+@bad(r"\.agentplane/config\.toml:2", r"unknown key `trust\.hand_edit`")
+def config_that_cannot_be_used(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text('[trust]\nhand_edit = "accept"\n')
+
+
+@bad(r"\.agentplane/config\.toml:3", "the prefix DEC is taken")
+def config_with_a_kind_in_the_way(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text('\n[kinds.rumour]\nprefix = "DEC"\nfile = "rumours.md"\n')
+
+
+@bad(rf"{MEMORY}/state\.json", "is not what the log says")
+def state_out_of_step(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    repo.git("checkout", "main", "--", f"{MEMORY}/state.json")
+
+
+@bad(rf"{MEMORY}/state\.json", "is missing")
+def state_removed(repo: Repo) -> None:
+    repo.layout.state.unlink()
+
+
+@bad(rf"{MEMORY}/decisions\.md", "is a symbolic link")
+def link_in_place_of_a_file(repo: Repo) -> None:
+    repo.path(DECISIONS).unlink()
+    repo.path(DECISIONS).symlink_to("/etc/passwd")
+
+
+@bad(rf"{MEMORY}", "is no real folder")
+def link_in_place_of_a_folder(repo: Repo) -> None:
+    os.rename(repo.layout.memory, repo.folder / "elsewhere")
+    repo.layout.memory.symlink_to("../elsewhere")
+
+
+def settled(repo: Repo, *edits: Edit) -> None:
+    """An op that says it brings branches together."""
+    by = Origin("agentplane", "merge", "git")
+    repo.plane().store.commit(lambda _: Plan("settle", edits), by)
+
+
+@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+def settling_that_writes_a_text(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"Use Textual", b"Use Rich")))
+
+
+@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+def settling_that_changes_a_field(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"accepted", b"deprecated")))
+
+
+@bad(f"{LOG}:8", "gives DEC-009 a text that no other op approved")
+def settling_that_brings_an_entry(repo: Repo) -> None:
+    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    settled(repo, Edit("DEC-009", "memory/decisions.md", text.replace(b"DEC-001", b"DEC-009")))
+
+
+@bad(f"{LOG}:8", "takes DEC-001 out, which nobody decided")
+def settling_that_takes_an_entry_out(repo: Repo) -> None:
+    settled(repo, Edit("DEC-001", "memory/decisions.md", None))
+
+
+@bad(rf"{MEMORY}/artifacts\.json", "is not what the log says")
+def artifacts_out_of_step(repo: Repo) -> None:
+    swap(repo, f"{MEMORY}/artifacts.json", "artifacts@1", "artifacts@2")
+
+
+@bad(r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+ cannot be read any more")
+def texts_of_a_record_that_are_no_json(repo: Repo) -> None:
+    lines = repo.op_file().read_bytes().splitlines(keepends=True)
+    head, seam, _ = lines[1].partition(b',"texts":{')
+    lines[1] = head + seam + b"garbage}}\n"
+    repo.op_file().write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_branch_is_refused(repo: Repo, name: str) -> None:
+    spoil, where, what = BAD[name]
+    place = spoil(repo)
+    repo.commit(name)
+
+    found = repo.check()
+
+    pattern = re.escape(place) if place else where
+    fitting = [row for row in found if re.fullmatch(pattern, row.where) and re.search(what, row.what)]
+    assert fitting, found
+    assert all(row.remedy for row in found)
+    assert fitting[0].severity == ("warning" if re.search("weakens|artifacts", str(fitting[0])) else "error")
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_the_base_is_not_blamed_for_what_was_wrong_before(repo: Repo, name: str) -> None:
+    """A branch that grows from a bad one and leaves the plane alone passes."""
+    BAD[name][0](repo)
+    repo.commit(name)
+    repo.git("checkout", "-q", "-b", "later")
+    repo.path("README.md").write_text("# Changed\n")
+    repo.commit()
+    assert repo.check("work") == []

@@ -1,0 +1,488 @@
+"""Good branches: whatever people do with the program passes."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput
+from agentplane.memory.verbs import Proposal
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Edit, Plan, Snapshot, Store
+from agentplane.review.resolve import Choice
+from agentplane.runs import guard
+from agentplane.text import header
+from tests.conftest import decision, plane_in
+from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry
+
+
+DECISIONS = f"{MEMORY}/decisions.md"
+
+
+def edit(plane: Plane, id_: str, old: str, new: str) -> None:
+    entry = plane.memory().get(id_)
+    text = plane.memory().snapshot.core(entry.file, entry.id)
+    assert text
+    assert plane.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
+
+
+def nothing(repo: Repo) -> None:
+    repo.path("README.md").write_text("# Other\n")
+
+
+def propose(repo: Repo) -> None:
+    repo.plane().propose(decision("Deploys wait for the bank."))
+
+
+def propose_and_approve(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+
+
+def approve_what_waited(repo: Repo) -> None:
+    plane = repo.plane()
+    plane.approve(plane.memory().inbox_ids)
+
+
+def reject(repo: Repo) -> None:
+    plane = repo.plane()
+    plane.reject(plane.memory().inbox_ids, "not now")
+
+
+def edit_an_entry(repo: Repo) -> None:
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use Textual 8")
+
+
+def edit_a_candidate_of_a_tool(repo: Repo) -> None:
+    """A text that a person has edited is that person's."""
+    id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank."))
+    edit(repo.plane(), id_, "for the bank", "for the clearing house")
+    repo.plane().approve([id_])
+
+
+def tool_that_cites_its_run(repo: Repo) -> None:
+    codex = repo.plane("codex", "mcp", "codex")
+    codex.write_log({"run_id": "20260202T101502Z-abcdef", "tool": "codex"})
+    codex.propose(decision("Deploys wait for the bank.", source="20260202T101502Z-abcdef"))
+
+
+def approve_what_a_tool_proposed(repo: Repo) -> None:
+    id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank.", source=RUN))
+    repo.plane(channel="tui").approve([id_])
+
+
+def deprecate(repo: Repo) -> None:
+    repo.plane().deprecate(["DEC-001"], "over")
+
+
+def supersede(repo: Repo) -> None:
+    plane = repo.plane()
+    id_ = plane.propose(decision("Use Rich for the screens."))
+    plane.approve([id_], Choice(supersede=("DEC-001",)))
+
+
+def undo_and_redo(repo: Repo) -> None:
+    plane = repo.plane()
+    repo.approved("Deploys wait for the bank.")
+    edit(plane, "DEC-003", "bank", "clearing house")
+    for step in (plane.undo, plane.undo, plane.redo, plane.redo, plane.undo):
+        step()
+
+
+def undo_what_the_base_approved(repo: Repo) -> None:
+    repo.plane().undo("".join(note.op for note in repo.plane().ops(1) if note.verb == "approve") or None)
+    repo.plane().undo()
+
+
+def adopt_changes_by_hand(repo: Repo) -> None:
+    swap(repo, DECISIONS, "Use Textual", "Use Textual 8")
+    write_entry(repo, "decisions.md", "DEC-007", "Written by hand.")
+    repo.plane().adopt()
+
+
+def adopt_a_removal(repo: Repo) -> None:
+    data = repo.path(DECISIONS).read_text()
+    repo.path(DECISIONS).write_text(data[: data.index("---\nid: DEC-002")])
+    repo.plane().adopt()
+
+
+def adopt_a_move_to_another_file(repo: Repo) -> None:
+    data = repo.path(DECISIONS).read_text()
+    at = data.index("---\nid: DEC-002")
+    repo.path(DECISIONS).write_text(data[:at])
+    repo.path(f"{MEMORY}/more.md").write_text(data[at:])
+    repo.plane().adopt()
+
+
+def revert_a_change_by_hand(repo: Repo) -> None:
+    swap(repo, DECISIONS, "Use Textual", "Use Rich")
+    repo.plane().revert()
+
+
+def prune(repo: Repo) -> None:
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use it")
+    repo.plane().prune("Use Textual")
+
+
+def prune_what_the_branch_brought(repo: Repo) -> None:
+    repo.approved("The password is swordfish.")
+    edit(repo.plane(), "DEC-003", "swordfish", "elsewhere")
+    repo.plane().prune("swordfish")
+
+
+def write_a_run(repo: Repo) -> None:
+    repo.plane("codex", "api", "python").write_log(
+        {"task": "ui", "summary": "nested ☃", "inputs": [{"a": [1.5]}]}
+    )
+
+
+def other_prose(repo: Repo) -> None:
+    """Prose between entries is given to no tool."""
+    data = repo.path(DECISIONS).read_text()
+    repo.path(DECISIONS).write_text(data.replace("# Decisions\n", "# Our decisions\n"))
+
+
+def other_line_ends(repo: Repo) -> None:
+    repo.path(DECISIONS).write_bytes(repo.path(DECISIONS).read_bytes().replace(b"\n", b"\r\n"))
+
+
+def stricter_settings(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text(
+        '[gate]\nrandom = "refuse"\n\n[kinds.preference]\nprefix = "PREF"\nfile = "preferences.md"\n'
+    )
+
+
+def entry_of_a_kind_of_its_own(repo: Repo) -> None:
+    stricter_settings(repo)
+    plane = repo.plane()
+    plane.approve([plane.propose(Proposal(type="preference", statement="Tabs."))])
+
+
+GOOD: list[Callable[[Repo], None]] = [
+    nothing,
+    propose,
+    propose_and_approve,
+    approve_what_waited,
+    reject,
+    edit_an_entry,
+    edit_a_candidate_of_a_tool,
+    tool_that_cites_its_run,
+    approve_what_a_tool_proposed,
+    deprecate,
+    supersede,
+    undo_and_redo,
+    undo_what_the_base_approved,
+    adopt_changes_by_hand,
+    adopt_a_removal,
+    adopt_a_move_to_another_file,
+    revert_a_change_by_hand,
+    prune,
+    prune_what_the_branch_brought,
+    write_a_run,
+    other_prose,
+    other_line_ends,
+    stricter_settings,
+    entry_of_a_kind_of_its_own,
+]
+
+
+@pytest.mark.parametrize("change", GOOD, ids=lambda change: change.__name__)
+def test_a_good_branch_passes(repo: Repo, change: Callable[[Repo], None]) -> None:
+    change(repo)
+    assert repo.check() == []
+    repo.commit()
+    assert repo.check() == []
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "work")
+    assert repo.check("work") == []
+    assert repo.check("main~1") == []
+
+
+def resolved(repo: Repo) -> None:
+    """After a merge that stopped: both sides of the Markdown, either side of the views, and the views made anew."""
+    for name in repo.git("diff", "--name-only", "--diff-filter=U").split():
+        path = repo.path(name)
+        if name.endswith(".md"):
+            kept = [line for line in path.read_text().splitlines(keepends=True) if line[:7] not in MARKS]
+            path.write_text("".join(kept))
+        else:
+            repo.git("checkout", "--ours", "--", name)
+    repo.plane().status()
+
+
+MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+
+
+def merge(repo: Repo, other: str) -> None:
+    repo.git("merge", "-q", "--no-commit", "--no-ff", other, fails=_stops(repo, other))
+    resolved(repo)
+    repo.commit("merged")
+
+
+def _stops(repo: Repo, other: str) -> bool:
+    """Whether git will stop: asked of a copy, so that the real merge is told what to expect."""
+    copy = Path(f"{repo.folder}-copy")
+    shutil.copytree(repo.folder, copy, symlinks=True)
+    done = os.system(f"cd {copy} && git merge -q --no-commit --no-ff {other} >/dev/null 2>&1")
+    shutil.rmtree(copy)
+    return done != 0
+
+
+def on_main(repo: Repo) -> None:
+    """Work that goes on on main meanwhile: a fact, so that the files do not meet."""
+    repo.commit("work")
+    repo.git("checkout", "-q", "main")
+    plane = repo.plane()
+    plane.write_log({"task": "main"})
+    statement = "The bank's file arrives at night."
+    plane.approve([plane.propose(Proposal(type="fact", statement=statement, evidence=["README.md"]))])
+    repo.commit("main goes on")
+
+
+def test_a_base_that_went_on_takes_nothing_from_the_branch(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    on_main(repo)
+    repo.git("checkout", "-q", "work")
+    assert repo.check() == []
+
+
+def test_main_merged_into_the_branch(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    on_main(repo)
+    repo.git("checkout", "-q", "work")
+    merge(repo, "main")
+    assert len(repo.plane().memory().snapshot.ledger.heads) == 2
+    assert repo.check() == []
+    repo.approved("Logs go to standard error.")
+    repo.commit()
+    assert repo.check() == []
+
+
+def test_the_branch_merged_into_main_as_ci_checks_it_out(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    on_main(repo)
+    merge(repo, "work")
+    assert repo.check("main~1") == []
+    assert repo.check("work") == []
+
+
+def test_the_branch_rebased_onto_main(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    on_main(repo)
+    repo.git("checkout", "-q", "work")
+    repo.git("rebase", "-q", "main", fails=True)
+    resolved(repo)
+    repo.git("add", "-A")
+    repo.git("-c", "core.editor=true", "rebase", "--continue")
+    assert repo.git("merge-base", "main", "work") == repo.git("rev-parse", "main")
+    assert repo.check() == []
+
+
+def test_branches_of_two_clones_merged(repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "-q", "-b", "main", str(repo.folder), str(tmp_path / "clone"))
+    other = Repo(tmp_path / "clone")
+    plane = other.plane("Mara")
+    plane.propose(decision("Buttons have round corners."))
+    plane.write_log({"task": "buttons"})
+    other.commit("of the clone")
+    repo.approved("Deploys wait for the bank.")
+    repo.commit("of the first")
+    repo.git("fetch", "-q", str(other.folder), "main:theirs")
+    merge(repo, "theirs")
+    assert repo.check() == []
+    assert repo.check("theirs") == []
+
+
+def test_an_op_that_brings_branches_together(repo: Repo) -> None:
+    """Another id for what a person approved, its links, and what is left over in the inbox: nobody is asked for that."""
+    repo.approved("Deploys wait for the bank.")
+    by = Origin("agentplane", "merge", "git")
+
+    def plan(snapshot: Snapshot) -> Plan:
+        text = snapshot.core("memory/decisions.md", "DEC-003") or b""
+        other = snapshot.core("memory/decisions.md", "DEC-001") or b""
+        edits = [
+            Edit("DEC-003", "memory/decisions.md", None),
+            Edit("DEC-004", "memory/decisions.md", text.replace(b"DEC-003", b"DEC-004"), was="DEC-003"),
+            Edit("DEC-001", "memory/decisions.md", header.set_fields(other, {"supersedes": ["DEC-004"]})),
+            Edit(
+                "CAND-LEFT22",
+                "memory/candidates.md",
+                header.new_core({"id": "CAND-LEFT22"}, "Decision: Other."),
+            ),
+        ]
+        return Plan("settle", edits)
+
+    repo.plane().store.commit(plan, by)
+    assert repo.check() == []
+
+
+def test_histories_that_cross(repo: Repo) -> None:
+    """Each side merged the other: there are two bases, and what either knew must still be there."""
+    repo.approved("Deploys wait for the bank.")
+    on_main(repo)
+    repo.git("tag", "m1")
+    repo.git("checkout", "-q", "work")
+    repo.git("tag", "w1")
+    merge(repo, "m1")
+    repo.approved("Logs go to standard error.")
+    repo.commit()
+    repo.git("checkout", "-q", "main")
+    merge(repo, "w1")
+    repo.git("checkout", "-q", "work")
+    assert len(repo.git("merge-base", "--all", "main", "work").split()) == 2
+    assert repo.check() == []
+
+    whole = repo.log()
+    for tag in ("m1", "w1"):
+        base = {
+            line.encode() for line in repo.git("show", f"{tag}:{MEMORY}/log.jsonl").splitlines(keepends=True)
+        }
+        other = "w1" if tag == "m1" else "m1"
+        known = repo.git("show", f"{other}:{MEMORY}/log.jsonl").encode()
+        own = [line for line in whole if line in base and line not in known]
+        repo.layout.log.write_bytes(b"".join(line for line in whole if line not in own[-1:]))
+        assert any("of the base" in row.what for row in repo.check())
+
+
+def test_a_branch_that_makes_the_plane(git_project: Path) -> None:
+    repo = Repo(git_project)
+    repo.git("checkout", "-q", "-b", "work")
+    plane_in(git_project)
+    repo.approved("Use Textual.")
+    assert repo.check() == []
+    repo.commit()
+    assert repo.check() == []
+    write_entry(repo, "decisions.md", "DEC-009")
+    (row,) = repo.check()
+    assert row.where == repo.entry_at("decisions.md", "DEC-009")
+
+
+def test_the_first_commit_of_all(project: Path) -> None:
+    repo = Repo(project)
+    repo.git("init", "-q")
+    plane_in(project)
+    repo.approved("Use Textual.")
+    assert repo.check("HEAD") == []
+    write_entry(repo, "decisions.md", "DEC-009")
+    assert "agentplane init" not in repo.check("HEAD")[0].remedy
+    with pytest.raises(BadInput, match="no commit `main`"):
+        repo.check("main")
+
+
+def at(repo: Repo, folder: Path, base: str = "main") -> guard.Checked:
+    return guard.check(Layout(root=(folder / ".agentplane").resolve()), base)
+
+
+def test_a_plane_in_a_folder_of_the_repository(git_project: Path) -> None:
+    repo = Repo(git_project)
+    folder = git_project / "services" / "pay: 100%, ünï"
+    folder.mkdir(parents=True)
+    plane = plane_in(folder)
+    plane.approve([plane.propose(decision("Use Textual."))])
+    repo.commit()
+    repo.git("checkout", "-q", "-b", "work")
+    assert at(repo, folder).findings == []
+    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    assert at(repo, folder).findings == []
+    page = folder / ".agentplane" / "memory" / "decisions.md"
+    page.write_text(page.read_text().replace("Textual", "Rich"))
+    (row,) = at(repo, folder).findings
+    assert row.where == "services/pay: 100%, ünï/.agentplane/memory/decisions.md:5"
+
+
+def test_a_plane_that_was_moved_is_held_against_what_it_was(repo: Repo) -> None:
+    sub = repo.folder / "sub"
+    sub.mkdir()
+    os.rename(repo.layout.root, sub / ".agentplane")
+    repo.commit("moved")
+    (row,) = at(repo, sub).findings
+    assert (row.severity, row.where) == ("info", "sub/.agentplane/")
+    assert "moved here from .agentplane/" in row.what
+    log = sub / ".agentplane/memory/log.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:4]))
+    assert any("lines 5 to 7 of the base" in row.what for row in at(repo, sub).findings)
+
+
+def test_a_second_plane_is_no_moved_one(repo: Repo) -> None:
+    sub = repo.folder / "sub"
+    sub.mkdir()
+    plane_in(sub)
+    assert at(repo, sub).findings == []
+
+
+def test_settings_of_the_base_count(repo: Repo) -> None:
+    """What the base allows passes: hand edits where they count at once, policy, and tools that may approve."""
+    repo.git("checkout", "-q", "main")
+    (repo.layout.root / "config.toml").write_text(
+        '[trust]\nhand_edits = "accept"\ntools_may_approve = true\n[policy]\nauto_approve_confidence = 0.8\n'
+    )
+    repo.commit("loose settings")
+    repo.git("checkout", "-q", "-b", "loose")
+    fact = {"statement": "The bank answers 429.", "confidence": 0.9, "evidence": ["README.md"], "run_id": RUN}
+    assert repo.plane().promote_fact(fact).approved
+    swap(repo, DECISIONS, "Use Textual", "Use Textual 8")
+    assert repo.check() == []
+    repo.plane("claude-code", "cli", "claude-code").propose(
+        decision("Logs go to standard error.", source=RUN)
+    )
+    plane = repo.plane("claude-code", "cli", "claude-code")
+    plane.approve(plane.memory().inbox_ids[-1:])
+    assert repo.check() == []
+    plane = repo.plane("claude-code", "mcp", "claude-code")
+    plane.approve([plane.propose(decision("Deploys wait for the bank.", source=RUN))])
+    (row,) = repo.check()
+    assert "`mcp`" in row.what
+    write_entry(repo, "candidates.md", "CAND-HAND22", status="proposed")
+    assert [row.what[:11] for row in repo.check()] == ["CAND-HAND22", "op " + plane.ops(1)[0].op[:8]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"confidence": 0.7}, {"evidence": []}, {"source": "20260101T000000Z-gone99"}, {"type": "decision"}],
+)
+def test_a_policy_approves_only_what_it_says(repo: Repo, more: dict[str, object]) -> None:
+    repo.git("checkout", "-q", "main")
+    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.8\n")
+    repo.commit("a policy")
+    repo.git("checkout", "-q", "-b", "sure")
+    fields = {"type": "fact", "confidence": 0.9, "evidence": ["README.md"], "source": RUN} | more
+    plane = Plane(Store(repo.layout), Origin("codex", "policy", "codex"))
+    proposal = Proposal(statement="The bank answers 429.", **fields)  # type: ignore[arg-type]
+    plane.approve([plane.propose(proposal)])
+    assert any("is not what the base's policy approves" in row.what for row in repo.check())
+
+
+def test_two_branches_that_gave_one_id(repo: Repo) -> None:
+    """Both texts must be there in the end; whichever was dropped is named."""
+    repo.approved("Deploys wait for the bank.")
+    repo.commit("work")
+    repo.git("checkout", "-q", "main")
+    repo.approved("Logs go to standard error.")
+    repo.commit("main")
+    repo.git("checkout", "-q", "work")
+    repo.git("merge", "-q", "main", fails=True)
+    repo.git("checkout", "--theirs", "--", DECISIONS, f"{MEMORY}/candidates.md", f"{MEMORY}/state.json")
+    repo.plane().status()
+    repo.commit("merged, and one text lost")
+    where = repo.entry_at("decisions.md", "DEC-003")
+    found = repo.check()
+    assert [row for row in found if row.where == where and "two branches gave DEC-003" in row.what], found
+
+    write_entry(repo, "decisions.md", "DEC-004", "Deploys wait for the bank.")
+    repo.plane().adopt()
+    assert repo.check() == []
+
+
+def test_nothing_is_written(repo: Repo) -> None:
+    def state() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in repo.folder.rglob("*") if path.is_file()}
+
+    shutil.rmtree(repo.layout.cache)
+    repo.layout.state.unlink()
+    before = state()
+    repo.check()
+    assert state() == before
