@@ -1,7 +1,9 @@
 """`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 
 import msgspec
 
@@ -48,6 +50,13 @@ def write(layout: Layout, made: Pack) -> bool:
         if name in changed:
             files.write_atomic(layout.file(name), data)
     return bool(changed)
+
+
+def revision(root: Path) -> str | None:
+    """The revision of the pack on the disk, by its first line."""
+    data = files.read_if(root / ACTIVE) or b""
+    found = re.match(rb"# Project memory, revision ([0-9A-Za-z]{1,40})", data)
+    return found[1].decode() if found else None
 
 
 def _last_run(layout: Layout, task: str | None) -> LastRun | None:

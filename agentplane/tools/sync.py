@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.context import active
 from agentplane.context.pack import Pack
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
@@ -65,6 +66,24 @@ def write(project: Path, plane: str, tools: Sequence[Tool], pack: Pack) -> list[
     return done
 
 
+class Holder(msgspec.Struct, frozen=True):
+    """A file with memory in it, who reads it, and of which revision it is."""
+
+    path: str
+    tools: tuple[str, ...]
+    revision: str
+
+
+def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
+    """The files that hold memory now. Reads no more than these files."""
+    found = []
+    for path, users in _by_file(project, tools).items():
+        held = _held(project, plane, path, users)
+        if held is not None:
+            found.append(Holder(path, tuple(tool.name for tool in users), held))
+    return found
+
+
 def remove(project: Path, tools: Iterable[Tool]) -> list[str]:
     """Takes our part out of the files; those that were made for it go. Says which files."""
     done = []
@@ -108,13 +127,17 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], pack:
         diff, added = _edits(data, found, _text(plane, users, pack))
         return Standing(path, names, "edited", found.revision, diff=diff, added=added)
     current = data == _wanted(project, plane, path, users, pack)
-    return Standing(path, names, "current" if current else "old", found.revision)
+    if _only_imports(users):
+        current = current and files.read_if(project / plane / active.ACTIVE) == pack.text.encode()
+    revision = _held(project, plane, path, users)
+    return Standing(path, names, "current" if current else "old", revision)
 
 
 def _wanted(project: Path, plane: str, path: str, users: Sequence[Tool], pack: Pack) -> bytes:
     data = files.read_if(_real(project, path))
     header = _header(users[0].target)
-    return block.put(data, _text(plane, users, pack), pack.receipt.revision, header=header)
+    revision = "" if _only_imports(users) else pack.receipt.revision
+    return block.put(data, _text(plane, users, pack), revision, header=header)
 
 
 def _header(target: Target) -> bytes:
@@ -124,9 +147,26 @@ def _header(target: Target) -> bytes:
 
 def _text(plane: str, users: Sequence[Tool], pack: Pack) -> str:
     """What the block holds: the memory itself, unless every tool that reads this file follows imports."""
-    if all(tool.target.form == "import" for tool in users):
+    if _only_imports(users):
         return f"@{ACTIVE.replace('.agentplane', plane, 1)}\n"
     return pack.text
+
+
+def _only_imports(users: Sequence[Tool]) -> bool:
+    """Then the block is the same for every revision, and the memory is where it points to."""
+    return all(tool.target.form == "import" for tool in users)
+
+
+def _held(project: Path, plane: str, path: str, users: Sequence[Tool]) -> str | None:
+    """The revision that a file gives its readers; None where it holds nothing of ours."""
+    try:
+        data = files.read_if(_real(project, path))
+        found = None if data is None else block.find(data)
+        if found is None:
+            return None
+        return (active.revision(project / plane) or "") if _only_imports(users) else found.revision
+    except AgentplaneError:
+        return None
 
 
 def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | None:

@@ -23,6 +23,19 @@ def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -
     assert not (project / "CLAUDE.md").exists()
 
 
+def test_a_promotion_names_the_tools_with_old_memory(plane: Plane, project: Path, person: Cli) -> None:
+    first, second, third = (plane.propose(decision(text)) for text in UNLIKE[:3])
+    assert "old memory" not in person("approve", first).err
+    person("sync", "--tools", "codex,claude")
+    err = person("approve", second).err
+    assert "old memory in CLAUDE.md (claude-code), AGENTS.md (codex" in err
+    assert "agentplane sync" in err
+    data = person("approve", third, "--json").json("op")
+    assert sorted(one["path"] for one in data["old_memory"]) == ["AGENTS.md", "CLAUDE.md"]
+    person("sync")
+    assert person("undo", "--json").json("op")["old_memory"]
+
+
 def test_sync_json_names_files_and_states(plane: Plane, cli: Cli) -> None:
     data = cli("sync", "--tools", "gemini", "--json").json("sync")
     assert data["written"] == ["GEMINI.md"]
