@@ -35,7 +35,7 @@ def tools_command(as_json: bool) -> None:
     for row in sorted(rows, key=lambda row: not (row.in_project or row.installed)):
         standing = stands[row.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        cells = [(row.tool.title, 22), (where, 9), (_said(standing), 18)]
+        cells = [(row.tool.title, 22), (where, 9), (_said(standing), 25)]
         out.line(out.row(cells, row.tool.target.path))
 
 
@@ -115,7 +115,7 @@ def _said(standing: Standing) -> str:
     words = {"current": "current", "old": "old", "absent": "not wired", "edited": "edited inside"}[
         standing.state
     ]
-    return f"{words}, {one_line(standing.revision, 12)}" if standing.revision else words
+    return f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
 
 
 def _row(row: found.Found, standing: Standing) -> dict[str, object]:

@@ -19,6 +19,7 @@ import click
 import msgspec
 
 from agentplane.cli.app import COMMANDS, cli
+from agentplane.tools.table import TOOLS
 from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions
@@ -76,9 +77,22 @@ def _first_line(path: Path) -> str:
     return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
 
 
+def tools() -> str:
+    """The table of coding tools."""
+    forms = {"block": "a block in it", "import": "an import line in it", "rule": "a file of our own"}
+    rows = [
+        f"| {tool.title} | `{tool.name}` | `{tool.target.path}` | {forms[tool.target.form]} | {tool.hint} |"
+        for tool in TOOLS
+    ]
+    return (
+        "\n".join(["| tool | name | file | what it gets | once |", "| --- | --- | --- | --- | --- |", *rows])
+        + "\n"
+    )
+
+
 def filled(text: str) -> str:
     """A page with its generated parts as they should be."""
-    makers = {"commands": commands, "modules": modules, "keys": actions.as_markdown}
+    makers = {"commands": commands, "modules": modules, "keys": actions.as_markdown, "tools": tools}
     return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
 
 
