@@ -2,12 +2,13 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
 # Variables that would point git at another repository than the folder's own (set inside git hooks).
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+_BLOCK = 1 << 20
 
 
 def run(folder: Path, *words: str) -> str | None:
@@ -20,13 +21,11 @@ def output(
     folder: Path, *words: str, more: Mapping[str, str] | None = None, seconds: float = 10
 ) -> bytes | None:
     """The bytes that a git command prints, with `more` in its environment; None where it fails or there is no git."""
-    environment = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", **(more or {})}
     try:
         done = subprocess.run(
             ("git", *words),
             cwd=folder,
-            env=environment,
+            env=_environment(more or {}),
             capture_output=True,
             timeout=seconds,
             stdin=subprocess.DEVNULL,
@@ -34,6 +33,29 @@ def output(
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def stream(folder: Path, *words: str, more: Mapping[str, str]) -> Iterator[bytes]:
+    """What a git command prints, block by block, for what is too large to hold at once."""
+    try:
+        process = subprocess.Popen(
+            ("git", *words),
+            cwd=folder,
+            env=_environment(more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+    with process:
+        while process.stdout and (block := process.stdout.read(_BLOCK)):
+            yield block
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", **more}
 
 
 def head(folder: Path) -> str | None:
