@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
@@ -83,9 +84,13 @@ def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
     before = {finding.where for finding in collect(store) if finding.fixable}
     usable = _usable(store)
-    done = [*usable.mend(), *(f"made {name}" for name in create.complete(store.layout))]
+    done = usable.mend()
+    with suppress(AgentplaneError):  # what stands in the way is a finding
+        done += [f"made {name}" for name in create.complete(store.layout)]
     # What of a capsule is shared, and how much of an output is kept, is not to be guessed.
-    done += repair.mend(store) if usable is store else ()
+    if usable is store:
+        with suppress(AgentplaneError):
+            done += repair.mend(store)
     left = {finding.where for finding in collect(store) if finding.fixable}
     told = " ".join(done)
     return done + [

@@ -158,8 +158,9 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         elif name in unused:
             what, remedy = "is left over from a run that never began", "`agentplane doctor --fix` removes it."
             yield Finding("info", where, what, remedy, fixable=True)
-        elif (layout.runs / name).is_symlink():
-            yield Finding("error", where, "is a symbolic link", "delete it, or put the folder itself there.")
+        elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
+            what = "is a symbolic link, or its work/ is one"
+            yield Finding("error", where, what, "delete the link, or put the folder itself there.")
         elif run := session.load(layout, name):
             if not session.is_alive(run):
                 what = "is a run whose process is gone, and it was not sealed"

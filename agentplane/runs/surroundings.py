@@ -141,6 +141,8 @@ def _tree(project: Path, work: Path, plane: str) -> str | None:
     if index is None:
         return None
     for folder in (own, own / "objects"):
+        if folder.is_symlink():
+            files.remove(folder)
         files.make_folder(folder)
     try:
         files.remove(own / "index")
