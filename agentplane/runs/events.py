@@ -86,7 +86,7 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
             at = log.find(mark)
             while at >= 0:
                 # A run that had this one for its parent, or an op, may name it as well.
-                if log[at - 1 : at] in (b",", b"{") and b'"kind":"run"' in _line_around(log, at):
+                if log[at - 1 : at] in (b",", b"{") and capsule.id_of(_line_around(log, at)) == run_id:
                     return True
                 at = log.find(mark, at + 1)
     return False
