@@ -85,8 +85,15 @@ def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: byt
     for kept in run.capsule:
         yield from _file(layout, settings, pruned, run, kept, f"{shown}/{kept.path}")
     expected = {kept.path for kept in run.capsule} | {capsule.META}
-    for name in _names(folder):
-        if name not in expected and not name.startswith(f"{capsule.WORK}/"):
+    unfinished = capsule.unfinished(folder)
+    for name in capsule.inside(folder):
+        if name in unfinished:
+            what, remedy = (
+                "is left over from a write that did not end",
+                "`agentplane doctor --fix` removes it.",
+            )
+            yield Finding("info", f"{shown}/{name}", what, remedy, fixable=True)
+        elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
             what = "came into the capsule after it was sealed"
             yield Finding("warning", f"{shown}/{name}", what, "move it elsewhere.")
 
@@ -169,7 +176,7 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
             what = "is an open run whose open.json cannot be used"
             yield Finding("warning", where, what, "see what of its work/ is of use, then delete the folder.")
-        elif any(_names(layout.runs / name)):
+        elif any(capsule.inside(layout.runs / name)):
             what = "is a capsule of a run that is not in this log"
             remedy = "its event may be on another branch; if it is on none, delete the folder."
             yield Finding("info", where, what, remedy)
@@ -195,11 +202,3 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
                 f"{name} cites run {source}, which is not in the log",
                 f"`agentplane edit {name}`.",
             )
-
-
-def _names(folder: Path) -> Iterator[str]:
-    """The files below a folder, as paths from it; links are named and not followed."""
-    for top, folders, found in os.walk(folder):
-        links = [name for name in folders if os.path.islink(os.path.join(top, name))]
-        for name in sorted([*found, *links]):
-            yield os.path.relpath(os.path.join(top, name), folder)

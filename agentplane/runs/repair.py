@@ -35,9 +35,12 @@ def _completed(layout: Layout, run_id: str, line: bytes) -> Iterator[str]:
         return
     lacks = files.read_if(folder / capsule.META) != line
     works = os.path.lexists(folder / capsule.WORK)
-    if lacks or works:
+    unfinished = capsule.unfinished(folder)
+    if lacks or works or unfinished:
         seal.finish(layout, run_id)
     if lacks:
         yield f"made {layout.shown(f'runs/{run_id}/{capsule.META}')} anew from the log"
     if works:
         yield f"removed {layout.shown(f'runs/{run_id}/{capsule.WORK}')}, which its run needs no more"
+    for name in unfinished:
+        yield f"removed the unfinished file {layout.shown(f'runs/{run_id}/{name}')}"

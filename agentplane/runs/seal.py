@@ -80,6 +80,8 @@ def finish(layout: Layout, run_id: str) -> None:
             shutil.rmtree(work / name, ignore_errors=True)
         else:
             files.remove(work / name)
+    for name in capsule.unfinished(capsule.folder(layout, run_id)):
+        files.remove(capsule.file(layout, run_id, name))
     with suppress(OSError):
         work.rmdir()
 

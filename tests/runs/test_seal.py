@@ -15,8 +15,8 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect, fix
-from agentplane.plane import lock
-from agentplane.runs import capsule, seal, session
+from agentplane.plane import create, lock
+from agentplane.runs import capsule, repair, seal, session
 from agentplane.runs.session import Asked, Ending
 from tests.conftest import ROOT, plane_in
 from tests.runs.actor import plane_of
@@ -56,9 +56,10 @@ def settle(plane: Plane) -> list[dict[str, object]]:
     for path in plane.layout.runs.iterdir():
         if path.is_dir():
             os.utime(path, (now - 3600, now - 3600))
-    fix(plane.store)
-    assert bad(plane) == []
-    assert not [finding for finding in collect(plane.store) if "never began" in finding.what]
+    plane.store.mend()
+    create.complete(plane.layout)
+    repair.mend(plane.store)
+    assert collect(plane.store) == []
     assert session.every(plane.layout) == []
     events = run_events(plane)
     assert len({str(event["run_id"]) for event in events}) == len(events)
