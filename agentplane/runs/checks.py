@@ -29,7 +29,7 @@ def check(store: Store) -> Iterator[Finding]:
     if os.path.lexists(layout.runs):
         files.plain_folder(layout.runs, layout.root)
     pruned = Pruned.of(layout)
-    known: set[str] = set()
+    known: dict[str, str] = {}
     elsewhere = 0
     for number, line in enumerate((line for _, line in chain.lines(layout.log)), 1):
         if b'"kind":"run"' not in line:
@@ -42,10 +42,10 @@ def check(store: Store) -> Iterator[Finding]:
             what = error.what if isinstance(error, BadInput) else str(error)
             yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", _FROM_GIT)
             continue
-        if run.run_id in known:
+        # A merge of branches may leave the very same line twice.
+        if known.setdefault(run.run_id, chain.hash_of(line)) != chain.hash_of(line):
             what = f"run {run.run_id} has a second event"
             yield Finding("warning", where, what, "keep the one that its capsule's meta.json holds.")
-        known.add(run.run_id)
         if run.capsule:
             yield from _capsule(layout, settings, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
@@ -54,8 +54,8 @@ def check(store: Store) -> Iterator[Finding]:
         yield Finding(
             "info", layout.shown("runs"), what, "nothing to do; `share` under [runs] says what is shared."
         )
-    yield from _folders(layout, known)
-    yield from _sources(store, known | {run.run_id for run in session.every(layout)})
+    yield from _folders(layout, set(known))
+    yield from _sources(store, {*known} | {run.run_id for run in session.every(layout)})
 
 
 def shared(store: Store) -> Iterator[Finding]:
