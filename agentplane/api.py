@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
-from agentplane.runs import capsule, events, facts
+from agentplane.runs import capsule, events, facts, pruned
 
 
 # What reviews candidates takes a while to load, and looking at the shelf does not need it.
@@ -244,13 +245,25 @@ class Plane:
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
-    def check_prune(self, needle: str) -> None:
-        """Raises what `prune` would raise, and changes nothing."""
-        prune.plan(self.store.snapshot(), needle, None)
+    def check_prune(self, needle: str) -> prune.Found:
+        """Raises what `prune` would raise, says where the text stands, and changes nothing."""
+        snapshot = self.store.snapshot()
+        found = prune.search(snapshot, needle)
+        prune.plan(found, pruned.elsewhere(self.layout, needle, pruned.search(self.layout, needle)), None)
+        return found
 
     def prune(self, needle: str, why: str | None = None) -> Done:
-        """Takes a text out of history."""
-        return self._plain(partial(prune.plan, needle=needle, why=why))
+        """Takes a text out of history, and out of the capsules of runs."""
+        hits: list[pruned.Hit] = []
+
+        def plan(snapshot: Snapshot) -> Plan:
+            hits[:] = pruned.search(self.layout, needle)
+            found = prune.search(snapshot, needle)
+            return prune.plan(found, pruned.elsewhere(self.layout, needle, hits), why)
+
+        done = self._plain(plan)
+        pruned.write(self.layout, hits)
+        return done
 
     def ops(self, limit: int | None = None) -> list[OpView]:
         """The ops, newest first."""
@@ -280,7 +293,10 @@ class Plane:
         """Runs a command in a capsule. Seals first what was left open by processes that are gone."""
         from agentplane.runs import wrap
 
-        self.seal_left()
+        with suppress(
+            AgentplaneError
+        ):  # they stay as they are for the next command, and for `doctor` to name
+            self.seal_left()
         ran = wrap.run(self.store, asked, self.origin, os.environ)
         return ran, () if ran.unsealed else self._with_facts(ran.run_id).promoted
 

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
+from agentplane.plane.settings import Settings
 from agentplane.plane.store import Store
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
@@ -20,11 +22,29 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     memory_checks.check,
     review_checks.check,
     run_checks.check,
+    run_checks.shared,
 )
+_OF_SETTINGS = (plane_checks.check, run_checks.shared)
+"""These check the settings themselves, or against them; the others can do with the defaults."""
 
 _LOOKS = 3
 _LOOK_SECONDS = 0.1
 _ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class _WithDefaults(Store):
+    """A plane whose settings cannot be read: it is checked with the defaults, after that was said."""
+
+    def settings(self) -> Settings:
+        return Settings()
+
+
+def _usable(store: Store) -> Store:
+    try:
+        store.settings()
+    except AgentplaneError:
+        return _WithDefaults(store.layout, store.clock, store.token)
+    return store
 
 
 def collect(store: Store) -> list[Finding]:
@@ -48,9 +68,10 @@ def _tail(store: Store) -> chain.Tail | None:
 def _collected(store: Store) -> dict[Finding, None]:
     """A check that cannot go on says why, and the rest still run."""
     found: dict[Finding, None] = {}
+    usable = _usable(store)
     for check in CHECKS:
         try:
-            for finding in check(store):
+            for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)
         except AgentplaneError as error:
             where = error.where or store.layout.root.name
@@ -62,7 +83,14 @@ def _collected(store: Store) -> dict[Finding, None]:
 def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
     before = {finding.where for finding in collect(store) if finding.fixable}
-    done = [*store.mend(), *(f"made {name}" for name in create.complete(store.layout)), *repair.mend(store)]
+    usable = _usable(store)
+    done = usable.mend()
+    with suppress(AgentplaneError):  # what stands in the way is a finding
+        done += [f"made {name}" for name in create.complete(store.layout)]
+    # What of a capsule is shared, and how much of an output is kept, is not to be guessed.
+    if usable is store:
+        with suppress(AgentplaneError):
+            done += repair.mend(store)
     left = {finding.where for finding in collect(store) if finding.fixable}
     told = " ".join(done)
     return done + [

@@ -56,12 +56,12 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """Take a text out of history for good.
 
     The text is read from standard input or asked for, so that it does not land in your shell's
-    history. Every op record that holds it loses it; the log stays verifiable. What git has already
+    history. Every op record and every capsule that holds it loses it; the log stays verifiable. What git has already
     committed is not changed.
     """
     plane = opened(deciding="pruning")
     needle = _needle()
-    plane.check_prune(needle)
+    found = plane.check_prune(needle)
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
@@ -74,6 +74,11 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
         report(done, as_json=True)
     else:
         out.note(report_pruned)
+    if found.events:
+        lines = ", ".join(map(str, found.events[:5]))
+        out.note(
+            f"the log holds it as well, in line {lines}: that cannot be changed without breaking the chain."
+        )
 
 
 def _needle() -> str:

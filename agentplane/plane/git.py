@@ -10,6 +10,7 @@ import msgspec
 
 # Variables that would point git at another repository than the folder's own (set inside git hooks).
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+_BLOCK = 1 << 20
 
 _SECONDS = 10
 _SECONDS_FOR_CONTENT = 600
@@ -45,13 +46,11 @@ def output(
 
     `send`: what it reads; `more`: what its environment has beside ours.
     """
-    environment = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", **(more or {})}
     try:
         done = subprocess.run(
             ("git", *words),
             cwd=folder,
-            env=environment,
+            env=_environment(more or {}),
             capture_output=True,
             timeout=seconds if send is None else _SECONDS_FOR_CONTENT,
             input=send or b"",
@@ -59,6 +58,29 @@ def output(
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def stream(folder: Path, *words: str, more: Mapping[str, str]) -> Iterator[bytes]:
+    """What a git command prints, block by block, for what is too large to hold at once."""
+    try:
+        process = subprocess.Popen(
+            ("git", *words),
+            cwd=folder,
+            env=_environment(more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+    with process:
+        while process.stdout and (block := process.stdout.read(_BLOCK)):
+            yield block
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", **more}
 
 
 def head(folder: Path) -> str | None:

@@ -22,6 +22,17 @@ class Found(msgspec.Struct, frozen=True):
     """Lines of the log that hold it; those cannot be changed without breaking the chain."""
 
 
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Where a text stands in files that rooms above know of."""
+
+    digests: tuple[str, ...] = ()
+    """Hashes of the files that hold it."""
+    redacted: dict[str, str] = {}
+    """Hashes of those files as they were sealed, and as they are without the text."""
+    files: tuple[str, ...] = ()
+    """Files from which it cannot be taken yet."""
+
+
 def search(snapshot: Snapshot, needle: str) -> Found:
     if len(needle.strip()) < 4:
         raise BadInput("the text to prune is shorter than four characters", todo="give more of it.")
@@ -29,19 +40,22 @@ def search(snapshot: Snapshot, needle: str) -> Found:
     return Found(tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle)))
 
 
-def plan(snapshot: Snapshot, needle: str, why: str | None) -> Plan:
+def plan(found: Found, elsewhere: Elsewhere, why: str | None) -> Plan:
     """Refuses while a memory file still holds the text: what is pruned must not come back with the next op."""
-    found = search(snapshot, needle)
-    if found.files:
+    standing = (*found.files, *elsewhere.files)
+    if standing:
         raise Refused(
             "the text still stands in files of the plane",
-            where=", ".join(found.files[:3]),
-            todo="edit or reject those entries, or delete those drafts; then prune.",
+            where=", ".join(standing[:3]),
+            todo="edit or reject those entries, delete those drafts, end those runs; then prune.",
         )
-    if not found.digests:
+    prunes = (*found.digests, *elsewhere.digests)
+    if not prunes:
         events = f"; log lines {', '.join(map(str, found.events[:5]))} hold it" if found.events else ""
-        raise BadInput(f"no op record holds this text{events}", todo="check the spelling; case counts.")
-    return Plan(verb="prune", edits=(), prunes=found.digests, why=why)
+        raise BadInput(
+            f"no op record and no capsule holds this text{events}", todo="check the spelling; case counts."
+        )
+    return Plan(verb="prune", edits=(), prunes=prunes, redacted=elsewhere.redacted, why=why)
 
 
 def _digests(layout: Layout, needle: str) -> Iterator[str]:

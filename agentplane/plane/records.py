@@ -62,7 +62,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     undoes: str | None = None
     """The op whose inverse this is."""
     prunes: list[str] = []
-    """Digests whose texts were taken out of all records."""
+    """Digests whose texts were taken out of all records, and hashes of files of capsules that held them."""
+    redacted: dict[str, str] = {}
+    """What became of those files: the hash that was sealed, and that without the text."""
 
 
 class Stored(msgspec.Struct, frozen=True):

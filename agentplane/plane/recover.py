@@ -17,7 +17,7 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Change, Stored
-from agentplane.text import chain, document, files
+from agentplane.text import canonical, chain, document, files
 from agentplane.text.draft import Draft
 
 
@@ -78,7 +78,7 @@ def repair(layout: Layout) -> list[str]:
     done += _mend_records(layout, ledger)
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):
-        done.append("took texts out of ops/ again that had been pruned: a merge had brought them back")
+        done.append("took texts out again that had been pruned: a merge had brought them back")
     views.refresh(layout, ledger)
     return done
 
@@ -209,9 +209,11 @@ def _redo(draft: Draft, change: Change, stored: Stored) -> None:
 
 
 def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
-    """Takes texts out of all op records, and everything derived from them out of the cache. Whether any was there."""
+    """Takes texts out of all op records, deletes files of capsules that hold them, and clears the cache of what was
+    derived from them. Whether any was there.
+    """
     wanted = frozenset(digests)
-    found = False
+    found = _prune_capsules(layout, wanted)
     for path in records.months(layout):
         old = [line for _, line in chain.lines(path)]
         new = [records.without_texts(line, wanted) for line in old]
@@ -221,3 +223,36 @@ def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
     if found:
         cache.clear(layout)
     return found
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    path: str
+    sha256: str
+
+
+class _Capsule(msgspec.Struct, frozen=True):
+    run_id: str
+    capsule: list[_Kept] = []
+
+
+def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
+    found = False
+    for _, line in chain.lines(layout.log):
+        for path in _sealed(line, wanted) if b'"capsule":[{' in line else ():
+            try:
+                held = canonical.sha256(files.read_if(layout.file(path)) or b"")
+            except Damaged:
+                continue  # not here, or a link in its place
+            if held in wanted:
+                files.remove(layout.file(path))
+                found = True
+    return found
+
+
+def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
+    """The files of a capsule that were sealed with one of these hashes."""
+    try:
+        run = msgspec.json.decode(line, type=_Capsule)
+    except msgspec.MsgspecError:
+        return []
+    return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]

@@ -94,6 +94,7 @@ class Plan(msgspec.Struct, frozen=True):
     why: str | None = None
     undoes: str | None = None
     prunes: Sequence[str] = ()
+    redacted: Mapping[str, str] = {}
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -223,6 +224,7 @@ class Store:
             why=why,
             undoes=plan.undoes,
             prunes=list(plan.prunes),
+            redacted=dict(plan.redacted),
         )
         return _Work(record, texts, drafts.pages())
 

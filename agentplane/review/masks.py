@@ -5,7 +5,7 @@ What steers a terminal is left out of the look: a token in colour is still a tok
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -28,9 +28,13 @@ _KEY_BLOCK = re.compile(
     rb"(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
     re.DOTALL,
 )
+_KEY_END = re.compile(rb"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = re.compile(rb"[0-9A-Za-z+/=]{1,80}\r?\n")
+_LONGEST_KEY = 20_000
 _STEERING = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]"
 )
+_MASKED = re.compile(rb"\[masked: ([^\]\n]{1,80})\]")
 _PIECE = 16_000
 _OVERLAP = 600
 
@@ -38,13 +42,30 @@ _OVERLAP = 600
 def masked(data: bytes) -> tuple[bytes, list[Masked]]:
     """The bytes with every secret replaced by its kind, and what was replaced on which line."""
     found = [(match.start(), match.end(), "a private key") for match in _KEY_BLOCK.finditer(data)]
+    found += [(start, end, "a private key") for start, end in _key_ends(data)]
     for start, end in _worth_a_look(data):
         found += [(start + at, start + until, kind) for at, until, kind in _in_piece(data[start:end])]
     return _replaced(data, _apart(found))
 
 
 def masked_text(text: str) -> str:
-    return masked(text.encode(errors="surrogateescape"))[0].decode(errors="replace")
+    """Also of a text with what JSON cannot hold: bytes that are no UTF-8, halves of surrogate pairs."""
+    return masked(text.encode(errors="surrogatepass"))[0].decode(errors="replace")
+
+
+def masked_named(name: str, value: str) -> str:
+    """A value that stands under a name: the name may say that it is a secret."""
+    told = masked_text(f"{name}={value}")
+    return told[len(name) + 1 :] if told.startswith(f"{name}=") else masked_text(value)
+
+
+def masked_words(words: Sequence[str]) -> list[str]:
+    """The words of a command line; an option names the word that follows it."""
+    before = ["", *words]
+    return [
+        masked_named(option.lstrip("-"), word) if option.startswith("-") else masked_text(word)
+        for option, word in zip(before, words, strict=False)
+    ]
 
 
 def masked_value(value: Any) -> Any:
@@ -52,10 +73,36 @@ def masked_value(value: Any) -> Any:
     if isinstance(value, str):
         return masked_text(value)
     if isinstance(value, dict):
-        return {key: masked_value(item) for key, item in value.items()}
+        return {
+            key: masked_named(str(key), item) if isinstance(item, str) else masked_value(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [masked_value(item) for item in value]
     return value
+
+
+def places(data: bytes) -> list[Masked]:
+    """Where in a text that was masked before something was taken out."""
+    notes: list[Masked] = []
+    line, counted = 1, 0
+    for match in _MASKED.finditer(data):
+        line += data.count(b"\n", counted, match.start())
+        counted = match.start()
+        notes.append(Masked(match[1].decode(errors="replace"), line))
+    return notes
+
+
+def _key_ends(data: bytes) -> Iterator[tuple[int, int]]:
+    """Ends of private keys, also of one whose beginning was cut off, with the lines of the key above."""
+    for match in _KEY_END.finditer(data):
+        begin = match.start()
+        while (line := data.rfind(b"\n", 0, max(0, begin - 1)) + 1) < begin:
+            if match.start() - line > _LONGEST_KEY or not _KEY_LINE.fullmatch(data, line, begin):
+                break
+            begin = line
+        if begin < match.start():
+            yield begin, match.end()
 
 
 def _worth_a_look(data: bytes) -> Iterator[tuple[int, int]]:

@@ -108,11 +108,24 @@ def file(layout: Layout, run_id: str, relative: str) -> Path:
     return path
 
 
+def inside(folder: Path) -> Iterator[str]:
+    """The files below a capsule's folder, as paths from it; links are named and not followed."""
+    for top, folders, found in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(top, name))]
+        for name in sorted([*found, *links]):
+            yield os.path.relpath(os.path.join(top, name), folder)
+
+
+def unfinished(folder: Path) -> list[str]:
+    """What killed writes left in a capsule."""
+    return [name for name in inside(folder) if files.is_temp(os.path.basename(name))]
+
+
 def line_of(layout: Layout, run_id: str) -> bytes | None:
     """The run's line of the log. Recent runs are asked for most, so the end is tried first."""
     mark = f'"run_id":"{run_id}"'.encode()
     for line in chain.lines_backwards(layout.log):
-        if mark in line and b'"kind":"run"' in line and _id_of(line) == run_id:
+        if mark in line and id_of(line) == run_id:
             return line
     return None
 
@@ -168,8 +181,9 @@ def sha256_of(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def _id_of(line: bytes) -> str | None:
+def id_of(line: bytes) -> str | None:
+    """The run that a line of the log is the event of; None where it is no such event."""
     try:
-        return read_event(line).run_id
+        return read_event(line).run_id if b'"kind":"run"' in line else None
     except msgspec.MsgspecError:
         return None

@@ -14,6 +14,7 @@ from agentplane.plane.settings import Runs
 from agentplane.plane.store import Store
 from agentplane.runs import capsule, events, session, sharing
 from agentplane.runs.capsule import Run
+from agentplane.runs.pruned import Pruned
 from agentplane.text import chain, files
 from agentplane.text.visible import one_line
 
@@ -24,8 +25,11 @@ _EVENT_ONLY = {"kind", "hash_prev", "hash_self", "capsule", "made_at"}
 
 def check(store: Store) -> Iterator[Finding]:
     layout, settings = store.layout, store.settings().runs
-    yield from _ignored(layout, settings)
-    known: set[str] = set()
+    files.plain_folder(layout.memory, layout.root)
+    if os.path.lexists(layout.runs):
+        files.plain_folder(layout.runs, layout.root)
+    pruned = Pruned.of(layout)
+    known: dict[str, str] = {}
     elsewhere = 0
     for number, line in enumerate((line for _, line in chain.lines(layout.log)), 1):
         if b'"kind":"run"' not in line:
@@ -38,20 +42,29 @@ def check(store: Store) -> Iterator[Finding]:
             what = error.what if isinstance(error, BadInput) else str(error)
             yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", _FROM_GIT)
             continue
-        if run.run_id in known:
+        # A merge of branches may leave the very same line twice.
+        if known.setdefault(run.run_id, chain.hash_of(line)) != chain.hash_of(line):
             what = f"run {run.run_id} has a second event"
             yield Finding("warning", where, what, "keep the one that its capsule's meta.json holds.")
-        known.add(run.run_id)
         if run.capsule:
-            yield from _capsule(layout, settings, run, line)
+            yield from _capsule(layout, settings, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
-        what = f"{elsewhere} capsules were made elsewhere, and what they do not share is not here"
+        what = f"of {elsewhere} capsules that were made elsewhere, some files are not shared, and so not here"
         yield Finding(
             "info", layout.shown("runs"), what, "nothing to do; `share` under [runs] says what is shared."
         )
-    yield from _folders(layout, known)
-    yield from _sources(store, known)
+    yield from _folders(layout, set(known))
+    yield from _sources(store, {*known} | {run.run_id for run in session.every(layout)})
+
+
+def shared(store: Store) -> Iterator[Finding]:
+    """Whether git leaves out what it should."""
+    layout, settings = store.layout, store.settings().runs
+    used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
+    if used and files.read_if(sharing.ignore_file(layout)) != sharing.wanted(settings):
+        what, remedy = "is not what `share` under [runs] says", "`agentplane doctor --fix` makes it anew."
+        yield Finding("warning", layout.shown("runs/.gitignore"), what, remedy, fixable=True)
 
 
 def _fields(line: bytes) -> None:
@@ -59,20 +72,7 @@ def _fields(line: bytes) -> None:
     events.read({key: value for key, value in told.items() if key not in _EVENT_ONLY})
 
 
-def _ignored(layout: Layout, settings: Runs) -> Iterator[Finding]:
-    used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
-    if used and files.read_if(sharing.ignore_file(layout)) != sharing.wanted(settings):
-        what = "is not what `share` under [runs] says"
-        yield Finding(
-            "warning",
-            layout.shown("runs/.gitignore"),
-            what,
-            "`agentplane doctor --fix` makes it anew.",
-            fixable=True,
-        )
-
-
-def _capsule(layout: Layout, settings: Runs, run: Run, line: bytes) -> Iterator[Finding]:
+def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:
     shown = layout.shown(f"runs/{run.run_id}")
     try:
         folder = capsule.folder(layout, run.run_id)
@@ -80,44 +80,70 @@ def _capsule(layout: Layout, settings: Runs, run: Run, line: bytes) -> Iterator[
         yield Finding("error", shown, error.what, "put the folder itself there.")
         return
     if session.load(layout, run.run_id) is None:
-        yield from _meta(layout, run, line, shown)
+        yield from _meta(layout, settings, run, line, shown)
+        yield from _work(folder, shown)
     for kept in run.capsule:
-        yield from _file(layout, settings, run, kept, f"{shown}/{kept.path}")
+        yield from _file(layout, settings, pruned, run, kept, f"{shown}/{kept.path}")
     expected = {kept.path for kept in run.capsule} | {capsule.META}
-    for name in _names(folder):
-        if name not in expected and not name.startswith(f"{capsule.WORK}/"):
-            yield Finding(
-                "warning",
-                f"{shown}/{name}",
-                "came into the capsule after it was sealed",
-                "move it elsewhere.",
+    unfinished = capsule.unfinished(folder)
+    for name in capsule.inside(folder):
+        if name in unfinished:
+            what, remedy = (
+                "is left over from a write that did not end",
+                "`agentplane doctor --fix` removes it.",
             )
+            yield Finding("info", f"{shown}/{name}", what, remedy, fixable=True)
+        elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
+            what = "came into the capsule after it was sealed"
+            yield Finding("warning", f"{shown}/{name}", what, "move it elsewhere.")
 
 
-def _meta(layout: Layout, run: Run, line: bytes, shown: str) -> Iterator[Finding]:
+def _work(folder: Path, shown: str) -> Iterator[Finding]:
+    if os.path.lexists(folder / capsule.WORK):
+        what, remedy = "is left over from a run that is sealed", "`agentplane doctor --fix` removes it."
+        yield Finding("warning", f"{shown}/{capsule.WORK}", what, remedy, fixable=True)
+
+
+def _meta(layout: Layout, settings: Runs, run: Run, line: bytes, shown: str) -> Iterator[Finding]:
     where, remedy = f"{shown}/{capsule.META}", "`agentplane doctor --fix` makes it anew from the log."
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
     except AgentplaneError as error:
         yield Finding("error", where, error.what, "move it away, then run `agentplane doctor --fix`.")
         return
-    if found is None:
-        yield Finding("warning", where, "is missing", remedy, fixable=True)
-    elif found != line:
+    if found is None and _belongs_here(layout, settings, run, capsule.META):
+        here = (layout.runs / run.run_id).is_dir()
+        yield Finding("warning", where, "is missing", remedy if here else _FROM_GIT, fixable=here)
+    elif found not in (None, line):
         yield Finding("error", where, "is not the event that the log has", remedy, fixable=True)
 
 
-def _file(layout: Layout, settings: Runs, run: Run, kept: capsule.Kept, where: str) -> Iterator[Finding]:
+def _file(
+    layout: Layout, settings: Runs, pruned: Pruned, run: Run, kept: capsule.Kept, where: str
+) -> Iterator[Finding]:
     try:
         path = capsule.file(layout, run.run_id, kept.path)
         if not os.path.lexists(path):
-            if run.made_at == capsule.place_of(layout) or sharing.is_shared(settings, kept.path):
+            if not pruned.covers(kept.sha256) and _belongs_here(layout, settings, run, kept.path):
                 yield Finding("error", where, "is missing", _FROM_GIT)
             return
-        if capsule.sha256_of(path)[0] != kept.sha256:
-            yield Finding("error", where, "was changed after it was sealed", _FROM_GIT)
+        found = capsule.sha256_of(path)[0]
     except AgentplaneError as error:
         yield Finding("error", where, error.what, _FROM_GIT)
+        return
+    if pruned.covers(kept.sha256) and pruned.allows(kept.sha256, found):
+        what = "was pruned: a text was taken out of it"
+        yield Finding("info", where, what, "nothing to do; `agentplane ops` has the op that did it.")
+    elif pruned.covers(found):
+        remedy = "`agentplane doctor --fix` takes it out."
+        yield Finding("warning", where, "holds a text that was pruned", remedy, fixable=True)
+    elif found != kept.sha256:
+        yield Finding("error", where, "was changed after it was sealed", _FROM_GIT)
+
+
+def _belongs_here(layout: Layout, settings: Runs, run: Run, path: str) -> bool:
+    """Whether a file of a capsule should lie on this machine: it was made here, or git carries it."""
+    return run.made_at == capsule.place_of(layout) or sharing.is_shared(settings, path)
 
 
 def _is_elsewhere(layout: Layout, run: Run) -> bool:
@@ -127,27 +153,33 @@ def _is_elsewhere(layout: Layout, run: Run) -> bool:
 
 
 def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
+    unused = set(session.left_over(layout))
     for name in sorted(os.listdir(layout.runs)) if layout.runs.is_dir() else []:
         where = layout.shown(f"runs/{name}")
         if name in known or name == ".gitignore":
             continue
-        if not events.is_run_id(name):
+        if files.is_temp(name):
+            yield Finding("info", where, "is left over from a write that did not end", "delete it.")
+        elif not events.is_run_id(name):
             yield Finding("info", where, "is no capsule", "move it elsewhere if it is not yours.")
+        elif name in unused:
+            what, remedy = "is left over from a run that never began", "`agentplane doctor --fix` removes it."
+            yield Finding("info", where, what, remedy, fixable=True)
+        elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
+            what = "is a symbolic link, or its work/ is one"
+            yield Finding("error", where, what, "delete the link, or put the folder itself there.")
         elif run := session.load(layout, name):
             if not session.is_alive(run):
                 what = "is a run whose process is gone, and it was not sealed"
-                yield Finding(
-                    "warning",
-                    where,
-                    what,
-                    "`agentplane doctor --fix` seals it with what was recorded.",
-                    fixable=True,
-                )
-        elif any(True for _ in _names(layout.runs / name)):
+                remedy = "`agentplane doctor --fix` seals it with what was recorded."
+                yield Finding("warning", where, what, remedy, fixable=True)
+        elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
+            what = "is an open run whose open.json cannot be used"
+            yield Finding("warning", where, what, "see what of its work/ is of use, then delete the folder.")
+        elif any(capsule.inside(layout.runs / name)):
             what = "is a capsule of a run that is not in this log"
-            yield Finding(
-                "warning", where, what, "its event may be on another branch; if not, delete the folder."
-            )
+            remedy = "its event may be on another branch; if it is on none, delete the folder."
+            yield Finding("info", where, what, remedy)
 
 
 def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
@@ -170,11 +202,3 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
                 f"{name} cites run {source}, which is not in the log",
                 f"`agentplane edit {name}`.",
             )
-
-
-def _names(folder: Path) -> Iterator[str]:
-    """The files below a folder, as paths from it; links are named and not followed."""
-    for top, folders, found in os.walk(folder):
-        links = [name for name in folders if os.path.islink(os.path.join(top, name))]
-        for name in sorted([*found, *links]):
-            yield os.path.relpath(os.path.join(top, name), folder)

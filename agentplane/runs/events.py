@@ -3,7 +3,7 @@
 import mmap
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
 """What a command under `agentplane run` finds in its environment."""
 
+_NOWHERE = ".agentplane-nowhere"
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -85,7 +86,7 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
             at = log.find(mark)
             while at >= 0:
                 # A run that had this one for its parent, or an op, may name it as well.
-                if log[at - 1 : at] in (b",", b"{") and b'"kind":"run"' in _line_around(log, at):
+                if log[at - 1 : at] in (b",", b"{") and capsule.id_of(_line_around(log, at)) == run_id:
                     return True
                 at = log.find(mark, at + 1)
     return False
@@ -93,30 +94,24 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
     """Adds a run to the log. Returns its run id."""
-    given = read(event)
-    if given.run_id and is_logged(store.layout, given.run_id):
+    filled = _filled(store, read(event), os.environ if variables is None else variables)
+    if not append(store, filled):
         raise BadInput(
-            f"run_id: {given.run_id} is in the log already", where="event", todo="leave it out to get one."
+            f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
         )
-    filled = _filled(store, given, os.environ if variables is None else variables)
-    append(store, filled)
     return filled.run_id or ""
 
 
-def append(
-    store: Store,
-    event: Event,
-    sealed: Mapping[str, Any] | None = None,
-    only_if: Callable[[], bool] | None = None,
-) -> bool:
-    """Adds an event that is filled in, with what is said of its capsule. Says whether it was added.
+def append(store: Store, event: Event, sealed: Mapping[str, Any] | None = None) -> bool:
+    """Adds an event that is filled in, with what is said of its capsule. False where the log has one of this run.
 
     What is in the log stays there, so secrets are masked first.
     """
     told = {
         key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
     }
-    return store.append_event({"kind": "run", **told, **(sealed or {})}, only_if) is not None
+    line = {"kind": "run", **told, **(sealed or {})}
+    return store.append_event(line, lambda: not is_logged(store.layout, event.run_id)) is not None
 
 
 def read(event: Mapping[str, Any]) -> Event:
@@ -162,12 +157,12 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
 
 
 def _outputs(layout: Layout, outputs: list[Output]) -> list[Output]:
-    tracked = tracked_files(layout, [output.path for output in outputs if output.tracked is None])
+    tracked = tracked_files(layout, [output.path for output in outputs])
     return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
 
 
 def _output(layout: Layout, output: Output, number: int, tracked: set[str] | None) -> Output:
-    if output.tracked is None and tracked is not None:
+    if tracked is not None:
         output = msgspec.structs.replace(output, tracked=output.path in tracked)
     if output.sha256 is not None:
         return output
@@ -188,8 +183,14 @@ def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
     """Those of the paths that git tracks; None where there is no git."""
     if not paths:
         return set()
-    found = git.output(layout.project, "--literal-pathspecs", "ls-files", "-z", "--", *paths)
-    return None if found is None else {name.decode(errors="surrogateescape") for name in found.split(b"\0")}
+    inside = [path for path in paths if _is_inside(path)] or [_NOWHERE]
+    found = git.output(layout.project, "--literal-pathspecs", "ls-files", "-z", "--", *inside)
+    return None if found is None else {os.fsdecode(name) for name in found.split(b"\0")}
+
+
+def _is_inside(path: str) -> bool:
+    """Whether git would look for it within the project; else it fails for all paths."""
+    return path != "" and not path.startswith("/") and ".." not in path.split("/") and "\0" not in path
 
 
 def _check_hash(field: str, value: str | None) -> None:

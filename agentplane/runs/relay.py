@@ -195,7 +195,8 @@ class Relay:
 
     def _at_end(self, source: Source) -> None:
         del self._open[source.fd]
-        if source.follows and not self._ended and not source.outlet.full:
+        # Where errors go we may have something to say ourselves, so that stays open.
+        if source.follows and source.stream != "stderr" and not self._ended and not source.outlet.full:
             source.outlet.end()
 
     def _shut(self, source: Source) -> None:

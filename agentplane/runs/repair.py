@@ -1,7 +1,11 @@
 """What `doctor --fix` mends of runs: nothing here loses anything."""
 
 import os
+import shutil
+from collections.abc import Iterator
 
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store
 from agentplane.runs import capsule, seal, session, sharing
 from agentplane.text import files
@@ -11,17 +15,32 @@ def mend(store: Store) -> list[str]:
     """Says what was done."""
     layout = store.layout
     done = [f"sealed run {run_id} with what was recorded of it" for run_id in seal.seal_left(store)]
-    if (
-        os.path.isdir(layout.runs)
-        and len(os.listdir(layout.runs))
-        and sharing.keep(layout, store.settings().runs)
-    ):
+    if os.path.isdir(layout.runs) and os.listdir(layout.runs) and sharing.keep(layout, store.settings().runs):
         done.append(f"made {layout.shown('runs/.gitignore')} anew")
+    for name in session.left_over(layout):
+        shutil.rmtree(layout.runs / name, ignore_errors=True)
+        done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
     for _, line, run in capsule.every(layout):
-        if not run.capsule or session.load(layout, run.run_id) or not (layout.runs / run.run_id).is_dir():
-            continue
-        path = capsule.file(layout, run.run_id, capsule.META)
-        if files.read_if(path) != line:
-            files.write_atomic(path, line)
-            done.append(f"made {layout.shown(f'runs/{run.run_id}/{capsule.META}')} anew from the log")
+        try:
+            done += _completed(layout, run.run_id, line) if run.capsule else ()
+        except AgentplaneError:
+            continue  # a link or a folder in its place: doctor says so
     return done
+
+
+def _completed(layout: Layout, run_id: str, line: bytes) -> Iterator[str]:
+    """What a process that was killed right after the event left undone."""
+    folder = capsule.folder(layout, run_id)
+    if not folder.is_dir() or session.load(layout, run_id):
+        return
+    lacks = files.read_if(folder / capsule.META) != line
+    works = os.path.lexists(folder / capsule.WORK)
+    unfinished = capsule.unfinished(folder)
+    if lacks or works or unfinished:
+        seal.finish(layout, run_id)
+    if lacks:
+        yield f"made {layout.shown(f'runs/{run_id}/{capsule.META}')} anew from the log"
+    if works:
+        yield f"removed {layout.shown(f'runs/{run_id}/{capsule.WORK}')}, which its run needs no more"
+    for name in unfinished:
+        yield f"removed the unfinished file {layout.shown(f'runs/{run_id}/{name}')}"

@@ -7,129 +7,173 @@ what lies on the disk; what is killed after it leaves a capsule without `meta.js
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.plane.settings import Runs
 from agentplane.plane.store import Store, timestamp
-from agentplane.review.masks import masked, masked_text
-from agentplane.runs import capsule, events, session, summary, surroundings, tape
+from agentplane.review.masks import masked_text, masked_value
+from agentplane.runs import capsule, events, keep, session, summary, surroundings, tape
 from agentplane.runs.capsule import Kept
 from agentplane.runs.events import Event, Output
-from agentplane.runs.session import OpenRun
-from agentplane.runs.surroundings import Git
+from agentplane.runs.session import Ending, OpenRun
+from agentplane.runs.surroundings import Changed, Git
 from agentplane.runs.tape import Recorded
 from agentplane.text import files
 
 
-_PACK_FROM = 4096
-"""Bytes from which on packing saves something."""
-_NAMED = 20
 _FEW = 1000
+_FEW_LINES = 200
 _MOST_OUTPUTS = 5000
 
-
-class Ending(msgspec.Struct, frozen=True):
-    """How a run ended: its exit code, None where nobody saw it, and words for it."""
-
-    code: int | None
-    words: str
+_Value = TypeVar("_Value")
 
 
-def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> str:
-    """Seals an open run. Returns its id; a run that another process sealed meanwhile stays as that left it."""
+class Seen(msgspec.Struct, frozen=True):
+    """What a run left, seen from outside."""
+
+    after: Git
+    removed: list[str]
+    untracked: list[str]
+
+
+def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> bool:
+    """Seals an open run. False where another process did so meanwhile, or is about to."""
     layout, run_id = store.layout, run.run_id
-    work = session.work(layout, run_id)
-    now = store.clock()
-    after = surroundings.look(layout.project, work, layout.root.name)
-    outputs = _outputs(layout, run, after)
-    event = _event(store, run, ending, outputs, now)
-    untracked = _new_untracked(run.before, after)
-    kept = [
-        *(_keep_output(layout, run_id, one) for one in recorded),
-        *_keep_patches(layout, run, after, store.settings().runs),
-        _keep(layout, run_id, capsule.CONTEXT, _context(store, run, ending, after, untracked, event)),
-        _keep(layout, run_id, capsule.SUMMARY, _summary(event, run, after, untracked, ending)),
-    ]
-    full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
-    event = msgspec.structs.replace(event, output_sha256=event.output_sha256 or full)
-    sealed = {"capsule": msgspec.to_builtins(kept), "made_at": capsule.place_of(layout)}
-    events.append(store, event, sealed, only_if=lambda: not events.is_logged(layout, run_id))
-    finish(layout, run_id)
-    return run_id
+    session.make_folders(layout, run_id)
+    with session.claimed(layout, run_id) as ours:
+        if not ours:
+            return False
+        added = not events.is_logged(layout, run_id) and _seal(store, run, ending, recorded)
+        finish(layout, run_id)
+        return added
 
 
 def seal_left(store: Store) -> list[str]:
     """Seals the runs whose process is gone, with what lies on the disk. Says which."""
+    half = store.settings().runs.keep_output // 2
     done = []
     for run in session.every(store.layout):
-        if session.is_alive(run):
-            continue
-        if not events.is_logged(store.layout, run.run_id):
+        if not session.is_alive(run):
             work = session.work(store.layout, run.run_id)
-            half = store.settings().runs.keep_output // 2
-            recorded = [tape.read(work, name, half) for name in tape.names(work)]
-            seal(store, run, Ending(None, "Its process was gone when it was sealed"), recorded)
-            done.append(run.run_id)
-        else:
-            finish(store.layout, run.run_id)
+            ending = run.ending or Ending(None, "Its process was gone when it was sealed")
+            if seal(store, run, ending, [_recorded(work, name, half, ending) for name in tape.names(work)]):
+                done.append(run.run_id)
     return done
 
 
 def finish(layout: Layout, run_id: str) -> None:
-    """What follows the event: `meta.json`, and no more of what an open run needs."""
+    """What follows the event: `meta.json`, and no more of what an open run needs. The marker goes last."""
     line = capsule.line_of(layout, run_id)
     path = capsule.file(layout, run_id, capsule.META)
     if line is not None and files.read_if(path) != line:
         files.write_atomic(path, line)
     work = session.work(layout, run_id)
-    if work.is_dir():
-        shutil.rmtree(work, ignore_errors=True)
+    for name in sorted(os.listdir(work) if work.is_dir() else (), key=lambda name: name == capsule.OPEN):
+        if (work / name).is_dir() and not (work / name).is_symlink():
+            shutil.rmtree(work / name, ignore_errors=True)
+        else:
+            files.remove(work / name)
+    for name in capsule.unfinished(capsule.folder(layout, run_id)):
+        files.remove(capsule.file(layout, run_id, name))
+    with suppress(OSError):
+        work.rmdir()
 
 
-def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output], now: datetime) -> Event:
+def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded]) -> bool:
+    layout, run_id, settings = store.layout, run.run_id, store.settings().runs
+    after = surroundings.look(
+        layout.project, session.work(layout, run_id), layout.root.name, settings.keep_free
+    )
+    changes = _changes(layout, run, after)
+    event = _event(store, run, ending, _outputs(layout, changes))
+    seen = Seen(after, [_plain(one.path) for one in changes if one.gone], _new_untracked(run.before, after))
+    keep.clear(layout, run_id)
+    kept = [
+        *(keep.output(layout, run_id, one) for one in recorded),
+        *_patches(layout, run, after, settings.keep_output),
+        keep.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, event)),
+        keep.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, seen, event)),
+    ]
+    full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
+    event = msgspec.structs.replace(event, output_sha256=event.output_sha256 or full)
+    sealed = {"capsule": msgspec.to_builtins(kept), "made_at": capsule.place_of(layout)}
+    return events.append(store, event, sealed)
+
+
+def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
+    """What lies on the disk of an output, with its size and hash where its process could still say them."""
+    found = tape.read(work, name, half)
+    size, sha256 = ending.full.get(name, (found.size, None))
+    return msgspec.structs.replace(found, size=max(size, found.size), sha256=sha256)
+
+
+def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) -> Event:
     said = session.notes(store.layout, run.run_id)
-    lists: dict[str, list[Any]] = {
-        name: [item for note in said for item in note.get(name, [])]
-        for name in ("inputs", "tool_calls", "derived_facts", "next_actions", "receipts")
-    }
-    last = {
-        key: value
-        for note in said
-        for key, value in note.items()
-        if key in ("summary", "layer", "systemic_scale")
-    }
     asked = run.asked
-    more = [msgspec.convert(item, Output) for note in said for item in note.get("outputs", [])]
     event = Event(
-        ts=timestamp(now),
+        ts=timestamp(store.clock()),
         run_id=run.run_id,
         parent_run_id=asked.parent_run_id,
         tool=asked.tool,
         task=asked.task,
-        command=[masked_text(word) for word in asked.command],
+        command=asked.command,
         started=run.started,
-        seconds=round((now - datetime.fromisoformat(run.started)).total_seconds(), 3),
-        outputs=[*outputs, *more][:_MOST_OUTPUTS],
+        seconds=_seconds(run.started, ending.at),
+        inputs=[item for note in said for item in note.inputs],
+        tool_calls=[item for note in said for item in note.tool_calls],
+        outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
+            :_MOST_OUTPUTS
+        ],
         exit_status=ending.code,
+        derived_facts=[item for note in said for item in note.derived_facts],
+        next_actions=[item for note in said for item in note.next_actions],
+        receipts=[*asked.receipts, *(item for note in said for item in note.receipts)],
+        summary=_last(note.summary for note in said),
+        layer=_last(note.layer for note in said),
+        systemic_scale=_last(note.systemic_scale for note in said),
         revision=run.revision,
-        receipts=[*asked.receipts, *lists.pop("receipts")],
     )
-    return msgspec.structs.replace(event, **lists, **last)
+    return msgspec.convert(masked_value(msgspec.to_builtins(event)), Event)
 
 
-def _outputs(layout: Layout, run: OpenRun, after: Git) -> list[Output]:
-    """The tracked files that the run changed, as they are now. A link counts as the text it holds."""
+def _last(values: Iterable[_Value | None]) -> _Value | None:
+    return next((value for value in reversed(list(values)) if value is not None), None)
+
+
+def _seconds(started: str, ended: str | None) -> float | None:
+    if ended is None:
+        return None
+    return round((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds(), 3)
+
+
+def _changes(layout: Layout, run: OpenRun, after: Git) -> list[Changed]:
     if run.before.tree is None or after.tree is None:
         return []
     work = session.work(layout, run.run_id)
-    changes = surroundings.changed(layout.project, work, run.before.tree, after.tree)
+    return surroundings.changed(layout.project, work, layout.root.name, run.before.tree, after.tree)
+
+
+def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
+    """The tracked files that the run changed, as they are now. A link counts as the text it holds."""
     return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
+
+
+def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
+    """What programs named beside; a file that is not there is named without its hash."""
+    named = {output.path: output for note in said for output in note.outputs if output.path not in known}
+    tracked = events.tracked_files(layout, list(named))
+    found = []
+    for path, output in named.items():
+        seen = output if output.sha256 else _output(layout, path)
+        found.append(msgspec.structs.replace(seen, tracked=None if tracked is None else path in tracked))
+    return found
 
 
 def _output(layout: Layout, path: str) -> Output:
@@ -143,7 +187,9 @@ def _output(layout: Layout, path: str) -> Output:
             sha256, size = capsule.sha256_of(target)
     except (AgentplaneError, OSError):
         return Output(path=_plain(path), tracked=True)
-    return Output(path=_plain(path), sha256=sha256, size=size, tracked=True)
+    # A name that JSON cannot hold would name another file, so its hash is not claimed for that.
+    whole = _plain(path) == path
+    return Output(path=_plain(path), sha256=sha256 if whole else None, size=size, tracked=True)
 
 
 def _new_untracked(before: Git, after: Git) -> list[str]:
@@ -151,76 +197,24 @@ def _new_untracked(before: Git, after: Git) -> list[str]:
     return [line[3:] for line in after.dirty if line.startswith("??") and line[3:] not in known][:_FEW]
 
 
-def _keep_output(layout: Layout, run_id: str, recorded: Recorded) -> Kept:
-    if recorded.left_out:
-        recorded = _whole_lines(recorded)
-    gap = f"[… {recorded.left_out} bytes left out …]\n".encode() if recorded.left_out else b""
-    kept = _keep(layout, run_id, f"{capsule.OUTPUTS}/{recorded.name}", recorded.start + gap + recorded.end)
-    if recorded.left_out or kept.masked or recorded.sha256 is None:
-        return msgspec.structs.replace(
-            kept, full_size=recorded.size, full_sha256=recorded.sha256, left_out=recorded.left_out
-        )
-    return kept
-
-
-def _whole_lines(recorded: Recorded) -> Recorded:
-    """Without the pieces of lines on both sides of a gap: a piece of a secret is no secret by its looks."""
-    start = recorded.start[: recorded.start.rfind(b"\n") + 1]
-    return msgspec.structs.replace(recorded, start=start, end=recorded.end.partition(b"\n")[2])
-
-
-def _keep_patches(layout: Layout, run: OpenRun, after: Git, settings: Runs) -> list[Kept]:
+def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]:
     """What was not committed when the run began, and what the run changed: with both it can be replayed."""
-    work, project, trees = session.work(layout, run.run_id), layout.project, (run.before.tree, after.tree)
-    if trees[0] is None or trees[1] is None:
+    work, project, plane = session.work(layout, run.run_id), layout.project, layout.root.name
+    before, later = run.before.tree, after.tree
+    if before is None or later is None:
         return []
-    found = []
-    head = surroundings.tree_of(project, run.before.head)
-    if head and head != trees[0]:
-        found.append(
-            (f"{capsule.INPUTS}/uncommitted.patch", surroundings.patch(project, work, head, trees[0]))
-        )
-    if trees[0] != trees[1]:
-        found.append(
-            (f"{capsule.OUTPUTS}/changes.patch", surroundings.patch(project, work, trees[0], trees[1]))
-        )
-    return [_keep_cut(layout, run.run_id, name, data, settings.keep_output) for name, data in found]
-
-
-def _keep_cut(layout: Layout, run_id: str, name: str, data: bytes, limit: int) -> Kept:
-    kept = _keep(layout, run_id, name, data[:limit])
-    if len(data) <= limit:
-        return kept
-    full = hashlib.sha256(data).hexdigest()
-    return msgspec.structs.replace(kept, full_size=len(data), full_sha256=full, left_out=len(data) - limit)
-
-
-def _keep(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
-    """Writes a file of a capsule: secrets masked, packed where that pays."""
-    clean, found = masked(data)
-    full = (len(data), hashlib.sha256(data).hexdigest()) if found else (None, None)
-    path, stored = name, clean
-    if len(clean) >= _PACK_FROM and name.startswith((capsule.INPUTS, capsule.OUTPUTS)):
-        import zstandard
-
-        path, stored = name + capsule.PACKED, zstandard.ZstdCompressor(level=6).compress(clean)
-    target = capsule.file(layout, run_id, path)
-    files.make_folder(target.parent)
-    files.write_atomic(target, stored)
-    return Kept(
-        path=path,
-        sha256=hashlib.sha256(stored).hexdigest(),
-        size=len(stored),
-        full_size=full[0],
-        full_sha256=full[1],
-        masked=tuple(found[:_NAMED]),
-        masked_more=max(0, len(found) - _NAMED),
+    steps = (
+        (f"{capsule.INPUTS}/uncommitted.patch", surroundings.tree_of(project, run.before.head), before),
+        (f"{capsule.OUTPUTS}/changes.patch", before, later),
     )
+    found = (
+        (name, surroundings.patch(project, work, plane, old, new, limit)) for name, old, new in steps if old
+    )
+    return [keep.patch(layout, run.run_id, name, patch) for name, patch in found if patch.size]
 
 
-def _context(
-    store: Store, run: OpenRun, ending: Ending, after: Git, untracked: list[str], event: Event
-) -> bytes:
+def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
+    """Each value is masked by itself: what is masked as JSON may be JSON no more."""
     asked = run.asked
     told = {
         "schema": "agentplane/context@1",
@@ -233,20 +227,30 @@ def _context(
         "receipts": event.receipts,
         "revision": {"before": run.revision, "after": store.snapshot().ledger.revision()},
         "environment": run.environment,
-        "git": {"before": msgspec.to_builtins(run.before), "after": msgspec.to_builtins(after)},
-        "untracked": untracked,
+        "git": {"before": _told(run.before), "after": _told(seen.after)},
+        "untracked": seen.untracked,
+        "removed": seen.removed,
         "ended": ending.words,
     }
-    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(masked_value(told)), indent=2) + b"\n"
 
 
-def _summary(event: Event, run: OpenRun, after: Git, untracked: list[str], ending: Ending) -> bytes:
+def _told(git: Git) -> dict[str, Any]:
+    more = git.dirty_more + max(0, len(git.dirty) - _FEW_LINES)
+    told: dict[str, Any] = msgspec.to_builtins(
+        msgspec.structs.replace(git, dirty=git.dirty[:_FEW_LINES], dirty_more=more)
+    )
+    return told
+
+
+def _summary(run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
     return summary.of(
         event,
-        branch=after.branch or run.before.branch,
-        head=after.head,
-        untracked=untracked,
-        ended=ending.words,
+        branch=seen.after.branch or run.before.branch,
+        head=seen.after.head,
+        untracked=masked_value(seen.untracked),
+        removed=masked_value(seen.removed),
+        ended=masked_text(ending.words),
     )
 
 

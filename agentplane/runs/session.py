@@ -1,26 +1,34 @@
 """Open runs: what is known of a run before it is sealed.
 
-An open run has its capsule's folder already. In `work/` there lie `open.json`, which says who runs it, what was noted
-meanwhile, and what is being recorded; sealing removes it.
+An open run has its capsule's folder already. In `work/` there lie `open.json`, which says who runs it and how it
+ended, what was noted meanwhile, and what is being recorded; sealing removes it. The command that runs can write there
+as well, so nothing of it is believed that does not fit.
 """
 
+import fcntl
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store, timestamp
+from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, sharing, surroundings
 from agentplane.runs.surroundings import Git
 from agentplane.text import files
 
 
 _MOST_NOTES = 4 << 20
+_OLD = 60.0
+"""Seconds after which a folder without its marker is left over from a process that was killed."""
 _NEAR = 2.0
 """Seconds by which two readings of one process's start may differ."""
 
@@ -41,7 +49,18 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     receipts: list[Any] = []
 
 
-class OpenRun(msgspec.Struct, frozen=True):
+class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a run ended: its exit code, None where nobody saw it, and words for it."""
+
+    code: int | None
+    words: str
+    at: str | None = None
+    """When; None where nobody saw it."""
+    full: dict[str, tuple[int, str | None]] = {}
+    """Size and hash of each output in full."""
+
+
+class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     run_id: str
     started: str
     pid: int
@@ -51,7 +70,9 @@ class OpenRun(msgspec.Struct, frozen=True):
     actor: str
     revision: str
     environment: dict[str, str]
-    before: Git
+    before: Git = Git()
+    ending: Ending | None = None
+    """Where the run ended and could not be sealed at once."""
 
 
 _codec = msgspec.json.Decoder(OpenRun)
@@ -67,45 +88,110 @@ def begin(
 ) -> OpenRun:
     """Opens a run: makes its folder and writes down what it starts from."""
     run_id = events.new_run_id(store)
-    layout, now = store.layout, store.clock()
-    for folder in (layout.runs, capsule.folder(layout, run_id), work(layout, run_id)):
-        files.make_folder(folder)
+    layout, now, owner = store.layout, store.clock(), pid or os.getpid()
     settings = store.settings().runs
-    sharing.keep(layout, settings)
     opened = OpenRun(
         run_id=run_id,
         started=timestamp(now),
-        pid=pid or os.getpid(),
-        born=_born(pid or os.getpid()),
-        asked=asked,
+        pid=owner,
+        born=_born(owner),
+        asked=_masked(asked),
         actor=by.actor,
         revision=store.snapshot().ledger.revision(),
         environment=surroundings.environment(variables, settings.environment),
-        before=surroundings.look(layout.project, work(layout, run_id), layout.root.name),
     )
-    files.write_atomic(_marker(layout, run_id), msgspec.json.encode(opened))
+    make_folders(layout, run_id)
+    # The marker comes first, so that whatever is left has an owner.
+    keep(layout, opened)
+    sharing.keep(layout, settings)
+    seen = surroundings.look(layout.project, work(layout, run_id), layout.root.name, settings.keep_free)
+    opened = msgspec.structs.replace(opened, before=seen)
+    keep(layout, opened)
     return opened
+
+
+def make_folders(layout: Layout, run_id: str) -> None:
+    """The folders of an open run, also where a program deleted them meanwhile."""
+    files.make_folder(layout.runs)
+    files.make_folder(capsule.folder(layout, run_id))
+    files.make_folder(work(layout, run_id))
+
+
+def keep(layout: Layout, run: OpenRun) -> None:
+    """Writes down what is known of an open run."""
+    files.write_atomic(_marker(layout, run.run_id), msgspec.json.encode(run))
+
+
+def _masked(asked: Asked) -> Asked:
+    told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command)}
+    return msgspec.convert(told, Asked)
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:
     """An open run; None where it is none, or is sealed."""
     if not events.is_run_id(run_id):
         return None
-    data = files.read_if(_marker(layout, run_id)) if work(layout, run_id).is_dir() else None
     try:
-        return _codec.decode(data) if data else None
-    except msgspec.MsgspecError:
+        data = files.read_if(_marker(layout, run_id)) if work(layout, run_id).is_dir() else None
+        found = _codec.decode(data) if data else None
+    except (AgentplaneError, msgspec.MsgspecError):
         return None
+    return found if found and found.run_id == run_id and _is_time(found.started) else None
 
 
 def every(layout: Layout) -> list[OpenRun]:
-    """The open runs, oldest first; also those whose process is gone."""
+    """The open runs, oldest first; also those whose process is gone. What is no run is doctor's to name."""
+    return [found for name in _folders(layout) if (found := load(layout, name))]
+
+
+def left_over(layout: Layout) -> list[str]:
+    """Folders of runs that never began: their process was killed before it had written down anything."""
+    return [name for name in _folders(layout) if _never_began(layout.runs / name)]
+
+
+def _folders(layout: Layout) -> list[str]:
     try:
-        names = sorted(os.listdir(layout.runs))
-    except OSError:
+        files.plain_folder(layout.runs, layout.root)
+        return sorted(name for name in os.listdir(layout.runs) if events.is_run_id(name))
+    except (AgentplaneError, OSError):
         return []
-    marked = (name for name in names if os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN))
-    return [found for name in marked if (found := load(layout, name))]
+
+
+def _never_began(folder: Path) -> bool:
+    try:
+        inside = set(os.listdir(folder)) if not folder.is_symlink() else {""}
+        below = os.listdir(folder / capsule.WORK) if inside == {capsule.WORK} else []
+        old = time.time() - os.stat(folder).st_mtime > _OLD
+    except OSError:
+        return False
+    return old and inside <= {capsule.WORK} and all(map(files.is_temp, below))
+
+
+def _is_time(text: str) -> bool:
+    with suppress(ValueError):
+        return datetime.fromisoformat(text).tzinfo is not None
+    return False
+
+
+@contextmanager
+def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
+    """Whether an open run is ours to seal: of two processes that try at once only one gets it.
+
+    The claim is the kernel's, and falls with its process.
+    """
+    folder = work(layout, run_id)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:  # a file system that cannot
+            pass
+        yield True
+    finally:
+        os.close(fd)
 
 
 def is_alive(run: OpenRun) -> bool:
@@ -119,14 +205,25 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
     if load(layout, run_id) is None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
-    read = events.read(said)
+    told = masked_value(_said(events.read(said)))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
-        files.append(path, msgspec.json.encode(_said(read)) + b"\n")
+        files.append(path, msgspec.json.encode(told) + b"\n")
 
 
-def notes(layout: Layout, run_id: str) -> list[dict[str, Any]]:
-    data = files.read_if(work(layout, run_id) / capsule.NOTES) or b""
-    return [msgspec.json.decode(line) for line in data.split(b"\n")[:-1]]
+def notes(layout: Layout, run_id: str) -> list[events.Event]:
+    """What programs said of a run; what does not fit is passed over."""
+    try:
+        data = files.read_if(work(layout, run_id) / capsule.NOTES) or b""
+    except AgentplaneError:
+        return []
+    return [event for line in data.split(b"\n") if (event := _note(line))]
+
+
+def _note(line: bytes) -> events.Event | None:
+    try:
+        return events.read(msgspec.json.decode(line, type=dict[str, Any]))
+    except (AgentplaneError, msgspec.MsgspecError):
+        return None
 
 
 def _said(event: events.Event) -> dict[str, Any]:

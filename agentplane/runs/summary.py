@@ -11,7 +11,15 @@ from agentplane.text.visible import one_line, visible
 _FEW = 40
 
 
-def of(event: Event, *, branch: str | None, head: str | None, untracked: Sequence[str], ended: str) -> bytes:
+def of(
+    event: Event,
+    *,
+    branch: str | None,
+    head: str | None,
+    untracked: Sequence[str],
+    removed: Sequence[str],
+    ended: str,
+) -> bytes:
     """The summary of a run that is being sealed; text of others is made visible first."""
     fields: dict[str, Any] = {"run_id": event.run_id}
     told = {
@@ -31,14 +39,17 @@ def of(event: Event, *, branch: str | None, head: str | None, untracked: Sequenc
         if value is not None
     }
     lines = (f"{key}: {scalars.scalar(value)}" for key, value in fields.items())
-    return "\n".join(["---", *lines, "---", *_body(event, untracked, ended), ""]).encode(errors="replace")
+    return "\n".join(["---", *lines, "---", *_body(event, untracked, removed, ended), ""]).encode(
+        errors="replace"
+    )
 
 
-def _body(event: Event, untracked: Sequence[str], ended: str) -> list[str]:
+def _body(event: Event, untracked: Sequence[str], removed: Sequence[str], ended: str) -> list[str]:
     lines = [f"# {one_line(event.task or ' '.join(event.command) or 'A run', 100)}", "", f"{ended}."]
     if event.summary:
         lines += ["", visible(event.summary.strip())]
-    lines += _listed("What changed", [_file(output.path, output.sha256) for output in event.outputs])
+    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in event.outputs])
+    lines += _listed("What was removed", [f"`{one_line(path)}`" for path in removed])
     lines += _listed("New files that git does not track", [f"`{one_line(path)}`" for path in untracked])
     lines += _listed("What it found out", [one_line(_statement(fact)) for fact in event.derived_facts])
     lines += _listed("What is next", [one_line(step) for step in event.next_actions])
@@ -50,10 +61,6 @@ def _body(event: Event, untracked: Sequence[str], ended: str) -> list[str]:
             *(f"    {line}" for line in visible(" ".join(event.command)).splitlines()),
         ]
     return lines
-
-
-def _file(path: str, sha256: str | None) -> str:
-    return f"`{one_line(path)}`" + ("" if sha256 else " (gone)")
 
 
 def _statement(fact: Any) -> str:

@@ -1,5 +1,6 @@
 """What a run starts from and what it leaves: git, the files it tracks, the memory, the environment."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -9,11 +10,14 @@ from pathlib import Path
 import msgspec
 
 from agentplane.plane import git
-from agentplane.review.masks import masked_text
+from agentplane.review.masks import masked_named
+from agentplane.text import files
 
 
-_FEW = 200
+_MOST = 5000
 _SECONDS = 60
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
+"""A look starts no program, and writes nothing beside the index."""
 
 
 class Git(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,7 +26,7 @@ class Git(msgspec.Struct, frozen=True, omit_defaults=True):
     head: str | None = None
     branch: str | None = None
     dirty: list[str] = []
-    """What `git status` says, a line each; a few hundred at most."""
+    """What `git status` says, a line each; a few thousand at most."""
     dirty_more: int = 0
     tree: str | None = None
     """All tracked files as they stand in the work tree, as a tree of git's."""
@@ -35,98 +39,116 @@ class Changed(msgspec.Struct, frozen=True):
     gone: bool
 
 
-def look(project: Path, work: Path, plane: str) -> Git:
+class Patch(msgspec.Struct, frozen=True):
+    """A difference as git applies it, as far as it is kept."""
+
+    data: bytes
+    size: int
+    sha256: str
+
+
+def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     """The repository now; all None where there is none. Objects that this makes stay in `work`."""
-    status = git.output(
-        project, "status", "--porcelain", "-z", "--untracked-files=all", "--", *_pathspec(plane)
-    )
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", *_pathspec(plane))
+    status = git.output(project, *_QUIET, *words, seconds=_SECONDS)
     if status is None:
         return Git()
-    lines = [line.decode(errors="replace") for line in status.split(b"\0") if line]
+    inside = len((git.output(project, "rev-parse", "--show-prefix") or b"").removesuffix(b"\n"))
+    rows = [(line[:3], line[3 + inside :]) for line in status.split(b"\0") if line]
+    lines = [_plain(os.fsdecode(mark + path)) for mark, path in rows]
+    changed = [path for mark, path in rows if mark != b"?? "]
     return Git(
         head=git.run(project, "rev-parse", "--verify", "--quiet", "HEAD") or None,
         branch=git.branch(project),
-        dirty=lines[:_FEW],
-        dirty_more=max(0, len(lines) - _FEW),
-        tree=_tree(project, work, plane),
+        dirty=lines[:_MOST],
+        dirty_more=max(0, len(lines) - _MOST),
+        tree=_tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None,
     )
 
 
-def changed(project: Path, work: Path, before: str, after: str) -> list[Changed]:
+def changed(project: Path, work: Path, plane: str, before: str, after: str) -> list[Changed]:
     """What differs between two trees of one run."""
-    found = (
-        _git(
-            project,
-            work,
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            "--relative",
-            "--name-status",
-            before,
-            after,
-        )
-        or b""
-    )
-    fields = [field.decode(errors="surrogateescape") for field in found.split(b"\0") if field]
+    words = ("-r", "-z", "--no-renames", "--relative", "--name-status", before, after)
+    found = _git(project, work, "diff-tree", *words, "--", *_pathspec(plane)) or b""
+    fields = [os.fsdecode(field) for field in found.split(b"\0") if field]
     return [Changed(path, status == "D") for status, path in zip(fields[::2], fields[1::2], strict=False)]
 
 
-def patch(project: Path, work: Path, before: str, after: str) -> bytes:
-    """The difference of two trees, as git applies it."""
-    return (
-        _git(
-            project,
-            work,
-            "diff",
-            "--binary",
-            "--relative",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            before,
-            after,
-        )
-        or b""
+def patch(project: Path, work: Path, plane: str, before: str, after: str, limit: int) -> Patch:
+    """The difference of two trees, as git applies it; of what is longer than `limit`, the first whole lines.
+
+    Its paths are those of the whole repository, as `git apply` takes them in any of its folders.
+    """
+    words = (
+        "-r",
+        "-p",
+        "--binary",
+        "--full-index",
+        "--no-renames",
+        "--no-color",
+        "--no-ext-diff",
     )
+    arguments = ("diff-tree", *words, "--no-textconv", before, after, "--", *_pathspec(plane))
+    kept, size, digest = bytearray(), 0, hashlib.sha256()
+    for block in git.stream(project, *_QUIET, *arguments, more=_own_objects(project, work)):
+        kept += block[: max(0, limit - size)]
+        size += len(block)
+        digest.update(block)
+    if size > limit:
+        del kept[kept.rfind(b"\n") + 1 :]
+    return Patch(bytes(kept), size, digest.hexdigest())
 
 
 def tree_of(project: Path, commit: str | None) -> str | None:
     """The tree of a commit; that of no files where there is no commit."""
-    return git.run(project, "rev-parse", f"{commit}^{{tree}}") if commit else git.run(project, "mktree")
-
-
-def forget(work: Path) -> None:
-    """Removes the objects that looks made."""
-    shutil.rmtree(work / "git", ignore_errors=True)
+    if commit is None:
+        return git.run(project, "hash-object", "-t", "tree", os.devnull)
+    return git.run(project, "rev-parse", f"{commit}^{{tree}}")
 
 
 def environment(variables: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
     """The variables that the settings allow; a secret in one of them is masked."""
     wanted = tuple(allowed)
     return {
-        name: masked_text(value)
+        name: masked_named(name, value)
         for name, value in sorted(variables.items())
         if any(fnmatchcase(name, pattern) for pattern in wanted)
     }
 
 
 def _pathspec(plane: str) -> tuple[str, ...]:
-    return (".", f":(exclude){plane}")
+    return (".", f":(exclude,literal){plane}")
+
+
+def _has_room(project: Path, work: Path, changed: list[bytes], keep_free: int) -> bool:
+    """Whether copies of the changed files fit on the disk."""
+    disk = os.statvfs(work)
+    return disk.f_bavail * disk.f_frsize - sum(_size(os.path.join(os.fsencode(project), path))
+                                               for path in changed) >= keep_free  # fmt: skip
+
+
+def _size(path: bytes) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
 
 
 def _tree(project: Path, work: Path, plane: str) -> str | None:
     """The tracked files of the work tree as a tree, made in an index of our own: that of the person stays as it is."""
-    index = git.run(project, "rev-parse", "--git-path", "index")
+    index = _path(project, "index")
+    own = work / "git"
     if index is None:
         return None
-    (work / "git" / "objects").mkdir(parents=True, exist_ok=True)
-    own = work / "git" / "index"
+    for folder in (own, own / "objects"):
+        if folder.is_symlink():
+            files.remove(folder)
+        files.make_folder(folder)
     try:
-        shutil.copyfile(project / index, own)
+        files.remove(own / "index")
+        shutil.copyfile(project / index, own / "index")
     except FileNotFoundError:
-        own.unlink(missing_ok=True)
+        pass
     except OSError:
         return None
     if _git(project, work, "add", "--update", "--", *_pathspec(plane)) is None:
@@ -135,23 +157,30 @@ def _tree(project: Path, work: Path, plane: str) -> str | None:
     return found.decode().strip() if found else None
 
 
+def _path(project: Path, name: str) -> Path | None:
+    """Where a part of the repository lies."""
+    found = git.output(project, "rev-parse", "--git-path", name)
+    return project / os.fsdecode(found.removesuffix(b"\n")) if found else None
+
+
 def _git(project: Path, work: Path, *words: str) -> bytes | None:
     """A git command that writes its objects into `work` only."""
-    objects = git.run(project, "rev-parse", "--git-path", "objects")
+    more = _own_objects(project, work)
+    return git.output(project, *_QUIET, *words, more=more, seconds=_SECONDS) if more else None
+
+
+def _own_objects(project: Path, work: Path) -> dict[str, str]:
+    objects = _path(project, "objects")
     if objects is None:
-        return None
-    more = {
+        return {}
+    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
+    return {
         "GIT_INDEX_FILE": str(work / "git" / "index"),
         "GIT_OBJECT_DIRECTORY": str(work / "git" / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(project, objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
     }
-    return git.output(
-        project,
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.quotePath=false",
-        *words,
-        more=more,
-        seconds=_SECONDS,
-    )
+
+
+def _plain(path: str) -> str:
+    """A path as JSON can hold it."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")

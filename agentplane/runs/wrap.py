@@ -1,16 +1,18 @@
 """Running a command as a run: opened before, recorded while it runs, sealed when it ends, however it ends."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from agentplane.errors import AgentplaneError
+from agentplane.errors import AgentplaneError, Damaged
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
-from agentplane.plane.store import Store
+from agentplane.plane.store import Store, timestamp
 from agentplane.runs import events, relay, seal, session
-from agentplane.runs.session import Asked
+from agentplane.runs.session import Asked, Ending, OpenRun
+from agentplane.runs.signals import held
 from agentplane.runs.tape import Recorded, Tape
 
 
@@ -36,6 +38,11 @@ class Recorder:
             self.tapes[stream] = Tape(self.folder, stream, limit, free)
         self.tapes[stream].take(data)
 
+    @property
+    def error(self) -> Exception | None:
+        """Why not all of it could be kept."""
+        return next((tape.error for tape in self.tapes.values() if tape.error), None)
+
     def close(self) -> list[Recorded]:
         return [tape.close() for tape in self.tapes.values()]
 
@@ -47,27 +54,44 @@ def run(store: Store, asked: Asked, by: Origin, variables: Mapping[str, str]) ->
     if asked.task is not None:
         given[events.TASK] = asked.task
     recorder = Recorder(session.work(store.layout, opened.run_id), store.settings().runs)
-    try:
-        ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take)
-    except AgentplaneError as error:
-        seal.seal(store, opened, seal.Ending(error.exit_code, f"Could not be started: {error.what}"))
-        raise
-    words = _words(ending)
-    try:
-        seal.seal(store, opened, seal.Ending(ending.code, words), recorder.close())
-    except AgentplaneError as error:
-        return Ran(opened.run_id, ending.code, words, error)
-    return Ran(opened.run_id, ending.code, words)
+    with held():
+        try:
+            ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take)
+        except AgentplaneError as error:
+            words = f"Could not be started: {error.what}"
+            _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
+            raise
+        recorded = recorder.close()
+        full = {one.name: (one.size, one.sha256) for one in recorded}
+        words = _words(ending, recorder.error or ending.sink_error)
+        ended = Ending(ending.code, words, timestamp(store.clock()), full)
+        return Ran(opened.run_id, ending.code, words, _sealed(store, opened, ended, recorded))
 
 
-def _words(ending: relay.Ending) -> str:
+def _sealed(
+    store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded]
+) -> AgentplaneError | None:
+    """Seals the run, or says what kept it from being sealed. How it ended is written down before, for the next try."""
+    with suppress(AgentplaneError):  # a full disk, or a plane that is gone: sealing says so
+        session.make_folders(store.layout, opened.run_id)
+        session.keep(store.layout, msgspec.structs.replace(opened, ending=ending))
+    try:
+        seal.seal(store, opened, ending, recorded)
+    except AgentplaneError as error:
+        return error
+    except OSError as error:
+        return Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
+    return None
+
+
+def _words(ending: relay.Ending, lost: Exception | None) -> str:
     told = "Its terminal went away, or it was told to end; " if ending.told is not None else ""
     if ending.left_running:
         return f"{told}it runs on without being recorded"
-    words = (
-        f"{told}ended by signal {ending.signal}"
-        if ending.signal
-        else f"{told}ended with exit code {ending.code}"
-    )
-    lost = f"; not all of its output could be recorded: {ending.sink_error}" if ending.sink_error else ""
-    return words[:1].upper() + words[1:] + lost
+    how = f"ended by signal {ending.signal}" if ending.signal else f"ended with exit code {ending.code}"
+    missing = f"; not all of its output could be recorded: {_reason(lost)}" if lost else ""
+    return (told + how)[:1].upper() + (told + how)[1:] + missing
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -86,6 +86,8 @@ def person(command: Cli) -> Cli:
 @pytest.fixture
 def shelf(plane: Plane, person: Cli) -> Plane:
     """A plane with DEC-001, FACT-001 and nothing in the inbox, all done over the command line."""
+    (plane.layout.project / "app").mkdir()
+    (plane.layout.project / "app/api.py").write_text("def answer():\n    # not too often\n    return 429\n")
     person("propose", "Use Textual.", "--rationale", "It is quick.", "--tag", "ui", "--confidence", "0.9")
     person("propose", "--type", "fact", "The API answers 429.", "--evidence", "app/api.py:3")
     person("approve", *[entry.id for entry in plane.memory().inbox])

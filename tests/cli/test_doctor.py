@@ -283,3 +283,19 @@ def test_a_finding_about_hostile_text_is_shown_harmless(plane: Plane, cli: Cli) 
     ran = cli("doctor")
     assert ran.code == 1
     assert "\x1b" not in ran.out
+
+
+def test_broken_settings_are_named_and_do_not_end_the_look(shelf: Plane, cli: Cli) -> None:
+    shelf.layout.config.write_text("[runs]\nkeep_outputs = 1\n")
+    (shelf.layout.memory / "artifacts.json").unlink()
+    ran = cli("doctor")
+    assert ran.code == 1
+    assert ".agentplane/config.toml:2: " in ran.out
+    assert {str(row["where"]).rpartition("/")[2] for row in _findings(cli)} == {
+        "config.toml:2",
+        "artifacts.json",
+    }
+    ran = cli("doctor", "--fix")
+    assert ran.code == 1
+    assert (shelf.layout.memory / "artifacts.json").exists()
+    assert len(_findings(cli)) == 1

@@ -1,6 +1,7 @@
 """What is masked in the output of programs, and what stays as it is."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -87,3 +88,64 @@ def test_a_look_costs_little_where_there_is_nothing() -> None:
     """Only lines in which something could stand are looked at closely."""
     looked = list(masks._worth_a_look(b"an ordinary line of a build\n" * 1000))
     assert looked == []
+
+
+def test_the_end_of_a_key_whose_beginning_was_cut_off() -> None:
+    body = "\n".join("q7Zk" * 16 for _ in range(20))
+    clean, notes = masked(f"it was built:\n{body}\n-----END RSA PRIVATE KEY-----\nafter\n".encode())
+    assert clean == b"it was built:\n[masked: a private key]\nafter\n"
+    assert [(note.kind, note.line) for note in notes] == [("a private key", 2)]
+
+
+def test_the_word_after_an_option_is_known_by_it() -> None:
+    words = ["login", "--password", PASSWORD, "--user", "me", f"token={TOKEN}"]
+    clean = masks.masked_words(words)
+    assert clean[:2] + clean[3:5] == ["login", "--password", "--user", "me"]
+    assert PASSWORD not in clean[2]
+    assert TOKEN not in clean[5]
+
+
+def test_a_value_is_known_by_its_name() -> None:
+    clean = masked_value({"DB_PASSWORD": PASSWORD, "rows": {"password": PASSWORD, "user": "me"}})
+    assert PASSWORD not in json.dumps(clean)
+    assert clean["rows"]["user"] == "me"
+
+
+@given(st.text("ab yz\n\t.", max_size=60))
+def test_masking_twice_changes_nothing_more(text: str) -> None:
+    once = masks.masked_text(f"password={PASSWORD} {text} {TOKEN}")
+    assert masks.masked_text(once) == once
+
+
+def test_any_text_of_python_can_be_masked() -> None:
+    assert "\ud800" not in masks.masked_text("a\ud800b\udcffc")
+
+
+def _seconds(data: bytes) -> float:
+    begin = time.process_time()
+    masked(data)
+    return time.process_time() - begin
+
+
+HOSTILE = {
+    "no newline": b"x" * 1000,
+    "near tokens": b"ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r ",
+    "near tokens in lines": b"ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r\n",
+    "tokens": TOKEN.encode() + b" ",
+    "names": b"password=password=",
+    "beginnings of keys": b"-----BEGIN RSA PRIVATE KEY-----\n",
+    "ends of keys": b"q7Zkq7Zkq7Zk\n-----END RSA PRIVATE KEY-----\n",
+    "lines of a key": b"q7Zk" * 16 + b"\n",
+    "colours": b"\x1b[31m\x1b[1mk\x1b[0m",
+    "urls": b"https://a:b@c/",
+    "base64": b"QUJDRA+/" * 10,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE)
+def test_time_grows_with_the_text_and_no_faster(name: str) -> None:
+    piece = HOSTILE[name]
+    small, large = (piece * (size // len(piece)) for size in (250_000, 1_000_000))
+    _seconds(small)
+    assert _seconds(large) < 4 * max(_seconds(small), 0.02) * 2.5

@@ -1,0 +1,426 @@
+"""Whatever happens, a run is sealed exactly once, and no capsule is called changed that nobody changed."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import AgentplaneError, Damaged
+from agentplane.health import collect, fix
+from agentplane.plane import create, lock
+from agentplane.runs import capsule, repair, seal, session
+from agentplane.runs.session import Asked, Ending
+from tests.conftest import ROOT, plane_in
+from tests.runs.actor import plane_of
+from tests.runs.made import agentplane, at, bad, context, git, held, run_events, shell
+from tests.runs.screen import Screen, until
+
+
+SCRIPT = "echo out; echo err >&2; echo more >> README.md; exit 3"
+
+
+@pytest.fixture
+def plane(git_project: Path) -> Plane:
+    made = plane_in(git_project)
+    git(git_project, "add", ".")
+    git(git_project, "commit", "-qm", "plane")
+    return made
+
+
+def child(mode: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.faults", mode, str(number), "tests.runs.actor", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def opened(plane: Plane, **more: object) -> session.OpenRun:
+    """A run whose process is gone."""
+    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    run = session.begin(plane.store, asked, plane.origin, os.environ)
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True)
+    run = msgspec.structs.replace(run, pid=int(gone.stdout), **more)
+    session.keep(plane.layout, run)
+    return run
+
+
+def settle(plane: Plane) -> list[dict[str, object]]:
+    """Mends and seals what is left. The run events then; doctor finds nothing."""
+    now = time.time()
+    for path in plane.layout.runs.iterdir():
+        if path.is_dir():
+            os.utime(path, (now - 3600, now - 3600))
+    plane.store.mend()
+    create.complete(plane.layout)
+    repair.mend(plane.store)
+    assert collect(plane.store) == []
+    assert session.every(plane.layout) == []
+    events = run_events(plane)
+    assert len({str(event["run_id"]) for event in events}) == len(events)
+    for event in events:
+        assert (plane.layout.runs / str(event["run_id"]) / "meta.json").is_file()
+        assert not (plane.layout.runs / str(event["run_id"]) / "work").exists()
+    return events
+
+
+def calls(folder: Path, *words: str) -> int:
+    copy = folder.parent / "undisturbed"
+    shutil.copytree(folder, copy, symlinks=True)
+    done = child("kill", 0, words[0], str(copy), *words[1:])
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.rpartition("calls ")[2])
+
+
+@pytest.mark.slow
+def test_killed_at_every_file_operation_of_beginning(plane: Plane) -> None:
+    folder = plane.layout.project
+    count = calls(folder, "begin")
+    assert count > 10
+    seen = set()
+    for number in range(1, count + 1):
+        copy = folder.parent / f"begin-{number}"
+        shutil.copytree(folder, copy, symlinks=True)
+        assert child("kill", number, "begin", str(copy)).returncode == -signal.SIGKILL
+        seen.add(len(settle(plane_of(copy))))
+        shutil.rmtree(copy)
+    assert seen == {0, 1}
+
+
+@pytest.mark.slow
+def test_killed_at_every_file_operation_of_sealing(plane: Plane) -> None:
+    """Also the capsule of an ended run, whose exit code was known, keeps it."""
+    folder = plane.layout.project
+    run = opened(plane, ending=Ending(3, "Ended with exit code 3", "2026-10-01T10:00:00.000Z"))
+    work = session.work(plane.layout, run.run_id)
+    (work / "stdout.start").write_bytes(b"said\n" * 2000)
+    (folder / "README.md").write_text("changed\n")
+    count = calls(folder, "seal-left")
+    assert count > 20
+    for number in range(1, count + 1):
+        copy = folder.parent / f"seal-{number}"
+        shutil.copytree(folder, copy, symlinks=True)
+        assert child("kill", number, "seal-left", str(copy)).returncode == -signal.SIGKILL
+        if number % 2:
+            (copy / "README.md").write_text("# Project\n")  # so that the next try has no patch to keep
+        (event,) = settle(plane_of(copy))
+        assert event["exit_status"] == 3
+        shutil.rmtree(copy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["enospc", "erofs"])
+def test_a_disk_that_fails_while_sealing(plane: Plane, mode: str) -> None:
+    folder = plane.layout.project
+    run = opened(plane)
+    (session.work(plane.layout, run.run_id) / "stdout.start").write_bytes(b"said\n")
+    count = calls(folder, "seal-left")
+    for number in range(1, count + 1, 2):
+        copy = folder.parent / f"failed-{number}"
+        shutil.copytree(folder, copy, symlinks=True)
+        done = child(mode, number, "seal-left", str(copy))
+        assert "Traceback" not in done.stderr or "agentplane.errors.Damaged" in done.stderr, done.stderr
+        (event,) = settle(plane_of(copy))
+        assert event["run_id"] == run.run_id
+        shutil.rmtree(copy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["enospc", "erofs"])
+def test_a_disk_that_fails_during_a_run_hides_nothing_of_the_command(plane: Plane, mode: str) -> None:
+    """From any operation after the command was started: its output and exit code are there, the run is sealed later."""
+    folder = plane.layout.project
+    begin = calls(folder, "begin")
+    shutil.rmtree(folder.parent / "undisturbed")
+    for number in range(begin + 1, begin + 30, 4):
+        copy = folder.parent / f"during-{number}"
+        shutil.copytree(folder, copy, symlinks=True)
+        done = child(mode, number, "run", str(copy), "sh", "-c", SCRIPT)
+        assert done.returncode == 3, done.stderr
+        assert done.stdout.startswith("out\n")
+        assert done.stderr.startswith("err\n")
+        assert "Traceback" not in done.stderr
+        (event,) = settle(plane_of(copy))
+        assert event.get("exit_status") in (3, None)
+        shutil.rmtree(copy)
+
+
+def test_a_full_disk_is_one_clear_line(plane: Plane) -> None:
+    """With a limit on the size of files, as a full disk is one: the log cannot grow."""
+    import resource
+
+    def small() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", "echo out; exit 3", preexec_fn=small)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (3, 4)
+
+
+def test_two_processes_that_seal_at_once(plane: Plane) -> None:
+    for _ in range(3):
+        run = opened(plane)
+        (session.work(plane.layout, run.run_id) / "stdout.start").write_bytes(b"said\n" * 5000)
+        words = [sys.executable, "-m", "tests.runs.actor", "seal-left", str(plane.layout.project)]
+        both = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+        said = [process.communicate(timeout=60)[0].strip() for process in both]
+        assert [process.returncode for process in both] == [0, 0, 0]
+        assert sorted(said) == ["", "", run.run_id]
+    assert len(settle(plane)) == 3
+
+
+def test_a_claim_falls_with_its_process(plane: Plane) -> None:
+    run = opened(plane)
+    with session.claimed(plane.layout, run.run_id) as ours:
+        assert ours
+        assert not seal.seal(plane.store, run, Ending(0, "x"))
+        assert session.every(plane.layout) != []
+    assert seal.seal(plane.store, run, Ending(0, "Ended"))
+    assert not seal.seal(plane.store, run, Ending(1, "Ended again"))
+    (event,) = settle(plane)
+    assert event["exit_status"] == 0
+
+
+def test_a_wrapper_that_is_killed(plane: Plane, tmp_path: Path) -> None:
+    """In a terminal the command is hung up on. What was printed so far is in the capsule, the rest is said not to be known."""
+    screen = Screen(
+        [sys.executable, "-m", "agentplane", "run", "--", "sh", "-c",
+         f"trap 'echo hup > {tmp_path}/hup; exit' HUP; echo begun; while :; do sleep 0.1; done"],
+        cwd=plane.layout.project,
+    )  # fmt: skip
+    screen.expect("begun")
+    (run,) = session.every(plane.layout)
+    assert session.is_alive(run)
+    assert bad(plane) == []
+    until((session.work(plane.layout, run.run_id) / "stdout.start").exists)
+    os.kill(run.pid, signal.SIGKILL)
+    screen.process.wait()
+    until((tmp_path / "hup").exists, "the command was hung up on")
+    assert [finding.fixable for finding in bad(plane)] == [True]
+    done = shell(plane, "true")
+    assert [event.get("exit_status") for event in run_events(plane)] == [None, 0]
+    found = capsule.load(plane.layout, run.run_id)
+    assert held(plane, found, "outputs/stdout").replace(b"\r", b"") == b"begun\n"
+    kept = found.file("outputs/stdout")
+    assert kept is not None
+    assert kept.full_sha256 is None
+    assert "gone" in context(plane, found)["ended"]
+    assert found.seconds is None
+    assert done.exit_status == 0
+    assert bad(plane) == []
+    screen.close()
+
+
+def test_a_plane_that_is_locked_at_the_end(plane: Plane) -> None:
+    plane.layout.config.write_text("[write]\nlock_timeout = 0.3\n")
+    command = [
+        sys.executable,
+        "-m",
+        "agentplane",
+        "run",
+        "--",
+        "sh",
+        "-c",
+        "echo out; touch begun; sleep 1; exit 3",
+    ]
+    process = subprocess.Popen(
+        command, cwd=plane.layout.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until((plane.layout.project / "begun").exists)
+    with lock.held(plane.layout, 5):
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (3, "out\n")
+    assert "another process" in err
+    assert "not sealed yet" in err
+    assert run_events(plane) == []
+    (event,) = settle(plane)
+    assert event["exit_status"] == 3
+    assert event["seconds"]
+    run = capsule.load(plane.layout, str(event["run_id"]))
+    assert run.outputs == []
+    assert event["output_sha256"] == run.file("outputs/stdout").sha256  # type: ignore[union-attr]
+
+
+def test_a_number_that_another_process_has_now(plane: Plane) -> None:
+    run = opened(plane, born=1.0)
+    session.keep(plane.layout, msgspec.structs.replace(run, pid=os.getpid()))
+    assert plane.seal_left() == [run.run_id]
+    settle(plane)
+
+
+def test_a_run_that_goes_on_is_left_alone(plane: Plane) -> None:
+    asked = Asked(command=["true"], cwd=str(plane.layout.project))
+    run = session.begin(plane.store, asked, plane.origin, os.environ)
+    assert plane.seal_left() == []
+    assert bad(plane) == []
+    assert fix(plane.store) == []
+    assert [one.run_id for one in session.every(plane.layout)] == [run.run_id]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "rm -rf .agentplane/runs/$AGENTPLANE_RUN_ID",
+        "rm -rf .agentplane/runs",
+        "rm -rf .agentplane/runs/$AGENTPLANE_RUN_ID/work",
+        "rm -rf .agentplane/runs/$AGENTPLANE_RUN_ID/work/*; mkdir .agentplane/runs/$AGENTPLANE_RUN_ID/work/open.json.d",
+        "echo '{' > .agentplane/runs/$AGENTPLANE_RUN_ID/work/notes.jsonl",
+        'echo \'{"outputs": [{"path": 3}]}\' > .agentplane/runs/$AGENTPLANE_RUN_ID/work/notes.jsonl',
+        "echo junk > .agentplane/runs/$AGENTPLANE_RUN_ID/work/open.json",
+        "mkdir -p .agentplane/runs/$AGENTPLANE_RUN_ID/outputs/stdout",
+        "chmod -w .agentplane/runs/$AGENTPLANE_RUN_ID",
+        "touch .agentplane/runs/$AGENTPLANE_RUN_ID/work/...start",
+        "rm .agentplane/config.toml; rm -r .agentplane/cache",
+        "rm -rf .git",
+    ],
+)
+def test_a_command_that_breaks_its_own_capsule(plane: Plane, script: str) -> None:
+    run = shell(plane, f"echo begun; {script}; exit 5")
+    assert run.exit_status == 5
+    (event,) = settle(plane)
+    assert event["exit_status"] == 5
+
+
+def test_a_command_that_deletes_the_plane(plane: Plane) -> None:
+    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", "echo out; rm -rf .agentplane; exit 5")
+    assert (done.returncode, done.stdout) == (5, "out\n")
+    assert "Traceback" not in done.stderr
+    assert "error: " in done.stderr
+    assert not plane.layout.root.exists()
+
+
+def outside(folder: Path) -> Path:
+    made = folder / "outside"
+    (made / "git").mkdir(parents=True)
+    (made / "work/git/objects").mkdir(parents=True)
+    (made / "stdout.start").write_text("not yours")
+    (made / "work/stdout.start").write_text("not yours")
+    return made
+
+
+def state(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "sealed"),
+    [
+        ("work/git", True),
+        ("work/stdout.start", True),
+        ("work/notes.jsonl", True),
+        ("outputs", True),
+        ("outputs/stdout", True),
+        ("context.json", True),
+        ("work", False),
+        ("", False),
+        ("..", False),
+    ],
+)
+def test_links_out_of_the_repository_put_there_by_the_command(
+    plane: Plane, tmp_path: Path, name: str, sealed: bool
+) -> None:
+    there = outside(tmp_path)
+    before = state(there)
+    target = f".agentplane/runs/$AGENTPLANE_RUN_ID/{name}".removesuffix("/").replace(
+        "/$AGENTPLANE_RUN_ID/..", ""
+    )
+    to = there / "stdout.start" if name.endswith((".start", ".jsonl", ".json", "stdout")) else there
+    script = f'echo out; mkdir -p "$(dirname {target})"; mv {target} aside 2>/dev/null; ln -s {to} {target}; exit 5'
+    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", script)
+    assert (done.returncode, done.stdout) == (5, "out\n")
+    assert "Traceback" not in done.stderr
+    assert state(there) == before
+    if sealed:
+        assert done.stderr == ""
+        assert len(run_events(plane)) == 1
+        assert b"not yours" not in b"".join(
+            path.read_bytes() for path in plane.layout.runs.rglob("*") if path.is_file()
+        )
+        assert len(settle(plane)) == 1
+    else:
+        assert "link" in done.stderr
+        assert run_events(plane) == []
+        assert [finding for finding in bad(plane) if "symbolic link" in finding.what]
+        fix(plane.store)
+    assert state(there) == before
+
+
+def test_links_at_the_beginning(plane: Plane, tmp_path: Path) -> None:
+    there = outside(tmp_path)
+    before = state(there)
+    shutil.rmtree(plane.layout.runs)
+    plane.layout.runs.symlink_to(there)
+    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", "echo out")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "is a symbolic link" in done.stderr
+    assert [finding for finding in collect(plane.store) if "symbolic link" in finding.what]
+    with pytest.raises(Damaged):
+        capsule.folder(plane.layout, "20260101T000000Z-abcdef")
+    assert state(there) == before
+
+
+def test_one_bad_folder_stops_no_other_run(plane: Plane, tmp_path: Path) -> None:
+    bad_id, junk = "20260101T000000Z-aaaaaa", "20260101T000000Z-bbbbbb"
+    (plane.layout.runs / bad_id).symlink_to(tmp_path)
+    (plane.layout.runs / junk / "work").mkdir(parents=True)
+    (plane.layout.runs / junk / "work/open.json").write_text('{"run_id": "../../x"}')
+    run = shell(plane, "echo hi")
+    assert held(plane, run, "outputs/stdout") == b"hi\n"
+    said = {finding.where.rpartition("/")[2]: finding.what for finding in bad(plane)}
+    assert "symbolic link" in said[bad_id]
+    assert "cannot be used" in said[junk]
+
+
+def test_an_open_run_cannot_name_another_folder(plane: Plane, tmp_path: Path) -> None:
+    run = opened(plane)
+    marker = session.work(plane.layout, run.run_id) / "open.json"
+    told = json.loads(marker.read_text())
+    marker.write_text(json.dumps(told | {"run_id": "../../../outside"}))
+    assert session.every(plane.layout) == []
+    marker.write_text(json.dumps(told | {"started": "yesterday"}))
+    assert session.every(plane.layout) == []
+    marker.write_text(json.dumps(told))
+    assert plane.seal_left() == [run.run_id]
+
+
+def test_broken_settings_do_not_lose_the_run(plane: Plane) -> None:
+    done = agentplane(
+        plane.layout.project,
+        "run",
+        "--",
+        "sh",
+        "-c",
+        "echo out; echo '[runs' > .agentplane/config.toml; exit 5",
+    )
+    assert (done.returncode, done.stdout) == (5, "out\n")
+    assert "config.toml" in done.stderr
+    with pytest.raises(AgentplaneError):
+        plane.seal_left()
+    fix(plane.store)
+    assert run_events(plane) == []
+    plane.layout.config.write_text("")
+    (event,) = settle(plane)
+    assert event["exit_status"] == 5
+
+
+def test_what_a_kill_right_after_the_event_left_is_finished(plane: Plane) -> None:
+    run = shell(plane, "echo hi")
+    folder = at(plane, run)
+    meta = (folder / "meta.json").read_bytes()
+    (folder / "meta.json").unlink()
+    (folder / "work").mkdir()
+    (folder / "work/stdout.start").write_text("raw")
+    assert {finding.fixable for finding in bad(plane)} == {True}
+    assert len(fix(plane.store)) >= 2
+    assert (folder / "meta.json").read_bytes() == meta
+    assert not (folder / "work").exists()
+    assert bad(plane) == []
