@@ -31,7 +31,7 @@ def output(
             timeout=seconds,
             stdin=subprocess.DEVNULL,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a name that no system takes
         return None
     return done.stdout if done.returncode == 0 else None
 

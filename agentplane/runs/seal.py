@@ -105,7 +105,9 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output], no
         if key in ("summary", "layer", "systemic_scale")
     }
     asked = run.asked
-    more = [msgspec.convert(item, Output) for note in said for item in note.get("outputs", [])]
+    seen = {output.path for output in outputs}
+    named = [msgspec.convert(item, Output) for note in said for item in note.get("outputs", [])]
+    more = [output for output in {one.path: one for one in named}.values() if output.path not in seen]
     event = Event(
         ts=timestamp(now),
         run_id=run.run_id,
@@ -128,7 +130,7 @@ def _outputs(layout: Layout, run: OpenRun, after: Git) -> list[Output]:
     if run.before.tree is None or after.tree is None:
         return []
     work = session.work(layout, run.run_id)
-    changes = surroundings.changed(layout.project, work, run.before.tree, after.tree)
+    changes = surroundings.changed(layout.project, work, run.before.tree, after.tree, layout.root.name)
     return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
 
 
@@ -174,17 +176,17 @@ def _keep_patches(layout: Layout, run: OpenRun, after: Git, settings: Runs) -> l
     work, project, trees = session.work(layout, run.run_id), layout.project, (run.before.tree, after.tree)
     if trees[0] is None or trees[1] is None:
         return []
-    found = []
+    found, plane = [], layout.root.name
     head = surroundings.tree_of(project, run.before.head)
     if head and head != trees[0]:
         found.append(
-            (f"{capsule.INPUTS}/uncommitted.patch", surroundings.patch(project, work, head, trees[0]))
+            (f"{capsule.INPUTS}/uncommitted.patch", surroundings.patch(project, work, head, trees[0], plane))
         )
     if trees[0] != trees[1]:
         found.append(
-            (f"{capsule.OUTPUTS}/changes.patch", surroundings.patch(project, work, trees[0], trees[1]))
+            (f"{capsule.OUTPUTS}/changes.patch", surroundings.patch(project, work, trees[0], trees[1], plane))
         )
-    return [_keep_cut(layout, run.run_id, name, data, settings.keep_output) for name, data in found]
+    return [_keep_cut(layout, run.run_id, name, data, settings.keep_output) for name, data in found if data]
 
 
 def _keep_cut(layout: Layout, run_id: str, name: str, data: bytes, limit: int) -> Kept:

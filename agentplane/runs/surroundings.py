@@ -14,6 +14,8 @@ from agentplane.review.masks import masked_text
 
 _FEW = 200
 _SECONDS = 60
+_PATH_AFTER = {"1": 8, "2": 9, "u": 10}
+"""How many fields stand before the path in a line of `git status --porcelain=v2`."""
 
 
 class Git(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -38,22 +40,53 @@ class Changed(msgspec.Struct, frozen=True):
 def look(project: Path, work: Path, plane: str) -> Git:
     """The repository now; all None where there is none. Objects that this makes stay in `work`."""
     status = git.output(
-        project, "status", "--porcelain", "-z", "--untracked-files=all", "--", *_pathspec(plane)
+        project,
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=all",
+        "--",
+        *_pathspec(plane),
     )
     if status is None:
         return Git()
-    lines = [line.decode(errors="replace") for line in status.split(b"\0") if line]
+    head, branch, lines = _read_status(status)
+    # What git calls clean is the tree of the commit: nothing needs to be made of the work tree then.
+    clean = head is not None and all(line.startswith("??") for line in lines)
     return Git(
-        head=git.run(project, "rev-parse", "--verify", "--quiet", "HEAD") or None,
-        branch=git.branch(project),
+        head=head,
+        branch=branch,
         dirty=lines[:_FEW],
         dirty_more=max(0, len(lines) - _FEW),
-        tree=_tree(project, work, plane),
+        tree=tree_of(project, head) if clean else _tree(project, work, plane),
     )
 
 
-def changed(project: Path, work: Path, before: str, after: str) -> list[Changed]:
-    """What differs between two trees of one run."""
+def _read_status(status: bytes) -> tuple[str | None, str | None, list[str]]:
+    """Head, branch, and a line for each path as `git status --short` has it."""
+    head = branch = None
+    lines = []
+    fields = iter(status.decode(errors="replace").split("\0"))
+    for field in fields:
+        kind, _, rest = field.partition(" ")
+        if kind == "#":
+            name, _, value = rest.partition(" ")
+            head = value if name == "branch.oid" and value != "(initial)" else head
+            branch = value if name == "branch.head" and value != "(detached)" else branch
+        elif kind == "?":
+            lines.append(f"?? {rest}")
+        elif kind in _PATH_AFTER:
+            lines.append(f"{rest[:2].replace('.', ' ')} {field.split(' ', _PATH_AFTER[kind])[-1]}")
+            if kind == "2":
+                next(fields, None)  # the name that it had before
+    return head, branch, lines
+
+
+def changed(project: Path, work: Path, before: str, after: str, plane: str) -> list[Changed]:
+    """What differs between two trees of one run, but for the plane itself."""
+    if before == after:
+        return []
     found = (
         _git(
             project,
@@ -66,6 +99,8 @@ def changed(project: Path, work: Path, before: str, after: str) -> list[Changed]
             "--name-status",
             before,
             after,
+            "--",
+            *_pathspec(plane),
         )
         or b""
     )
@@ -73,8 +108,8 @@ def changed(project: Path, work: Path, before: str, after: str) -> list[Changed]
     return [Changed(path, status == "D") for status, path in zip(fields[::2], fields[1::2], strict=False)]
 
 
-def patch(project: Path, work: Path, before: str, after: str) -> bytes:
-    """The difference of two trees, as git applies it."""
+def patch(project: Path, work: Path, before: str, after: str, plane: str) -> bytes:
+    """The same as git applies it."""
     return (
         _git(
             project,
@@ -87,6 +122,8 @@ def patch(project: Path, work: Path, before: str, after: str) -> bytes:
             "--no-textconv",
             before,
             after,
+            "--",
+            *_pathspec(plane),
         )
         or b""
     )
@@ -118,10 +155,13 @@ def _pathspec(plane: str) -> tuple[str, ...]:
 
 def _tree(project: Path, work: Path, plane: str) -> str | None:
     """The tracked files of the work tree as a tree, made in an index of our own: that of the person stays as it is."""
-    index = git.run(project, "rev-parse", "--git-path", "index")
-    if index is None:
+    places = git.run(project, "rev-parse", "--git-path", "index", "--git-path", "objects")
+    if places is None or places.count("\n") != 1:
         return None
-    (work / "git" / "objects").mkdir(parents=True, exist_ok=True)
+    index, objects = places.split("\n")
+    (work / "git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    alternates = work / "git" / "objects" / "info" / "alternates"
+    alternates.write_bytes(os.fsencode(project / objects) + b"\n")
     own = work / "git" / "index"
     try:
         shutil.copyfile(project / index, own)
@@ -136,15 +176,9 @@ def _tree(project: Path, work: Path, plane: str) -> str | None:
 
 
 def _git(project: Path, work: Path, *words: str) -> bytes | None:
-    """A git command that writes its objects into `work` only."""
-    objects = git.run(project, "rev-parse", "--git-path", "objects")
-    if objects is None:
-        return None
-    more = {
-        "GIT_INDEX_FILE": str(work / "git" / "index"),
-        "GIT_OBJECT_DIRECTORY": str(work / "git" / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(project, objects),
-    }
+    """A git command that finds the objects of a look, and writes its own beside them."""
+    made = work / "git"
+    more = {"GIT_INDEX_FILE": str(made / "index"), "GIT_OBJECT_DIRECTORY": str(made / "objects")}
     return git.output(
         project,
         "-c",
@@ -152,6 +186,6 @@ def _git(project: Path, work: Path, *words: str) -> bytes | None:
         "-c",
         "core.quotePath=false",
         *words,
-        more=more,
+        more=more if (made / "objects").is_dir() else None,
         seconds=_SECONDS,
     )
