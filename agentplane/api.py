@@ -23,7 +23,6 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
-from agentplane.runs import capsule, events, facts
 
 
 # What reviews candidates takes a while to load, and looking at the shelf does not need it.
@@ -254,6 +253,8 @@ class Plane:
 
     def log(self, event: Mapping[str, Any]) -> Logged:
         """The same, and says what became of the facts that the run found out."""
+        from agentplane.runs import events
+
         return self._with_facts(events.write(self.store, event))
 
     def note(self, run_id: str, event: Mapping[str, Any]) -> None:
@@ -281,6 +282,8 @@ class Plane:
 
     def _with_facts(self, run_id: str) -> Logged:
         """Proposes what a run found out. A refusal is said and stops nothing: the run is in the log already."""
+        from agentplane.runs import capsule, facts
+
         promoted, refused = [], []
         run = capsule.load(self.layout, run_id)
         finder = Plane(self.store, msgspec.structs.replace(self.origin, actor=run.tool or self.origin.actor))
@@ -293,6 +296,8 @@ class Plane:
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
         """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
+        from agentplane.runs import events
+
         proposal = promote.fact_proposal(fact)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
