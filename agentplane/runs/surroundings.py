@@ -120,6 +120,8 @@ def patch(project: Path, work: Path, before: str, after: str, plane: str) -> byt
             "--no-color",
             "--no-ext-diff",
             "--no-textconv",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
             before,
             after,
             "--",
