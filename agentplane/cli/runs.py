@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import out, run_rows
+from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line
@@ -131,6 +131,7 @@ def timeline_command(
     task: str | None, since: str | None, tool: str | None, limit: int | None, as_json: bool
 ) -> None:
     """What runs and ops did, newest first."""
+    from agentplane.cli import run_rows
     from agentplane.runs import timeline
 
     plane = opened()
@@ -169,6 +170,7 @@ def diff_command(run: str, against: str, as_json: bool) -> None:
 
     The first one is the one before: `+` stands for what only the other one has.
     """
+    from agentplane.cli import run_rows
     from agentplane.runs import diff
 
     report = diff.of(opened().layout, run, against)
@@ -188,6 +190,7 @@ def diff_command(run: str, against: str, as_json: bool) -> None:
 @json_option
 def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     """What runs produced, by task: tracked files with the hash that they had when the run ended."""
+    from agentplane.cli import run_rows
     from agentplane.runs import artifacts
 
     plane = opened()

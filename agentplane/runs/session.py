@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
+from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store, timestamp
@@ -76,7 +77,7 @@ def begin(
         run_id=run_id,
         started=timestamp(now),
         pid=pid or os.getpid(),
-        born=_born(pid or os.getpid()),
+        born=processes.born(pid or os.getpid()),
         asked=asked,
         actor=by.actor,
         revision=store.snapshot().ledger.revision(),
@@ -110,7 +111,7 @@ def every(layout: Layout) -> list[OpenRun]:
 
 def is_alive(run: OpenRun) -> bool:
     """Whether the process that runs it is still there."""
-    born = _born(run.pid)
+    born = processes.born(run.pid)
     return born > 0 and abs(born - run.born) < _NEAR
 
 
@@ -145,13 +146,3 @@ def work(layout: Layout, run_id: str) -> Path:
 
 def _marker(layout: Layout, run_id: str) -> Path:
     return work(layout, run_id) / capsule.OPEN
-
-
-def _born(pid: int) -> float:
-    """When a process started; 0 where there is none."""
-    import psutil
-
-    try:
-        return float(psutil.Process(pid).create_time())
-    except (psutil.Error, ValueError):
-        return 0.0

@@ -31,7 +31,7 @@ class Under:
 
     def shell(self, *shell: str) -> Screen:
         """A shell in a terminal, in which `under COMMAND` is the relay."""
-        (self.folder / "under").write_text(f"#!/bin/sh\nexec {' '.join(self.words())} \"$@\"\n")
+        (self.folder / "under").write_text(f'#!/bin/sh\nexec {" ".join(self.words())} "$@"\n')
         (self.folder / "under").chmod(0o755)
         screen = self.open(shell or ("bash", "--norc", "--noprofile", "-i"), {})
         screen.expect(r"\$ ")
