@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.context import active, pack
-from agentplane.context.choose import Ask
-from agentplane.context.pack import Pack
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory import ids, verbs
 from agentplane.memory.kinds import kind_named
@@ -27,11 +24,12 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
-from agentplane.runs import capsule, events, facts, pruned
 
 
 # What reviews candidates takes a while to load, and looking at the shelf does not need it.
 if TYPE_CHECKING:
+    from agentplane.context.choose import Ask
+    from agentplane.context.pack import Pack
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
     from agentplane.runs.guard import Checked
@@ -247,6 +245,8 @@ class Plane:
 
     def check_prune(self, needle: str) -> prune.Found:
         """Raises what `prune` would raise, says where the text stands, and changes nothing."""
+        from agentplane.runs import pruned
+
         snapshot = self.store.snapshot()
         found = prune.search(snapshot, needle)
         prune.plan(found, pruned.elsewhere(self.layout, needle, pruned.search(self.layout, needle)), None)
@@ -254,6 +254,8 @@ class Plane:
 
     def prune(self, needle: str, why: str | None = None) -> Done:
         """Takes a text out of history, and out of the capsules of runs."""
+        from agentplane.runs import pruned
+
         hits: list[pruned.Hit] = []
 
         def plan(snapshot: Snapshot) -> Plan:
@@ -281,6 +283,8 @@ class Plane:
 
     def log(self, event: Mapping[str, Any]) -> Logged:
         """The same, and says what became of the facts that the run found out."""
+        from agentplane.runs import events
+
         return self._with_facts(events.write(self.store, event))
 
     def note(self, run_id: str, event: Mapping[str, Any]) -> None:
@@ -293,9 +297,8 @@ class Plane:
         """Runs a command in a capsule. Seals first what was left open by processes that are gone."""
         from agentplane.runs import wrap
 
-        with suppress(
-            AgentplaneError
-        ):  # they stay as they are for the next command, and for `doctor` to name
+        # What cannot be sealed stays as it is, for the next command and for `doctor` to name.
+        with suppress(AgentplaneError):
             self.seal_left()
         ran = wrap.run(self.store, asked, self.origin, os.environ)
         return ran, () if ran.unsealed else self._with_facts(ran.run_id).promoted
@@ -311,6 +314,8 @@ class Plane:
 
     def _with_facts(self, run_id: str) -> Logged:
         """Proposes what a run found out. A refusal is said and stops nothing: the run is in the log already."""
+        from agentplane.runs import capsule, facts
+
         promoted, refused = [], []
         run = capsule.load(self.layout, run_id)
         finder = Plane(self.store, msgspec.structs.replace(self.origin, actor=run.tool or self.origin.actor))
@@ -323,6 +328,8 @@ class Plane:
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
         """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
+        from agentplane.runs import events
+
         proposal = promote.fact_proposal(fact)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
@@ -332,21 +339,25 @@ class Plane:
         done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
         return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
 
-    def pack(self, ask: Ask) -> Pack:
+    def pack(self, ask: "Ask") -> "Pack":
         """What a tool would be given."""
+        from agentplane.context import active, pack
+
         return pack.make(active.sources(self.memory(), ask, self._today()), ask)
 
-    def write_pack(self, made: Pack) -> bool:
+    def write_pack(self, made: "Pack") -> bool:
         """Puts a pack into context/active.md. Says whether that changed it."""
+        from agentplane.context import active
+
         return active.write(self.layout, made)
 
-    def synced(self, tools: "Sequence[Tool]", made: Pack) -> "list[Standing]":
+    def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
         """How the files of these tools stand to a pack."""
         from agentplane.tools import sync
 
         return sync.standings(self.layout.project, self.layout.root.name, tools, made)
 
-    def sync(self, tools: "Sequence[Tool]", made: Pack) -> Synced:
+    def sync(self, tools: "Sequence[Tool]", made: "Pack") -> Synced:
         """Writes a pack into the files of these tools. What was written into a block by others is proposed first;
         where the gate refuses that, the file stays as it is.
         """

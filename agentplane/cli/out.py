@@ -11,7 +11,8 @@ import click
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import cells as cells_of
+from agentplane.text.visible import one_line, padded, visible
 
 
 def emit(name: str, **fields: Any) -> None:
@@ -22,7 +23,7 @@ def emit(name: str, **fields: Any) -> None:
 
 def line(text: str = "", **style: Any) -> None:
     """A line of data; `text` is ours or was made harmless."""
-    click.echo(click.style(text, **style) if style and _coloured(sys.stdout) else text)
+    click.echo(styled(text, **style))
 
 
 def note(text: str) -> None:
@@ -45,9 +46,9 @@ def width() -> int | None:
 
 def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     """Cells padded to their widths, then text that takes what is left of the line."""
-    start = "".join(one_line(text, size).ljust(size) + "  " for text, size in cells)
+    start = "".join(padded(text, size) + "  " for text, size in cells)
     columns = width()
-    return start + one_line(last, max(columns - len(start), 8) if columns else None)
+    return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -57,15 +58,31 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def age(ts: str) -> str:
     """How long ago, in the largest unit that fits."""
-    try:
-        moment = datetime.fromisoformat(ts)
-    except ValueError:
+    seconds = seconds_since(ts)
+    if seconds is None:
         return one_line(ts, 20)
-    seconds = (datetime.now(UTC) - moment.astimezone(UTC)).total_seconds()
+    return "just now" if seconds < 60 else f"{span(seconds)} ago"
+
+
+def seconds_since(ts: str) -> float | None:
+    """None where the text is no time."""
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(ts).astimezone(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return None
+
+
+def span(seconds: float) -> str:
+    """A time in the largest unit that fits."""
     for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "just now"
+            return f"{int(seconds // size)} {unit}"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{int(seconds)} s"
+
+
+def styled(text: str, **style: Any) -> str:
+    """A piece of a line of data in colour, where the output shows colours."""
+    return click.style(text, **style) if style and _coloured(sys.stdout) else text
 
 
 def _coloured(stream: Any) -> bool:

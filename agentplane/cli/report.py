@@ -1,15 +1,17 @@
 """What an op did, and how it is taken back."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.cli import out
 from agentplane.plane.store import Done
 from agentplane.text.visible import one_line
-from agentplane.tools import sync
-from agentplane.tools.table import TOOLS
 
+
+if TYPE_CHECKING:
+    from agentplane.tools.sync import Holder
 
 _FEW = 4
 _READERS = 2
@@ -44,14 +46,17 @@ def report(done: Done, *, as_json: bool) -> None:
         out.note(f"old memory in {files}: `agentplane sync` brings this one there")
 
 
-def _holding_old(done: Done) -> list[sync.Holder]:
+def _holding_old(done: Done) -> "list[Holder]":
     """The files of tools that still hold the memory from before."""
+    from agentplane.tools import sync
+    from agentplane.tools.table import TOOLS
+
     layout = done.snapshot.layout
     found = sync.holders(layout.project, layout.root.name, TOOLS)
     return [holder for holder in found if holder.revision != done.revision]
 
 
-def _readers(holder: sync.Holder) -> str:
+def _readers(holder: "Holder") -> str:
     """Who reads a file; of many, those that say most."""
     more = f" and {len(holder.tools) - _READERS} more" if len(holder.tools) > _READERS else ""
     return ", ".join(holder.tools[:_READERS]) + more

@@ -1,24 +1,79 @@
 """The timeline, artifacts and the difference of two runs, as text."""
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from agentplane.cli import out
 from agentplane.runs.artifacts import Artifact
-from agentplane.runs.diff import Report
+from agentplane.runs.diff import Remembered, Report
 from agentplane.runs.timeline import Row
-from agentplane.text.visible import one_line, visible
+from agentplane.text.visible import cells, one_line, padded, visible
 
 
 PAGE = 30
 _FEW = 3
 _MOST_LINES = 200
+_MOST_CHANGES = 12
+_WIDE, _NARROW = 100, 60
+"""Columns of a terminal."""
 
 
 def print_timeline(rows: Sequence[Row]) -> None:
-    for row in rows:
-        cells = [(row.ts[:16].replace("T", " "), 16), (row.kind, 5), (_who(row), 12), (_state(row), 9)]
-        out.line(out.row(cells, _what(row)), fg="red" if row.exit_status else None)
+    """A line for each row; on a narrow screen with fewer columns, without one with whole times and ids."""
+    columns = out.width()
+    table = [_cells(row, columns) for row in rows]
+    sizes = {
+        name: min(max((cells(one_line(line[name])) for line in table), default=0), most)
+        for name, most in _columns(columns)
+    }
+    for row, line in zip(rows, table, strict=True):
+        start = "".join(
+            out.styled(padded(line[name], size), **_style(row) if name == "outcome" else {}) + "  "
+            for name, size in sizes.items()
+            if size
+        )
+        left = columns - sum(size + 2 for size in sizes.values() if size) if columns else None
+        out.line(start + one_line(line["what"], max(left, 8) if left is not None else None))
+
+
+def _columns(columns: int | None) -> list[tuple[str, int]]:
+    """What stands before the text, and how wide it may become."""
+    age = ("when", 24 if columns is None else 7)
+    if columns is None or columns >= _WIDE:
+        return [age, ("outcome", 10), ("took", 6), ("who", 14), ("run", 23), ("task", 16)]
+    if columns >= _NARROW:
+        return [age, ("outcome", 9), ("who", 11), ("run", 6)]
+    return [age, ("outcome", 9)]
+
+
+def _cells(row: Row, columns: int | None) -> dict[str, str]:
+    who, task, run = row.tool or row.actor or "", row.task or "", row.run_id or ""
+    seconds = out.seconds_since(row.ts) if row.kind == "open" else row.seconds
+    wide = columns is None or columns >= _WIDE
+    return {
+        "when": row.ts if columns is None else out.age(row.ts).removesuffix(" ago").removeprefix("just "),
+        "outcome": _outcome(row),
+        "took": "" if seconds is None else out.span(seconds),
+        "who": who,
+        "run": run if columns is None else run.rpartition("-")[2],
+        "task": task,
+        "what": _what(row) if wide or not task else f"[{task}] {_what(row)}",
+    }
+
+
+def _outcome(row: Row) -> str:
+    if row.kind == "op":
+        return row.verb or "-"
+    if row.kind == "run":
+        return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"
+    return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
+
+
+def _style(row: Row) -> dict[str, Any]:
+    if row.exit_status or row.kind == "lost":
+        return {"fg": "red"}
+    return {"fg": "cyan"} if row.kind == "open" else {"dim": True} if row.kind != "run" else {}
 
 
 def print_artifacts(found: Sequence[Artifact]) -> None:
@@ -59,20 +114,20 @@ def _changes(report: Report) -> list[tuple[str, list[str]]]:
     return [
         ("files", [f"{_SIGNS[file.change]} {one_line(file.path, 120)}" for file in report.files]),
         ("facts", [f"{_SIGNS[fact.name]} {one_line(str(fact.b or fact.a), 120)}" for fact in report.facts]),
-        ("memory", [f"{_SIGNS[entry.change]} {one_line(entry.id, 40)}" for entry in report.entries]),
+        ("memory", [line for entry in report.entries for line in _entry(entry)]),
     ]
 
 
-def _who(row: Row) -> str:
-    return row.tool or row.actor or "-"
-
-
-def _state(row: Row) -> str:
-    if row.kind == "op":
-        return row.verb or "-"
-    if row.kind == "run":
-        return "-" if row.exit_status is None else f"exit {row.exit_status}"
-    return "runs" if row.kind == "open" else "joined"
+def _entry(entry: Remembered) -> list[str]:
+    """An entry with what it says; one that was changed with the lines that differ."""
+    head = f"{_SIGNS[entry.change]} {one_line(entry.id, 40)}"
+    if entry.change != "changed":
+        body = (entry.b or entry.a or "").partition("\n---\n")[2].strip().partition("\n")[0]
+        return [f"{head}  {one_line(body, 100)}".rstrip()]
+    before, after = (entry.a or "").splitlines(), (entry.b or "").splitlines()
+    lines = difflib.unified_diff(before, after, n=0, lineterm="")
+    changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [head, *(f"    {one_line(line, 110)}" for line in changed[:_MOST_CHANGES])]
 
 
 def _what(row: Row) -> str:
@@ -82,8 +137,7 @@ def _what(row: Row) -> str:
     if row.kind == "merge":
         return "two lines of history"
     said = row.summary or " ".join(row.command)
-    parts = [row.run_id or "", f"[{row.task}]" if row.task else "", said]
-    return one_line("  ".join(part for part in parts if part))
+    return f"{said} (its process is gone; the next run seals it)" if row.kind == "lost" else said
 
 
 def _value(value: Any) -> str:

@@ -10,15 +10,21 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import out, run_rows
+from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--task", metavar="TASK", help="The task that this is for.")
-@click.option("--tool", metavar="NAME", help="The coding tool, where its command does not say.")
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--task", metavar="TASK", help="The task that it is for; $AGENTPLANE_TASK where it is not said."
+)
+@click.option(
+    "--tool",
+    metavar="NAME",
+    help="Who works: a coding tool; known by itself for commands such as codex or claude.",
+)
 @click.option(
     "--prompt", "prompt", metavar="TEXT", help="What the tool was asked; `@FILE` reads it from a file."
 )
@@ -35,22 +41,24 @@ def run_command(
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Run a command, and keep what it did in a capsule.
+    """Run a command, and keep what it did in a capsule under runs/.
 
-    The command has the terminal as without us. It finds the id of its run in AGENTPLANE_RUN_ID.
+    The command has the terminal as it would have it alone, and its exit code becomes ours. It finds the id of
+    its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
+    from agentplane.runs.events import RUN_ID, TASK, is_run_id
     from agentplane.runs.session import Asked, tool_of
 
     plane = opened()
-    words = list(command)
+    words, parent = list(command), os.environ.get(RUN_ID, "")
     asked = Asked(
         command=words,
         cwd=os.getcwd(),
-        task=task or os.environ.get("AGENTPLANE_TASK") or None,
+        task=task or os.environ.get(TASK) or None,
         tool=tool or tool_of(words),
         prompt=_text(prompt),
         plan=_text(plan),
-        parent_run_id=os.environ.get("AGENTPLANE_RUN_ID") or None,
+        parent_run_id=parent if is_run_id(parent) else None,
     )
     ran, facts = plane.run(asked)
     if ran.unsealed:
@@ -85,7 +93,10 @@ def run_command(
 )
 @json_option
 def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> None:
-    """Add a run to the log, from any program. Prints its id."""
+    """Add a run to the log, from any program, and print its id.
+
+    What is not said is filled in where it can be known: time, id, the run around it, task, tool, hashes of outputs.
+    """
     plane = opened()
     event = _event(given)
     if from_stdin:
@@ -98,20 +109,16 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
             "nothing to log", todo="say what was done, as with --summary, or give events with --stdin."
         )
     if add:
-        run_id = os.environ.get("AGENTPLANE_RUN_ID", "")
-        if not run_id:
-            raise BadInput(
-                "--add works under `agentplane run` only", todo="leave it out to log a run of its own."
-            )
-        plane.note(run_id, event)
-        _told(Logged(run_id), as_json=as_json)
+        _add(plane, event, as_json=as_json)
         return
     _told(plane.log(event), as_json=as_json)
 
 
 @click.command()
 @click.option("--task", metavar="TASK", help="Of this task only.")
-@click.option("--since", metavar="TIME", help="From then on: a date, a time, or an age such as 2d or 3h.")
+@click.option(
+    "--since", metavar="TIME", help="From then on: a date, a time, or an age such as 30min, 3h, 2d or 1w."
+)
 @click.option("--tool", metavar="NAME", help="Of this tool or person only.")
 @click.option(
     "--limit",
@@ -124,10 +131,11 @@ def timeline_command(
     task: str | None, since: str | None, tool: str | None, limit: int | None, as_json: bool
 ) -> None:
     """What runs and ops did, newest first."""
+    from agentplane.cli import run_rows
     from agentplane.runs import timeline
 
     plane = opened()
-    start = timeline.since(since, plane.store.clock()) if since else None
+    start = None if since is None else timeline.since(since, plane.store.clock())
     found = timeline.rows(plane.layout, timeline.Wanted(task, tool, start))
     if as_json:
         out.emit("timeline", events=list(islice(found, limit)))
@@ -136,19 +144,33 @@ def timeline_command(
     page = list(islice(found, most + 1))
     run_rows.print_timeline(page[:most])
     if not page:
-        out.note("nothing yet." if not (task or since or tool) else "nothing that fits.")
+        asked = [name for name, value in (("--task", task), ("--since", since), ("--tool", tool)) if value]
+        out.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
     elif len(page) > most:
         out.note("there is more: `--limit` shows it.")
 
 
 @click.command()
-@click.option("--run", "run", required=True, metavar="RUN", help="The run to look from.")
 @click.option(
-    "--against", default="latest", metavar="RUN", help="The other one; `latest`: the last of the log."
+    "--run",
+    "run",
+    required=True,
+    metavar="RUN",
+    help="The run to look from: its id, or the part behind the dash.",
+)
+@click.option(
+    "--against",
+    default="latest",
+    metavar="RUN",
+    help="The other one; the last one of the log where it is not said.",
 )
 @json_option
 def diff_command(run: str, against: str, as_json: bool) -> None:
-    """How two runs differ: how they ended, their files, facts, memory and output."""
+    """How two runs differ: how they ended, their files, facts, memory and output.
+
+    The first one is the one before: `+` stands for what only the other one has.
+    """
+    from agentplane.cli import run_rows
     from agentplane.runs import diff
 
     report = diff.of(opened().layout, run, against)
@@ -161,11 +183,14 @@ def diff_command(run: str, against: str, as_json: bool) -> None:
 @click.command()
 @click.argument("task", required=False)
 @click.option(
-    "--verify", is_flag=True, help="Compare each file with its hash; exit code 1 where one differs."
+    "--verify",
+    is_flag=True,
+    help="Compare each file with its hash; exit code 1 where one was changed or is gone.",
 )
 @json_option
 def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
-    """What runs produced, by task."""
+    """What runs produced, by task: tracked files with the hash that they had when the run ended."""
+    from agentplane.cli import run_rows
     from agentplane.runs import artifacts
 
     plane = opened()
@@ -177,8 +202,26 @@ def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     else:
         run_rows.print_artifacts(found)
         if not found:
-            out.note("no run has produced a file that git tracks yet.")
+            of = "" if task is None else f" for {one_line(task, 40)}"
+            out.note(f"no run has produced a file that git tracks{of} yet.")
     return int(any(artifact.state in ("changed", "gone") for artifact in found))
+
+
+_SAID_BEFORE = {"task": "--task", "tool": "--tool", "exit_status": "--exit"}
+
+
+def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
+    """Adds to the run that this process belongs to; its event is written when it ends."""
+    run_id = os.environ.get("AGENTPLANE_RUN_ID", "")
+    if not run_id:
+        raise BadInput(
+            "--add works under `agentplane run` only", todo="leave it out to log a run of its own."
+        )
+    if fixed := [option for field, option in _SAID_BEFORE.items() if field in event]:
+        what = f"{' and '.join(fixed)} cannot be added: the run itself says that"
+        raise BadInput(what, todo="leave it out, or leave out --add to log a run of its own.")
+    plane.note(run_id, event)
+    _told(Logged(run_id), as_json=as_json)
 
 
 def _text(given: str | None) -> str | None:
@@ -212,16 +255,19 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
             continue
         try:
             _told(plane.log(_one_event.decode(line)), as_json=as_json)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise _bad_line(f"no JSON object: {error}", number, written) from None
         except BadInput as error:
-            raise _bad_line(error.what, number, written) from None
+            field = f"{error.where}: " if error.where not in (None, "event") else ""
+            raise _bad_line(f"{field}{error.what}", number, written) from None
         written += 1
 
 
 def _bad_line(what: str, number: int, written: int) -> BadInput:
     before = (
-        f"the {out.count(written, 'event')} before it are in the log" if written else "nothing was logged"
+        f"{out.count(written, 'event before it is', 'events before it are')} in the log"
+        if written
+        else "nothing was logged"
     )
     return BadInput(
         one_line(what, 200), where=f"line {number}", todo=f"mend it and go on from there; {before}."

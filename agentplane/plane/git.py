@@ -55,7 +55,7 @@ def output(
             timeout=seconds if send is None else _SECONDS_FOR_CONTENT,
             input=send or b"",
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a name that no system takes
         return None
     return done.stdout if done.returncode == 0 else None
 

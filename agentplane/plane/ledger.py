@@ -14,7 +14,7 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.text import canonical, chain
 
 
-VERSION = 3
+VERSION = 4
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _KEPT = "ledger.mp"
@@ -84,6 +84,8 @@ class Ledger(msgspec.Struct, frozen=True):
     """Digests whose texts are to be in no record."""
     unproved: list[str] = []
     """Ops whose record is missing or was changed; they count for nothing."""
+    shelf: str | None = None
+    """The short hash of all trusted entries together; None where nobody worked it out."""
     version: int = VERSION
 
     @property
@@ -99,7 +101,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def revision(self) -> str:
         """The short hash of all trusted entries together."""
-        return revision_of(self.known)
+        return self.shelf or revision_of(self.known)
 
 
 def revision_of(known: dict[str, Known]) -> str:
@@ -217,6 +219,7 @@ class _Sums:
         self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
         self.heads = dict.fromkeys(ledger.heads)
         self.unproved = list(ledger.unproved)
+        self.shelf = ledger.shelf
 
     def add(self, line: bytes) -> None:
         event = _event_of(line) if b'"kind":"op"' in line or b'"kind":"merge"' in line else None
@@ -248,6 +251,7 @@ class _Sums:
             tops=self.tops,
             pruned=self.pruned,
             unproved=self.unproved,
+            shelf=self.shelf or revision_of(self.known),
         )
 
     def _add_op(self, event: OpEvent) -> None:
@@ -258,6 +262,7 @@ class _Sums:
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         self.pruned += record.prunes
         take_in(self.known, record)
+        self.shelf = None
         raise_tops(self.tops, (change.id for change in record.changes))
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:

@@ -183,7 +183,7 @@ class Store:
             ledger = self._joined(ledgers.read(self.layout))
             line = chain.link(event, ledger.head or chain.GENESIS)
             files.append(self.layout.log, line)
-            views.refresh(self.layout, ledgers.advance(ledger, self.layout))
+            views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
             return chain.hash_of(line)
 
     def mend(self) -> list[str]:

@@ -36,14 +36,17 @@ def state(ledger: Ledger) -> bytes:
         for id_, mark in sorted(ledger.known.items())
         if mark.digest and mark.file != INBOX
     )
-    top = {
+    return _with_rows(_top(ledger), "entries", rows)
+
+
+def _top(ledger: Ledger) -> dict[str, Any]:
+    return {
         "schema": "agentplane/state@1",
         "head": ledger.head,
         "op": ledger.last_op,
         "size": ledger.size,
         "revision": ledger.revision(),
     }
-    return _with_rows(top, "entries", rows)
 
 
 def artifacts(ledger: Ledger) -> bytes:
@@ -74,6 +77,21 @@ def refresh(layout: Layout, ledger: Ledger) -> None:
     files.write_atomic(layout.file("memory/state.json"), state(ledger), durable=False)
 
 
+def follow(layout: Layout, before: Ledger, after: Ledger) -> None:
+    """The same after a run, which changes nothing of the shelf: the rows of state.json stay as they are."""
+    start = _start(_top(before))
+    old = files.read_if(layout.state) or b""
+    if before.last_op != after.last_op or not old.startswith(start):
+        refresh(layout, after)
+        return
+    ledgers.keep(layout, after)
+    cache.save(layout, records.SIZES, records.sizes(layout))
+    if before.outputs != after.outputs:
+        files.write_atomic(layout.file("memory/artifacts.json"), artifacts(after), durable=False)
+    made = _start(_top(after)) + old[len(start) :]
+    files.write_atomic(layout.file("memory/state.json"), made, durable=False)
+
+
 def applied(layout: Layout) -> Applied:
     """Read from the first bytes only, so that it costs the same for any plane."""
     try:
@@ -96,12 +114,14 @@ def _with_rows(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -
 
 
 def _lines(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    yield b"{\n"
-    for key, value in top.items():
-        yield _encode(key) + b":" + _encode(value) + b",\n"
+    yield _start(top)
     yield _encode(name) + b":["
     separator = b"\n"
     for row in rows:
         yield separator + _encode(row)
         separator = b",\n"
     yield b"\n]\n}\n"
+
+
+def _start(top: dict[str, Any]) -> bytes:
+    return b"{\n" + b"".join(_encode(key) + b":" + _encode(value) + b",\n" for key, value in top.items())

@@ -1,6 +1,7 @@
 """Two runs side by side: how they ended, what they produced, which memory they had."""
 
 import difflib
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -10,9 +11,10 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known
-from agentplane.runs import capsule
+from agentplane.runs import capsule, events
 from agentplane.runs.capsule import Run
 from agentplane.text import chain
+from agentplane.text.visible import one_line
 
 
 _FIELDS = ("task", "tool", "command", "exit_status", "summary", "revision", "parent_run_id")
@@ -65,7 +67,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def of(layout: Layout, a: str, b: str) -> Report:
-    """How run `b` differs from run `a`; `latest` names the last run of the log."""
+    """How run `b` differs from run `a`."""
     first, second = _run(layout, a), _run(layout, b)
     missing: list[str] = []
     return Report(
@@ -86,12 +88,24 @@ def of(layout: Layout, a: str, b: str) -> Report:
 
 
 def _run(layout: Layout, wanted: str) -> Run:
-    if wanted != "latest":
+    """A run by its id, by the part behind the dash, or the last one as `latest`."""
+    if events.is_run_id(wanted):
         return capsule.load(layout, wanted)
+    ending = f'-{wanted}"'.encode()
     for line in chain.lines_backwards(layout.log):
-        if b'"kind":"run"' in line:
-            return capsule.read_event(line)
-    raise BadInput("the log has no run yet", todo="`agentplane run -- COMMAND` makes one.")
+        if b'"kind":"run"' not in line or (wanted != "latest" and ending not in line):
+            continue
+        with suppress(msgspec.MsgspecError):
+            run = capsule.read_event(line)
+            if wanted == "latest" or run.run_id.endswith(f"-{wanted}"):
+                return run
+    what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
+    raise BadInput(
+        f"{what} in the log",
+        todo="`agentplane run -- COMMAND` makes one."
+        if wanted == "latest"
+        else "`agentplane timeline` lists the runs.",
+    )
 
 
 def _files(a: Run, b: Run) -> list[File]:

@@ -151,12 +151,13 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
         parent_run_id=given.parent_run_id or (parent if is_run_id(parent) and parent != run_id else None),
         tool=given.tool or tool_in(variables),
         task=given.task or variables.get(TASK) or None,
-        outputs=_outputs(layout, given.outputs),
+        outputs=outputs_of(layout, given.outputs),
         revision=given.revision or ledgers.read(layout).revision(),
     )
 
 
-def _outputs(layout: Layout, outputs: list[Output]) -> list[Output]:
+def outputs_of(layout: Layout, outputs: list[Output]) -> list[Output]:
+    """Outputs as they are named, with their hashes; BadInput names one that cannot be read."""
     tracked = tracked_files(layout, [output.path for output in outputs])
     return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
 

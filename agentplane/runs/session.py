@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store, timestamp
@@ -94,7 +95,7 @@ def begin(
         run_id=run_id,
         started=timestamp(now),
         pid=owner,
-        born=_born(owner),
+        born=processes.born(owner),
         asked=_masked(asked),
         actor=by.actor,
         revision=store.snapshot().ledger.revision(),
@@ -196,7 +197,7 @@ def claimed(layout: Layout, run_id: str) -> Iterator[bool]:
 
 def is_alive(run: OpenRun) -> bool:
     """Whether the process that runs it is still there."""
-    born = _born(run.pid)
+    born = processes.born(run.pid)
     return born > 0 and abs(born - run.born) < _NEAR
 
 
@@ -205,7 +206,9 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
     if load(layout, run_id) is None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
-    told = masked_value(_said(events.read(said)))
+    read = events.read(said)
+    read = msgspec.structs.replace(read, outputs=events.outputs_of(layout, read.outputs))
+    told = masked_value(_said(read))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
         files.append(path, msgspec.json.encode(told) + b"\n")
 
@@ -241,13 +244,3 @@ def work(layout: Layout, run_id: str) -> Path:
 
 def _marker(layout: Layout, run_id: str) -> Path:
     return work(layout, run_id) / capsule.OPEN
-
-
-def _born(pid: int) -> float:
-    """When a process started; 0 where there is none."""
-    import psutil
-
-    try:
-        return float(psutil.Process(pid).create_time())
-    except (psutil.Error, ValueError):
-        return 0.0

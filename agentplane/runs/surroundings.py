@@ -57,17 +57,24 @@ def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     rows = [(line[:3], line[3 + inside :]) for line in status.split(b"\0") if line]
     lines = [_plain(os.fsdecode(mark + path)) for mark, path in rows]
     changed = [path for mark, path in rows if mark != b"?? "]
+    head = git.run(project, "rev-parse", "--verify", "--quiet", "HEAD") or None
+    if head and not changed:
+        tree = tree_of(project, head)  # what git calls clean is the tree of the commit
+    else:
+        tree = _tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None
     return Git(
-        head=git.run(project, "rev-parse", "--verify", "--quiet", "HEAD") or None,
+        head=head,
         branch=git.branch(project),
         dirty=lines[:_MOST],
         dirty_more=max(0, len(lines) - _MOST),
-        tree=_tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None,
+        tree=tree,
     )
 
 
 def changed(project: Path, work: Path, plane: str, before: str, after: str) -> list[Changed]:
     """What differs between two trees of one run."""
+    if before == after:
+        return []
     words = ("-r", "-z", "--no-renames", "--relative", "--name-status", before, after)
     found = _git(project, work, "diff-tree", *words, "--", *_pathspec(plane)) or b""
     fields = [os.fsdecode(field) for field in found.split(b"\0") if field]
@@ -165,13 +172,13 @@ def _path(project: Path, name: str) -> Path | None:
 
 def _git(project: Path, work: Path, *words: str) -> bytes | None:
     """A git command that writes its objects into `work` only."""
-    more = _own_objects(project, work)
-    return git.output(project, *_QUIET, *words, more=more, seconds=_SECONDS) if more else None
+    return git.output(project, *_QUIET, *words, more=_own_objects(project, work), seconds=_SECONDS)
 
 
 def _own_objects(project: Path, work: Path) -> dict[str, str]:
+    """Where git finds what looks made; nothing where they made nothing, because all was clean."""
     objects = _path(project, "objects")
-    if objects is None:
+    if objects is None or not (work / "git" / "objects").is_dir():
         return {}
     quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
     return {

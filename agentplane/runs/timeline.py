@@ -8,20 +8,22 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
-from agentplane.runs import session
+from agentplane.runs import events, session
 from agentplane.text import chain
+from agentplane.text.visible import one_line
 
 
 _AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
+_OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\Z")
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One event, or a run that is still open."""
+    """One event, or a run that is not sealed yet."""
 
     ts: str
     kind: str
-    """`run`, `op`, `merge`, or `open` for a run that is not sealed yet."""
+    """`run`, `op` or `merge`; of what is not in the log yet `open`, or `lost` where the process is gone."""
     run_id: str | None = None
     task: str | None = None
     tool: str | None = None
@@ -46,7 +48,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """A time in UTC as the log has it."""
 
     def takes(self, row: Row) -> bool:
-        if self.since is not None and row.ts < self.since:
+        if self.since is not None and _comparable(row.ts) < self.since:
             return False
         if self.task is not None and row.task != self.task:
             return False
@@ -73,35 +75,47 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
 
 def since(text: str, now: datetime) -> str:
     """The time that `text` means, as the log writes times: a date, a time, or an age such as `2d`."""
-    if found := _AGE.fullmatch(text.strip()):
-        return _utc(now - timedelta(**{_UNITS[found[2]]: int(found[1])}))
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if found := _AGE.fullmatch(text.strip()):
+            return _utc(now - timedelta(**{_UNITS[found[2]]: int(found[1])}))
+        return _utc(datetime.fromisoformat(text.strip()))
+    except (ValueError, OverflowError):
         raise BadInput(
-            f"no time: {text[:40]!r}",
+            f"no time: {one_line(text, 40)!r}",
             where="--since",
-            todo="give a date such as 2026-09-01, or an age such as 2d or 3h.",
+            todo="give a date such as 2026-09-01, or an age such as 30min, 3h, 2d or 1w.",
         ) from None
-    return _utc(moment.astimezone(UTC))
 
 
 def _utc(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
+def _comparable(ts: str) -> str:
+    """A time as the log writes it; a program may have given it in another form."""
+    if _OURS.match(ts):
+        return ts
+    try:
+        return _utc(datetime.fromisoformat(ts))
+    except (ValueError, OverflowError):
+        return ts
+
+
 def _open(layout: Layout) -> list[Row]:
+    found = ((run, session.is_alive(run)) for run in session.every(layout))
     return [
         Row(
             ts=run.started,
-            kind="open",
+            kind="open" if alive else "lost",
             run_id=run.run_id,
             task=run.asked.task,
             tool=run.asked.tool,
             command=run.asked.command,
             revision=run.revision,
         )
-        for run in session.every(layout)
+        for run, alive in found
+        # What was killed between its event and the end of its sealing is a run like others.
+        if alive or not events.is_logged(layout, run.run_id)
     ]
 
 

@@ -120,6 +120,17 @@ def one_line(text: str, width: int | None = None) -> str:
     return _cut(line, width)
 
 
+def padded(text: str, width: int) -> str:
+    """One line that fills so many cells, cut where it is longer."""
+    line = one_line(text, width)
+    return line + " " * (width - cells(line))
+
+
+def cells(line: str) -> int:
+    """How many cells of a terminal a line takes."""
+    return len(line) if line.isascii() else sum(_cells(line, at) for at in range(len(line)))
+
+
 def _name(char: str) -> str:
     code = ord(char)
     sort = next(name for first, last, name in _RANGES if first <= code <= last)

@@ -14,7 +14,7 @@ def test_every_row_prints_its_figures() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     table = json.loads(done.stdout.splitlines()[-1])
     assert table.keys() == ROWS.keys()

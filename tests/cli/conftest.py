@@ -53,7 +53,7 @@ def command(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(project)
     monkeypatch.setenv("LOGNAME", "ada")
 
-    def call(stdin: io.StringIO, *words: str) -> Ran:
+    def call(stdin: io.TextIOBase, *words: str) -> Ran:
         monkeypatch.setattr(sys, "stdin", stdin)
         capsys.readouterr()
         code = run(list(words))
@@ -68,7 +68,7 @@ def cli(command: Cli) -> Cli:
     """Runs a command in the project without a terminal; `piped` is its standard input."""
 
     def call(*words: str, piped: str = "") -> Ran:
-        return command(io.StringIO(piped), *words)
+        return command(io.TextIOWrapper(io.BytesIO(piped.encode())), *words)
 
     return call
 

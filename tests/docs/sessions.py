@@ -8,7 +8,7 @@ an id that is shown twice must be the same thing twice. A line `...` stands for 
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -31,6 +31,10 @@ _LOOSE = (
     # Ages grow with the days, and what follows on the line is cut off where it ends.
     (re.compile(r"\b\d+ d old.*"), r"\d+ d old.*"),
     (re.compile(r"(?<=terminal, )\w+(?=\))"), r"[\w.-]+"),
+    # How long a run took, as wide as it is; how long ago it was; the part of its id that names it.
+    (re.compile(r"\b\d+(?:\.\d+)? s(?: *)(?= )"), r"\d+(?:\.\d+)? (?:s|min) *"),
+    (re.compile(r"^now +"), r"(?:now|\d+ min) +"),
+    (re.compile(r"(?<= s → )\d[\d.]*(?= s$)"), r"[\d.]+"),
 )
 
 
@@ -82,6 +86,7 @@ class Session:
 
     def run(self, step: Step) -> None:
         command = _NAME.sub(lambda found: self.names.get(found[0], found[0]), step.command)
+        command = _ends(command, self.names)
         if command.startswith("cd "):
             self.folder = self.folder / command[3:]
             return
@@ -92,7 +97,7 @@ class Session:
         }
         screen = typed(["-c", command], self.folder, env=environment, columns=100, program=("sh",)).screen
         printed = "\n".join(line.rstrip() for line in screen.splitlines())
-        found = re.fullmatch(self._pattern(step.shown), printed)
+        found = re.fullmatch(self._pattern(_ends(step.shown, self.names)), printed)
         if found is None:
             raise Stale(Step(command, step.shown), printed)
         self.names |= {_shown_name(key): value for key, value in found.groupdict().items()}
@@ -107,7 +112,8 @@ class Session:
         self.names |= dict(zip(unused, others, strict=False))
         self.names |= {name: name for name in others[len(unused) :]}
         back = {value: name for name, value in self.names.items()}
-        return _NAME.sub(lambda found: back[found[0]], printed).replace(str(self.home), HOME)
+        printed = _ends(_NAME.sub(lambda found: back[found[0]], printed), back)
+        return printed.replace(str(self.home), HOME)
 
     def _pattern(self, shown: str) -> str:
         seen: set[str] = set()
@@ -134,6 +140,14 @@ class Session:
             return f"(?P={_group(name)})"
         seen.add(name)
         return f"(?P<{_group(name)}>{_NAME.pattern})"
+
+
+def _ends(text: str, names: Mapping[str, str]) -> str:
+    """With the ends of runs' ids, by which runs are named as well, replaced as the ids are."""
+    for old, new in names.items():
+        if old[0].isdigit():
+            text = re.sub(rf"(?<![\w-]){old[-6:]}(?![\w-])", new[-6:], text)
+    return text
 
 
 def _loose(text: str) -> str:

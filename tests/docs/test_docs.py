@@ -25,6 +25,7 @@ from tests.docs.sessions import Session, Step, steps
 DOCS = ROOT / "docs"
 EXAMPLE = ROOT / ".agentplane-example"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+FIRST_RUN = "20260127T101502Z-k3f9qa"
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -104,6 +105,10 @@ def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
         (["history", "DEC-1"], "history"),
         (["propose", "Another."], "propose"),
         (["ops"], "ops"),
+        (["timeline"], "timeline"),
+        (["log", "--fact", "The port is 1."], "log"),
+        (["diff", "--run", FIRST_RUN], "diff"),
+        (["artifacts", "--verify"], "artifacts"),
         (["doctor"], "doctor"),
         (["check", "--base", "HEAD"], "check"),
     ],
@@ -117,6 +122,7 @@ def test_json_keys_are_documented(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     ids = [plane.propose(decision("One.")), plane.propose(decision("Two."))]
+    run_with_all_fields(plane)
     plane.approve(ids[:1])
     decisions = plane.layout.memory / "decisions.md"
     decisions.write_text(decisions.read_text() + "By hand.\n")
@@ -137,8 +143,16 @@ def test_json_keys_are_documented(
             used |= set(value[0])
     assert used - documented == set()
     # What is told of what is not in these data: an empty list has no keys to show.
-    empty = {"fixed"} if name == "doctor" else set[str]()
+    empty = {"doctor": {"fixed"}, "log": {"refused"}}.get(name, set())
     assert documented - used <= empty
+
+
+def run_with_all_fields(plane: Plane) -> None:
+    """Two runs that differ in everything that `diff` looks at."""
+    (plane.layout.project / "a").write_text("1\n")
+    plane.write_log({"run_id": FIRST_RUN, "derived_facts": ["One port is 7000."], "outputs": [{"path": "a"}]})
+    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.write_log({"derived_facts": ["It rains in May."]})
 
 
 def all_settings(struct: type[msgspec.Struct], start: str = "") -> dict[str, Any]:
@@ -164,7 +178,9 @@ def test_every_setting_is_documented_with_its_default() -> None:
         if value is None:
             assert shown == "not set"
         else:
-            assert tomllib.loads(f"key = {shown.strip('`')}")["key"] == value
+            assert tomllib.loads(f"key = {shown.strip('`')}")["key"] == (
+                list(value) if isinstance(value, tuple) else value
+            )
     for name, value in kind.items():
         assert (table[f"`{name}`"][0] == "required") == (value is msgspec.NODEFAULT)
 

@@ -44,6 +44,22 @@ def test_an_option_and_a_choice_are_completed(tmp_path: Path) -> None:
     assert "plain,fish" in _complete(tmp_path, "bash", "agentplane completion f", "2")
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run", "--prompt"),
+        ("log", "--stdin"),
+        ("timeline", "--since"),
+        ("diff", "--against"),
+        ("artifacts", "--verify"),
+    ],
+)
+def test_the_options_of_the_commands_for_runs_are_completed(
+    tmp_path: Path, command: str, option: str
+) -> None:
+    assert f"plain,{option}" in _complete(tmp_path, "bash", f"agentplane {command} {option[:4]}", "2")
+
+
 def test_bash_completes_with_the_script(tmp_path: Path) -> None:
     """The function that the script defines, called as bash calls it."""
     command = tmp_path / "agentplane"

@@ -14,8 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
@@ -24,6 +26,9 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
 from agentplane.review.resolve import Choice
+from agentplane.runs import capsule, seal, session
+from agentplane.runs.session import Asked
+from agentplane.runs.wrap import Recorder
 
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +37,7 @@ PROJECT = Path(__file__).parent / "project"
 START = datetime(2026, 8, 31, 8, 12, 40, tzinfo=UTC)
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
+DEMO = "/home/mara/payments-api"
 MARA, TOMAS = "Mara Lindqvist", "Tomás Ferreira"
 
 
@@ -39,6 +45,10 @@ LENIENT = """
 [gate]
 secret = "flag"
 bidi = "flag"
+
+# Here all of a capsule is carried by git, so that there is something to look at.
+[runs]
+share = ["*"]
 """
 
 
@@ -458,6 +468,61 @@ def fill(world: World) -> None:
         for row in rows:
             world.tool(tool).propose(proposal(row, run))
         world.next_day(0.6)
+    wrap_runs(world)
+
+
+TRIED = """\
+F.                                                                       [100%]
+FAILED tests/test_webhooks.py::test_the_delay_doubles - assert 600.0 == 1024.0
+1 failed, 1 passed in 0.31s
+"""
+PASSED = """\
+..                                                                       [100%]
+2 passed in 0.28s
+"""
+
+
+def wrap_runs(world: World) -> None:
+    """Two capsules: what one run changed and broke, the next one takes back."""
+    code = world.root.parent / "app" / "webhooks.py"
+    before = code.read_bytes()
+    changed = before.replace(b"min(3600.0,", b"min(600.0,")
+    tests = ["sh", "-c", "codex exec 'wait ten minutes at most' && pytest -q tests/test_webhooks.py"]
+    asked = Asked(
+        command=tests,
+        cwd=DEMO,
+        task="webhooks",
+        tool="codex",
+        prompt="Wait ten minutes at most between attempts.",
+    )
+    note = {
+        "summary": "The cap of ten minutes breaks the promise of an hour in DEC-011.",
+        "next_actions": ["Ask the partner whether ten minutes are enough."],
+    }
+    capsule_of(world, asked, TRIED, 1, lambda: code.write_bytes(changed), note)
+    world.next_day(0.1)
+    back = Asked(
+        command=["sh", "-c", "git checkout app && pytest -q"], cwd=DEMO, task="webhooks", tool="codex"
+    )
+    note = {"summary": "Took the cap of ten minutes back.", "receipts": ["tests/test_webhooks.py"]}
+    capsule_of(world, back, PASSED, 0, lambda: code.write_bytes(before), note)
+
+
+def capsule_of(
+    world: World, asked: Asked, printed: str, code: int, work: Callable[[], object], note: dict
+) -> None:
+    """A run as `agentplane run` makes it, with what it would have printed, on no machine in particular."""
+    plane = world.plane(MARA, "terminal", "zsh")
+    opened = session.begin(
+        plane.store, asked, plane.origin, {"LANG": "en_GB.UTF-8", "TERM": "xterm-256color"}
+    )
+    work()
+    session.note(plane.layout, opened.run_id, note)
+    recorder = Recorder(session.work(plane.layout, opened.run_id), plane.store.settings().runs)
+    recorder.take("stdout", printed.encode())
+    ending = seal.Ending(code, f"Ended with exit code {code}")
+    with patch.object(capsule, "place_of", lambda _: "0" * 12):
+        seal.seal(plane.store, opened, ending, recorder.close())
 
 
 def commit_project(folder: Path) -> None:

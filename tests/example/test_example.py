@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from agentplane.health import collect
+from agentplane.plane import ledger
+from agentplane.runs import artifacts, capsule, diff
 from agentplane.text import chain
 from agentplane.text.visible import hidden
 from tests.example import make
@@ -50,6 +52,21 @@ def test_what_its_entries_cite_is_true(made: Path) -> None:
     rival = by_statement["Retry webhooks after a fixed 60 s instead of backing off."]
     target = memory.get(rival.head.supersedes[0])
     assert target.statement == "Retry webhooks with exponential backoff, at most an hour."
+
+
+def test_its_capsules_can_be_looked_at(made: Path) -> None:
+    layout = make.World(made).person(make.MARA).layout
+    tried, back = (run for _, _, run in capsule.every(layout) if run.capsule)
+    report = diff.of(layout, tried.run_id, back.run_id)
+    assert [(field.a, field.b) for field in report.fields if field.name == "exit_status"] == [(1, 0)]
+    assert [(file.path, file.change) for file in report.files] == [("app/webhooks.py", "changed")]
+    assert report.missing == []
+    assert "+2 passed in 0.28s" in report.output
+    change = capsule.content(layout, tried, "outputs/changes.patch")
+    assert change
+    assert change == capsule.content(layout, back, "inputs/uncommitted.patch")
+    (artifact,) = artifacts.listed(ledger.read(layout))
+    assert artifacts.verified(layout, artifact).state == "same"
 
 
 def test_it_is_well(made: Path) -> None:
