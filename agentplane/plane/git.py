@@ -11,6 +11,12 @@ _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 
 def run(folder: Path, *words: str) -> str | None:
     """What a git command prints, stripped; None where it fails or there is no git."""
+    found = output(folder, *words)
+    return None if found is None else found.decode(errors="replace").strip()
+
+
+def output(folder: Path, *words: str) -> bytes | None:
+    """The bytes that a git command prints."""
     environment = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     try:
@@ -24,7 +30,7 @@ def run(folder: Path, *words: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
 
 
 def head(folder: Path) -> str | None:

@@ -4,22 +4,23 @@ Derived; kept in cache/ and carried on from where it ended, as long as the log s
 """
 
 import hashlib
-import re
 from collections.abc import Iterable
 
 import msgspec
 
-from agentplane.plane import cache, records
+from agentplane.plane import braid as braids
+from agentplane.plane import cache, records, versions
+from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.text import canonical, chain
+from agentplane.plane.versions import Version
+from agentplane.text import canonical, chain, links
 
 
-VERSION = 3
+VERSION = 4
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
+_GENESIS = bytes(32)
 _KEPT = "ledger.mp"
-
-_PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -50,7 +51,6 @@ class OpEvent(msgspec.Struct, frozen=True):
     kind: str
     op: str = ""
     op_sha256: str = ""
-    heads: list[str] = []
 
 
 class _RunOutput(msgspec.Struct, frozen=True):
@@ -83,7 +83,18 @@ class Ledger(msgspec.Struct, frozen=True):
     """Digests whose texts are to be in no record."""
     unproved: list[str] = []
     """Ops whose record is missing or was changed; they count for nothing."""
+    met: dict[str, list[Known]] = {}
+    """What else two branches left of an id; what is in `known` counts until an op settles it."""
+    tangled: bool = False
+    """Whether the log holds lines twice, or in an order that another clone would not have."""
+    gaps: list[str] = []
+    """Events that the log names and does not hold."""
     version: int = VERSION
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether branches meet here, and no op has brought them together."""
+        return len(self.heads) > 1 or self.tangled or bool(self.met)
 
     @property
     def last_op(self) -> str | None:
@@ -114,11 +125,16 @@ def raise_tops(tops: dict[str, int], ids: Iterable[str]) -> None:
             tops[prefix] = max(tops.get(prefix, 0), int(number))
 
 
+def counts(change: records.Change) -> bool:
+    """Whether a change approves a text, or takes one away."""
+    stands_here = change.left is not None and change.left == change.after
+    return change.before != change.after or stands_here
+
+
 def take_in(known: dict[str, Known], record: records.Record) -> None:
     """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
     for change in record.changes:
-        stands_here = change.left is not None and change.left == change.after
-        if change.before != change.after or stands_here:
+        if counts(change):
             known[change.id] = Known(change.after, change.file, record.op)
 
 
@@ -174,16 +190,35 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     sums = _Sums(ledger, layout, records.by_op(layout) if ledger.size == 0 else None)
     size, head = ledger.size, ledger.head
     for offset, line in chain.lines(layout.log, ledger.size):
+        if not sums.follows(line):
+            return braided(layout)[0]
         sums.add(line)
         size, head = offset + len(line), chain.hash_of(line)
     return ledger if head is None or size == ledger.size else sums.done(size, head)
 
 
-def _event_of(line: bytes) -> OpEvent | None:
+def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    """The ledger of a log with more than one line of history, and what it is worked out from."""
+    size, head, lines = 0, chain.GENESIS, []
+    for offset, line in chain.lines(layout.log):
+        size, head = offset + len(line), chain.hash_of(line)
+        lines.append(line)
+    braid = braids.of(lines)
+    sums = _Braided(layout, braid)
+    for place, line in enumerate(braid.lines):
+        sums.place = place
+        sums.add(line)
+    return sums.done(size, head), braid, sums.versions
+
+
+def op_event_of(line: bytes) -> OpEvent | None:
+    if b'"kind":"op"' not in line:
+        return None
     try:
-        return _op_event.decode(line)
+        event = _op_event.decode(line)
     except msgspec.MsgspecError:
         return None
+    return event if event.kind == "op" else None
 
 
 class _Sums:
@@ -198,39 +233,40 @@ class _Sums:
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
         self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
-        self.heads = dict.fromkeys(ledger.heads)
+        self.heads = {bytes.fromhex(head) for head in ledger.heads}
         self.unproved = list(ledger.unproved)
+        self.ledger = ledger
+        self.met = dict(ledger.met)
+
+    def follows(self, line: bytes) -> bool:
+        """Whether all that was before is the history of this event: then no other can meet it."""
+        parents = links.parents_of(line)
+        return (set(parents) == self.heads) if self.heads else parents == (_GENESIS,)
 
     def add(self, line: bytes) -> None:
-        event = _event_of(line) if b'"kind":"op"' in line or b'"kind":"merge"' in line else None
-        if event and event.kind == "op":
-            if event.op in self.seen:
-                return  # a line that a merge of branches left twice
-            self.seen.add(event.op)
-        self._move_heads(line, event)
-        if event and event.kind == "op":
-            self._add_op(event)
+        event = op_event_of(line)
+        self.heads = {bytes.fromhex(chain.hash_of(line))}
+        if event:
+            if event.op not in self.seen:  # whoever writes an op's id twice is not believed twice
+                self.seen.add(event.op)
+                self._add_op(event)
         elif b'"outputs":[{' in line:
             self._add_outputs(line)
-
-    def _move_heads(self, line: bytes, event: OpEvent | None) -> None:
-        if found := _PREV.search(line):
-            self.heads.pop(found[1].decode(), None)
-        for head in event.heads if event and event.kind == "merge" else ():
-            self.heads.pop(head, None)
-        self.heads[chain.hash_of(line)] = None
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(
             size=size,
             head=head,
-            heads=list(self.heads),
+            heads=sorted(head.hex() for head in self.heads),
             known=self.known,
             ops=self.ops,
             outputs=self.outputs,
             tops=self.tops,
             pruned=self.pruned,
             unproved=self.unproved,
+            met=self.met,
+            tangled=self.ledger.tangled,
+            gaps=self.ledger.gaps,
         )
 
     def _add_op(self, event: OpEvent) -> None:
@@ -240,8 +276,14 @@ class _Sums:
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         self.pruned += record.prunes
-        take_in(self.known, record)
+        self._take_in(record)
         raise_tops(self.tops, (change.id for change in record.changes))
+
+    def _take_in(self, record: records.Record) -> None:
+        take_in(self.known, record)
+        for change in record.changes:
+            if counts(change):
+                self.met.pop(change.id, None)
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
         # An op may have been committed after the heads were gathered.
@@ -270,3 +312,32 @@ class _Sums:
         for output in event.outputs:
             outputs[output.path] = Output(output.path, output.sha256, event.run_id)
         self.outputs[task] = outputs
+
+
+class _Braided(_Sums):
+    """The same for events of several branches, which are added in their common order."""
+
+    def __init__(self, layout: Layout, braid: Braid) -> None:
+        super().__init__(Ledger(), layout, records.by_op(layout))
+        self.braid = braid
+        self.place = 0
+        self.versions: dict[str, list[Version]] = {}
+
+    def _take_in(self, record: records.Record) -> None:
+        for change in record.changes:
+            if counts(change):
+                found = versions.version_of(change, record, self.place)
+                self.versions.setdefault(change.id, []).append(found)
+
+    def done(self, size: int, head: str) -> Ledger:
+        for id_, found in self.versions.items():
+            first, *others = (
+                Known(version.digest, version.file, version.op)
+                for version in versions.live(found, self.braid)
+            )
+            self.known[id_] = first
+            if others:
+                self.met[id_] = others
+        self.heads = {bytes.fromhex(chain.hash_of(self.braid.lines[place])) for place in self.braid.heads}
+        ledger = super().done(size, head)
+        return msgspec.structs.replace(ledger, tangled=self.braid.repeated, gaps=list(self.braid.missing))

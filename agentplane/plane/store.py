@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.plane import cache, lock, pages, records, recover, settings, views
+from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
@@ -177,11 +178,32 @@ class Store:
     def append_event(self, event: Mapping[str, Any]) -> str:
         """Adds a run's event to the log. Returns its hash."""
         with self._locked():
-            ledger = self._joined(ledgers.read(self.layout))
-            line = chain.link(event, ledger.head or chain.GENESIS)
+            ledger = ledgers.read(self.layout)
+            # Branches that meet here are joined by the op that settles them, which is the same in every clone.
+            line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
             views.refresh(self.layout, ledgers.advance(ledger, self.layout))
             return chain.hash_of(line)
+
+    def put_in_order(self) -> None:
+        """Log and op records after git's union of two branches: each line once, in the order of every clone."""
+        with self._locked():
+            views.refresh(self.layout, tidy.log(self.layout))
+
+    def join(self) -> None:
+        """The event that joins the heads of branches that need no op to be brought together."""
+        with self._locked():
+            views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
+
+    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> None:
+        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere."""
+        with self._locked():
+            for file in self.layout.memory_files():
+                path = self.layout.file(file)
+                data = files.read(path)
+                spans = [(a, b) for id_, core, a, b in tidy.doubled(data) if may_go(file, id_, core)]
+                if spans:
+                    files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
 
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""
@@ -296,6 +318,10 @@ class Store:
         _wait_for_an_editor(path, old)
         recover.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
         return pages.read(self.layout, file)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return files.read_if(path) == data
 
 
 def _sha256_of(path: Path) -> str | None:
