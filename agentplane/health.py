@@ -60,6 +60,7 @@ def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
     before = {finding.where for finding in collect(store) if finding.fixable}
     done = [*store.mend(), *(f"made {name}" for name in create.complete(store.layout))]
+    done += [f"added to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
     left = {finding.where for finding in collect(store) if finding.fixable}
     told = " ".join(done)
     return done + [

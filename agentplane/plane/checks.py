@@ -58,6 +58,12 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("error", shown, "the log is missing", _FROM_GIT.format(shown))
         return
     report = chain.verify(layout.log)
+    if all(fault.what.startswith("repeats line") for fault in report.faults) and report.faults:
+        what = f"git's merge left {sum(fault.lines for fault in report.faults)} lines twice"
+        yield Finding(
+            "warning", f"{shown}:{report.faults[0].line}", what, "`agentplane settle` takes them out."
+        )
+        report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
         yield Finding("error", f"{shown}:{fault.line}", fault.what, _FROM_GIT.format(shown))
     if report.torn is not None:
@@ -70,7 +76,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         )
     if len(report.heads) > 1:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
-        yield Finding("info", shown, what, "the next change joins them.")
+        yield Finding("info", shown, what, "`agentplane settle`, or the next change, brings them together.")
     if recover.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
         remedy = _FROM_GIT.format(shown) + " If it is gone for good, delete memory/state.json."
@@ -133,6 +139,10 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         yield Finding(
             "info", layout.shown(name), "is missing", "`agentplane doctor --fix` makes it.", fixable=True
         )
+    for rule in create.lacking(layout):
+        what = f"has no rule for {rule.split()[0]}, so git merges it as any text"
+        remedy = "`agentplane doctor --fix` adds it."
+        yield Finding("info", layout.shown(".gitattributes"), what, remedy, fixable=True)
     for mark in foreign_marks(layout.root):
         what = "belongs to another program that also keeps a folder of this name"
         yield Finding("warning", layout.shown(mark), what, "keep one of the two elsewhere, with --plane.")

@@ -123,4 +123,13 @@ def _blob(layout: Layout, name: str | None) -> bytes | None:
 
 def add(layout: Layout, paths: list[str]) -> bool:
     """Tells git that these files, seen from the plane's folder, are as they should be."""
-    return not paths or git.output(layout.root, "add", "--", *(f":(literal){path}" for path in paths)) is not None
+    return (
+        not paths
+        or git.output(layout.root, "add", "--", *(f":(literal){path}" for path in paths)) is not None
+    )
+
+
+def unstaged(layout: Layout) -> set[str]:
+    """The files, seen from the plane's folder, that are not as git's index has them."""
+    listed = git.output(layout.root, "diff", "--name-only", "-z", "--relative", "--", ".") or b""
+    return {os.fsdecode(name) for name in listed.split(b"\0") if name}

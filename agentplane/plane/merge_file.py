@@ -68,6 +68,12 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
     return Merged(*_by_lines(base, ours, theirs))
 
 
+def blend(base: bytes, one: bytes, other: bytes) -> set[bytes]:
+    """What git makes of two texts, line by line, where no driver of ours is set: a text that nobody wrote."""
+    found = (_git_merge(base, *pair) for pair in ((one, other), (other, one)))
+    return {made[0] for made in found if made is not None}
+
+
 def _parts(data: bytes) -> _Parts:
     read = document.parse(data)
     spans = [(block.start, block.end, ("entry", block.id)) for block in read.blocks]
@@ -83,7 +89,9 @@ def _parts(data: bytes) -> _Parts:
         core = data[start:stop].rstrip(WHITE)
         pieces.setdefault(key, _Piece(key, core, data[start + len(core) : stop]))
     prose = data[: starts[0] if starts else len(data)]
-    return _Parts(prose, tuple(pieces.values()), b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n")
+    return _Parts(
+        prose, tuple(pieces.values()), b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+    )
 
 
 def _bytes(parts: _Parts) -> bytes:
@@ -115,7 +123,7 @@ def _piece(base: _Piece | None, one: _Piece | None, other: _Piece | None) -> lis
 
 
 def _chosen(base: bytes | None, one: bytes, other: bytes) -> bytes:
-    if one == other or base == other:
+    if other in (one, base):
         return one
     return other if base == one else max(one, other, key=lambda text: (len(text), text))
 
@@ -137,7 +145,9 @@ def _order(old: _Parts, one: _Parts, other: _Parts) -> Iterator[tuple[str, str]]
             yield from run
 
 
-def _behind(parts: _Parts, shared: set[tuple[str, str]]) -> dict[tuple[str, str] | None, list[tuple[str, str]]]:
+def _behind(
+    parts: _Parts, shared: set[tuple[str, str]]
+) -> dict[tuple[str, str] | None, list[tuple[str, str]]]:
     found: dict[tuple[str, str] | None, list[tuple[str, str]]] = {None: []}
     anchor = None
     for key in parts.keys:
@@ -180,7 +190,7 @@ def _apart(text: bytes, line_break: bytes) -> bytes:
 
 
 def _prose(base: bytes, one: bytes, other: bytes) -> bytes:
-    if one == other or base == other:
+    if other in (one, base):
         return one
     if base == one:
         return other

@@ -279,7 +279,7 @@ class Store:
         """After a merge of two branches: the event that joins their heads comes first."""
         if len(ledger.heads) < 2:
             return ledger
-        files.append(self.layout.log, chain.join(ledger.heads, _latest(self.layout, set(ledger.heads))))
+        files.append(self.layout.log, chain.join(ledger.heads, latest(self.layout, set(ledger.heads))))
         return ledgers.advance(ledger, self.layout)
 
     def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
@@ -337,7 +337,7 @@ def _wait_for_an_editor(path: Path, old: Page | None) -> None:
         time.sleep(_EDITOR_SECONDS)
 
 
-def _latest(layout: Layout, heads: set[str]) -> str:
+def latest(layout: Layout, heads: set[str]) -> str:
     """The later time of the heads: taken from the log, so that two clones join the same heads in the same line."""
     lines = (line for _, line in chain.lines(layout.log))
     times = [_timed.decode(line).ts for line in lines if chain.hash_of(line) in heads]
