@@ -12,10 +12,12 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids, verbs
+from agentplane.memory import settle as settling
 from agentplane.memory.kinds import kind_named
+from agentplane.memory.settle import Settled
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
-from agentplane.plane import badges, git, history, layout, origin, prune, recover, undo
+from agentplane.plane import badges, git, gitdriver, history, layout, origin, prune, recover, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.layout import Layout
@@ -57,9 +59,11 @@ class Promoted(msgspec.Struct, frozen=True):
 class Plane:
     """One plane. Every call reads what is on disk now; every change is one op."""
 
-    def __init__(self, store: Store, by: Origin) -> None:
+    def __init__(self, store: Store, by: Origin, settled: Callable[[Settled], None] | None = None) -> None:
         self.store = store
         self.origin = by
+        self.settled = settled
+        """Is told what a change had to settle first: what branches left that git merged."""
 
     @property
     def layout(self) -> Layout:
@@ -219,6 +223,18 @@ class Plane:
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
+    def settle(self, *, add: bool = False) -> Settled:
+        """Brings branches together that git merged; `add`: tells git to commit what that wrote."""
+        before = gitdriver.unstaged(self.layout) if add else set()
+        done = settling.settle(self.store)
+        if add:
+            gitdriver.add(self.layout, sorted(gitdriver.unstaged(self.layout) - before))
+        if done.did:
+            self.keep_badge(self.memory())
+        if done.did and self.settled:
+            self.settled(done)
+        return done
+
     def check_prune(self, needle: str) -> None:
         """Raises what `prune` would raise, and changes nothing."""
         prune.plan(self.store.snapshot(), needle, None)
@@ -280,7 +296,7 @@ class Plane:
         """An op of the plane itself, which needs no look at the entries."""
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self._require(self.store.commit(plan, self.origin))
+        done = self._require(self._settled(plan, self.origin))
         self.keep_badge(Memory(done.snapshot))
         return done
 
@@ -290,10 +306,24 @@ class Plane:
     def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Done | None:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self.store.commit(lambda snapshot: plan(Memory(snapshot)), by)
+        done = self._settled(lambda snapshot: plan(Memory(snapshot)), by)
         if done is not None:
             self.keep_badge(Memory(done.snapshot))
         return done
+
+    def _settled(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
+        """Commits; where branches meet in the plane, brings them together first."""
+
+        def checked(snapshot: Snapshot) -> Plan | None:
+            if snapshot.ledger.unsettled and not snapshot.ledger.gaps:
+                raise _BranchesMeet
+            return plan(snapshot)
+
+        try:
+            return self.store.commit(checked, by)
+        except _BranchesMeet:
+            self.settle()
+            return self.store.commit(plan, by)
 
     def _take_in_hand_edits(self) -> None:
         """Where the settings accept hand edits, they get an op of their own before the next one."""
@@ -305,6 +335,10 @@ class Plane:
         if done is None:
             raise BadInput("nothing to do")
         return done
+
+
+class _BranchesMeet(Exception):
+    """Raised under the lock, where nothing was written yet."""
 
 
 def _next_step(memory: Memory) -> str:

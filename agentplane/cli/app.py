@@ -35,9 +35,14 @@ COMMANDS = {
     "redo": ("change", "Do again what was undone."),
     "ops": ("change", "The ops, newest first."),
     "prune": ("change", "Take a text out of history for good."),
+    "settle": ("settle", "Bring branches together that git merged."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
+
+
+# What git calls; nobody types them.
+HIDDEN = {"merge-file": ("settle", "merge_file_command")}
 
 
 class Commands(click.Group):
@@ -47,11 +52,9 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
             return None
-        module = importlib.import_module(f"agentplane.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
+        return _command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -97,8 +100,8 @@ def cli(ctx: click.Context, plane: str | None) -> None:
 
 
 def _command(name: str) -> click.Command:
-    module = importlib.import_module(f"agentplane.cli.{COMMANDS[name][0]}")
-    command: click.Command = getattr(module, f"{name}_command")
+    module, function = HIDDEN.get(name) or (COMMANDS[name][0], f"{name}_command")
+    command: click.Command = getattr(importlib.import_module(f"agentplane.cli.{module}"), function)
     return command
 
 
