@@ -17,7 +17,7 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.settle import Settled
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
-from agentplane.plane import badges, git, gitdriver, history, layout, origin, prune, recover, undo
+from agentplane.plane import badges, git, history, layout, origin, prune, recover, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.layout import Layout
@@ -223,13 +223,10 @@ class Plane:
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
-    def settle(self, *, add: bool = False) -> Settled:
-        """Brings branches together that git merged; `add`: tells git to commit what that wrote."""
-        before = gitdriver.unstaged(self.layout) if add else set()
+    def settle(self) -> Settled:
+        """Brings branches together that git merged."""
         done = settling.settle(self.store)
-        if add:
-            gitdriver.add(self.layout, sorted(gitdriver.unstaged(self.layout) - before))
-        if done.did:
+        if done.op or done.joined:
             self.keep_badge(self.memory())
         if done.did and self.settled:
             self.settled(done)

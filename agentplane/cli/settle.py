@@ -13,11 +13,8 @@ from agentplane.text.visible import one_line
 
 @click.command()
 @click.option("--quiet", is_flag=True, help="Say only what was done.")
-@click.option(
-    "--add", is_flag=True, help="Also `git add` what was written, as the hook before a merge commit does."
-)
 @json_option
-def settle_command(quiet: bool, add: bool, as_json: bool) -> int:
+def settle_command(quiet: bool, as_json: bool) -> int:
     """Bring branches together that git merged, rebased or picked.
 
     Ids that both gave are renumbered, what both changed becomes a conflict in the inbox, and files that git
@@ -25,7 +22,7 @@ def settle_command(quiet: bool, add: bool, as_json: bool) -> int:
     """
     plane = opened()
     plane.settled = None
-    done = plane.settle(add=add)
+    done = plane.settle()
     if as_json:
         out.emit("settle", **{name: getattr(done, name) for name in Settled.__struct_fields__})
     else:
@@ -44,6 +41,10 @@ def said(done: Settled) -> list[str]:
         lines.append(f"settled by op {done.op}")
     elif done.joined:
         lines.append("joined the branches that met here")
+    if done.picking and not done.left:
+        lines.append(f"now `git {done.picking} --continue`, then `agentplane settle`")
+    elif done.op or done.joined:
+        lines.append("commit the plane: these changes belong to the merge")
     return lines + [
         f"{name}: cannot be merged by itself; resolve it by hand, then `git add` it" for name in done.left
     ]

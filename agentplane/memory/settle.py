@@ -9,7 +9,7 @@ import msgspec
 from agentplane.memory import meeting
 from agentplane.memory.meeting import Story
 from agentplane.memory.shelf import Memory
-from agentplane.plane import gitdriver, merge_file
+from agentplane.plane import gitdriver, merge_file, records
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
@@ -38,6 +38,8 @@ class Settled(msgspec.Struct, frozen=True):
     """The files, seen from the plane, that git had left in conflict."""
     left: list[str] = []
     """Those that somebody has to look at."""
+    picking: str | None = None
+    """What git is in the middle of; settling waits for its end."""
 
     @property
     def did(self) -> bool:
@@ -48,24 +50,36 @@ def settle(store: Store) -> Settled:
     """Everything that a merge left open. Called under no lock; does nothing where nothing is open."""
     layout = store.layout
     resolved, left = _resolve(layout)
+    gitdriver.add(layout, resolved)
+    picking = gitdriver.picking(layout) if resolved or left else None
+    if left or picking:
+        # What git has not brought here yet would have to be settled again after each commit.
+        return Settled(resolved=resolved, left=left, picking=picking)
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved:
-        return Settled(left=left)
-    store.put_in_order()
-    before = ledgers.read(layout)
-    done = _bring_together(store, before)
-    joined = len(before.heads) > 1
-    if done is None and joined:
-        store.join()
-    gitdriver.add(layout, resolved)
+        return Settled()
+    into_merge = bool(resolved) and gitdriver.merging(layout)
+    before = gitdriver.unstaged(layout) if into_merge else set()
+    done, joined = _settle(store)
+    if into_merge:
+        gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
     return Settled(
         op=done.op if done else None,
         told=_told(done),
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
-        left=left,
     )
+
+
+def _settle(store: Store) -> tuple[Done | None, bool]:
+    store.put_in_order()
+    before = ledgers.read(store.layout)
+    done = _bring_together(store, before)
+    joined = len(before.heads) > 1
+    if done is None and joined:
+        store.join()
+    return done, joined
 
 
 def _bring_together(store: Store, ledger: Ledger) -> Done | None:
@@ -114,8 +128,6 @@ def _moment(store: Store, ledger: Ledger) -> tuple[Clock, Token]:
 def _told(done: Done | None) -> list[str]:
     if done is None:
         return []
-    from agentplane.plane import records
-
     why = records.load(done.snapshot.layout, done.op).why
     return why.split(". ") if why else []
 

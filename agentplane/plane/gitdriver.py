@@ -18,7 +18,7 @@ from agentplane.text import files
 NAME = "agentplane: entry by entry"
 _KEY = "merge.agentplane"
 _WORDS = "merge-file %O %A %B %L %P"
-HOOKS = ("pre-merge-commit", "post-merge", "post-rewrite")
+HOOKS = ("post-merge", "post-rewrite")
 _MARK = "# Set up by `agentplane init`; delete this file if you do not want it."
 
 
@@ -78,7 +78,7 @@ def _set_hooks(layout: Layout) -> Iterator[str]:
         return
     for name in HOOKS:
         path = Path(folder) / name
-        text = _hook(name)
+        text = _hook()
         if os.path.lexists(path) and not _is_ours(path):
             continue
         if files.read_if(path) == text.encode():
@@ -89,9 +89,8 @@ def _set_hooks(layout: Layout) -> Iterator[str]:
         yield name
 
 
-def _hook(name: str) -> str:
-    add = " --add" if name == "pre-merge-commit" else ""
-    return f"#!/bin/sh\n{_MARK}\n{command()} settle --quiet{add} || true\n"
+def _hook() -> str:
+    return f"#!/bin/sh\n{_MARK}\n{command()} settle --quiet || true\n"
 
 
 def _is_ours(path: Path) -> bool:
@@ -100,6 +99,27 @@ def _is_ours(path: Path) -> bool:
 
 def top(layout: Layout) -> Path | None:
     return git.top(layout.root)
+
+
+def picking(layout: Layout) -> str | None:
+    """What git does commit by commit right now, if it does: the rest of it is still to come."""
+    marks = {
+        "rebase-merge": "rebase",
+        "rebase-apply": "rebase",
+        "CHERRY_PICK_HEAD": "cherry-pick",
+        "REVERT_HEAD": "revert",
+    }
+    return next((name for mark, name in marks.items() if _has(layout, mark)), None)
+
+
+def merging(layout: Layout) -> bool:
+    """Whether a merge waits to be committed."""
+    return _has(layout, "MERGE_HEAD")
+
+
+def _has(layout: Layout, mark: str) -> bool:
+    found = git.run(layout.root, "rev-parse", "--path-format=absolute", "--git-path", mark)
+    return found is not None and os.path.lexists(found)
 
 
 def in_conflict(layout: Layout) -> list[Stages]:
