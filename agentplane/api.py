@@ -223,9 +223,9 @@ class Plane:
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
-    def settle(self) -> Settled:
-        """Brings branches together that git merged."""
-        done = settling.settle(self.store)
+    def settle(self, *, deep: bool = True) -> Settled:
+        """Brings branches together that git merged; `deep`: and back what git took out of the log."""
+        done = settling.settle(self.store, deep=deep)
         if done.op or done.joined:
             self.keep_badge(self.memory())
         if done.did and self.settled:
@@ -319,7 +319,7 @@ class Plane:
         try:
             return self.store.commit(checked, by)
         except _BranchesMeet:
-            self.settle()
+            self.settle(deep=False)
             return self.store.commit(plan, by)
 
     def _take_in_hand_edits(self) -> None:
@@ -339,6 +339,8 @@ class _BranchesMeet(Exception):
 
 
 def _next_step(memory: Memory) -> str:
+    if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
+        return "agentplane settle"
     if memory.broken:
         return "agentplane doctor"
     if memory.hand_edits or memory.inbox_ids:

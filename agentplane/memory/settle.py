@@ -9,13 +9,13 @@ import msgspec
 from agentplane.memory import meeting
 from agentplane.memory.meeting import Story
 from agentplane.memory.shelf import Memory
-from agentplane.plane import gitdriver, merge_file, records
+from agentplane.plane import gitdriver, gitlog, merge_file, records
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, latest
+from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, latest
 from agentplane.text import document, files
 
 
@@ -46,8 +46,11 @@ class Settled(msgspec.Struct, frozen=True):
         return bool(self.op or self.joined or self.resolved)
 
 
-def settle(store: Store) -> Settled:
-    """Everything that a merge left open. Called under no lock; does nothing where nothing is open."""
+def settle(store: Store, *, deep: bool = False) -> Settled:
+    """Everything that a merge left open. Called under no lock; does nothing where nothing is open.
+
+    `deep`: also asks git for events that a revert took out of the log, which takes a moment.
+    """
     layout = store.layout
     resolved, left = _resolve(layout)
     gitdriver.add(layout, resolved)
@@ -55,9 +58,10 @@ def settle(store: Store) -> Settled:
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
+    back = _bring_back(store) if deep else None
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved:
-        return Settled()
+        return Settled(op=back.op, told=_told(back)) if back else Settled()
     into_merge = bool(resolved) and gitdriver.merging(layout)
     before = gitdriver.unstaged(layout) if into_merge else set()
     done, joined = _settle(store)
@@ -65,10 +69,21 @@ def settle(store: Store) -> Settled:
         gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
     return Settled(
         op=done.op if done else None,
-        told=_told(done),
+        told=[*_told(back), *_told(done)],
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
+    )
+
+
+def _bring_back(store: Store) -> Done | None:
+    """Events that were in the log and that git took out stand in it again; that they were taken back is an op."""
+    lost = gitlog.lost(store.layout, ledgers.read(store.layout))
+    if not lost.events:
+        return None
+    store.bring_back(lost)
+    return store.commit(
+        lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
     )
 
 
@@ -85,12 +100,22 @@ def _settle(store: Store) -> tuple[Done | None, bool]:
 def _bring_together(store: Store, ledger: Ledger) -> Done | None:
     story = _story(store.layout)
     store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
-    clock, token = _moment(store, ledger)
+    named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
 
     def plan(snapshot: Snapshot) -> Plan | None:
-        return meeting.plan(Memory(snapshot), _story(store.layout))
+        made = meeting.plan(Memory(snapshot), _story(store.layout))
+        for edit in made.edits if made else ():
+            standing = snapshot.core(edit.file, edit.id)
+            named.update(repr((edit.id, edit.file, edit.text, edit.after, edit.was, standing)).encode())
+        return made
 
-    done = Store(store.layout, clock, token).commit(plan, ORIGIN)
+    def token(length: int) -> str:
+        number = int.from_bytes(named.digest())
+        return "".join(
+            _ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(length)
+        )
+
+    done = Store(store.layout, _moment(store, ledger), token).commit(plan, ORIGIN)
     known = ledgers.read(store.layout).known
     store.cut_doubled(
         lambda _, id_, core: (
@@ -106,23 +131,13 @@ def _story(layout: Layout) -> Story:
     return Story(braid, versions)
 
 
-def _moment(store: Store, ledger: Ledger) -> tuple[Clock, Token]:
-    """Time and id of the op, from what it brings together: the same in every clone."""
-    heads = sorted(ledger.heads)
-    stated = latest(store.layout, set(heads))
+def _moment(store: Store, ledger: Ledger) -> Clock:
+    """The time of the op, from what it brings together: the same in every clone. So is its id, where files are the same."""
     try:
-        moment = datetime.fromisoformat(stated)
-        fixed: Clock = (lambda: moment) if moment.tzinfo else store.clock
+        moment = datetime.fromisoformat(latest(store.layout, set(ledger.heads)))
     except ValueError:
-        fixed = store.clock
-    number = int.from_bytes(hashlib.sha256("\n".join(heads).encode()).digest())
-
-    def token(length: int) -> str:
-        return "".join(
-            _ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(length)
-        )
-
-    return fixed, token
+        return store.clock
+    return (lambda: moment) if moment.tzinfo else store.clock
 
 
 def _told(done: Done | None) -> list[str]:

@@ -7,13 +7,14 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
-from agentplane.plane import create, records, recover, views
+from agentplane.plane import create, git, gitdriver, gitlog, records, recover, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Stored
 from agentplane.plane.store import Store
 from agentplane.text import chain, document, files
+from agentplane.text.visible import one_line
 
 
 _OWN = frozenset(
@@ -31,6 +32,7 @@ _OWN = frozenset(
         ".gitattributes",
     }
 )
+_LAST_COMMITS = 2
 _FROM_GIT = "take the file back from git: `git checkout -- {}`."
 
 
@@ -42,6 +44,32 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _records(layout, ledger)
     yield from _views(layout, ledger)
     yield from _folder(layout)
+    yield from _met(layout, ledger)
+    yield from _driver(layout)
+    if not ledger.gaps:
+        yield from _taken_out(layout, ledger)
+
+
+def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    remedy = "`agentplane settle`, or the next change, brings the two together."
+    for id_ in sorted(ledger.met):
+        what = f"two branches that were merged say different things of {one_line(id_, 40)}"
+        yield Finding("warning", layout.shown(ledger.known[id_].file), what, remedy)
+
+
+def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    count = len(gitlog.lost(layout, ledger, limit=_LAST_COMMITS).events)
+    if count:
+        what = f"git's last commits hold {count} event{'s' * (count != 1)} that a revert or an older file took out"
+        remedy = "`agentplane settle` brings them back from git, and records that they were taken back."
+        yield Finding("warning", layout.shown("memory/log.jsonl"), what, remedy)
+
+
+def _driver(layout: Layout) -> Iterator[Finding]:
+    """Where git has the plane, it is to know how to merge it."""
+    if gitdriver.is_set(layout) is False and git.output(layout.root, "ls-files", "--", ".gitattributes"):
+        what = "git does not know how to merge this plane: each clone is told once"
+        yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
 
 
 def _settings(store: Store) -> Iterator[Finding]:

@@ -36,6 +36,8 @@ class _Piece(msgspec.Struct, frozen=True, gc=False):
 
 class _Parts(msgspec.Struct, frozen=True):
     prose: bytes
+    gap: bytes
+    """The whitespace behind the prose."""
     pieces: tuple[_Piece, ...]
     line_break: bytes
 
@@ -88,14 +90,18 @@ def _parts(data: bytes) -> _Parts:
     for (start, _, key), stop in zip(spans, [*starts[1:], len(data)], strict=False):
         core = data[start:stop].rstrip(WHITE)
         pieces.setdefault(key, _Piece(key, core, data[start + len(core) : stop]))
-    prose = data[: starts[0] if starts else len(data)]
+    before = data[: starts[0] if starts else len(data)]
+    prose = before.rstrip(WHITE)
     return _Parts(
-        prose, tuple(pieces.values()), b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+        prose,
+        before[len(prose) :],
+        tuple(pieces.values()),
+        b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n",
     )
 
 
 def _bytes(parts: _Parts) -> bytes:
-    return parts.prose + b"".join(piece.core + piece.tail for piece in parts.pieces)
+    return parts.prose + parts.gap + b"".join(piece.core + piece.tail for piece in parts.pieces)
 
 
 def _kept(old: _Parts, one: _Parts, other: _Parts) -> list[_Piece]:
@@ -163,10 +169,10 @@ def _assembled(old: _Parts, one: _Parts, other: _Parts) -> bytes:
     kept = _kept(old, one, other)
     prose = _prose(old.prose, one.prose, other.prose)
     if not kept:
-        return prose
+        return prose + _chosen(old.gap, one.gap, other.gap)
     ends = {(parts.pieces[-1].key, parts.ending) for parts in (old, one, other) if parts.pieces}
     line_break = one.line_break
-    made = [_apart(prose, line_break) if prose.strip(WHITE + b"\xef\xbb\xbf") else prose]
+    made = [prose, _gap(prose, [parts.gap for parts in (one, other) if parts.pieces], line_break)]
     for piece, follows in zip_longest(kept, kept[1:]):
         tail = piece.tail
         if follows is None:
@@ -175,6 +181,13 @@ def _assembled(old: _Parts, one: _Parts, other: _Parts) -> bytes:
             tail = _apart(b"x" + tail, line_break)[1:]
         made += [piece.core, tail]
     return b"".join(made)
+
+
+def _gap(prose: bytes, found: Sequence[bytes], line_break: bytes) -> bytes:
+    gap = max(found, key=lambda text: (len(text), text))
+    if prose in {b"", document.BOM} or b"\n" in gap:
+        return gap
+    return line_break * 2
 
 
 def _ending(old: _Parts, one: _Parts, other: _Parts) -> bytes:
@@ -194,8 +207,8 @@ def _prose(base: bytes, one: bytes, other: bytes) -> bytes:
         return one
     if base == one:
         return other
-    found = _git_merge(base, one, other, "--union")
-    return found[0] if found else one + other
+    found = _git_merge(base + b"\n", one + b"\n", other + b"\n", ("--union",))
+    return found[0].rstrip(WHITE) if found else one + b"\n" + other
 
 
 def _holds(data: bytes, kept: Sequence[_Piece]) -> bool:
@@ -217,7 +230,9 @@ def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     return marks[0] + ours + marks[1] + theirs + marks[2], False
 
 
-def _git_merge(base: bytes, one: bytes, other: bytes, *options: str) -> tuple[bytes, int] | None:
+def _git_merge(
+    base: bytes, one: bytes, other: bytes, options: Sequence[str] = ()
+) -> tuple[bytes, int] | None:
     """The text and how many conflicts are marked in it; None where git cannot do it."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")

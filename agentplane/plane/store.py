@@ -19,6 +19,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
+from agentplane.plane.gitlog import Lost
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
@@ -188,6 +189,12 @@ class Store:
     def put_in_order(self) -> None:
         """Log and op records after git's union of two branches: each line once, in the order of every clone."""
         with self._locked():
+            views.refresh(self.layout, tidy.log(self.layout))
+
+    def bring_back(self, lost: Lost) -> None:
+        """Puts events and records into their files that git took out of them."""
+        with self._locked():
+            tidy.add(self.layout, lost.events, lost.records)
             views.refresh(self.layout, tidy.log(self.layout))
 
     def join(self) -> None:

@@ -22,6 +22,16 @@ def log(layout: Layout) -> Ledger:
     return ledgers.advance(Ledger(), layout)
 
 
+def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None:
+    """Adds events and records that git has; their order is put right afterwards."""
+    files.make_folder(layout.ops)
+    for line in found:
+        stored = records.readable(line)
+        if stored:
+            files.append(records.month_file(layout, stored.record.op), line)
+    files.append(layout.log, b"".join(events))
+
+
 def _order_records(layout: Layout, braid: Braid) -> None:
     places: dict[str, int] = {}
     for place, line in enumerate(braid.lines):

@@ -111,11 +111,38 @@ def test_three_branches_at_once(forked: Repository) -> None:
     assert len(forked.statements()) == 5
 
 
-def test_revert_of_the_last_commit_takes_the_op_along(forked: Repository) -> None:
+def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
+    """Git takes the lines out of the log; settling brings them back and records that they were taken back."""
     forked.git("revert", "--no-edit", "HEAD")
-    forked.settle()
+    found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
+    assert [f.what for f in found] == [
+        "git's last commits hold 2 events that a revert or an older file took out"
+    ]
+    done = forked.settle()
+    assert done.told == ["git took 2 ops out of the log: they stand in it again, and are taken back"]
     forked.looks_well()
     assert set(forked.statements().values()) == {"Use Textual."}
+    assert forked.settle().did is False
+    assert forked.approve("Amounts are whole cents.") == ["DEC-003"]
+
+
+def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:
+    """Somebody put a log together by hand and left lines out that another branch has."""
+    side = forked.git("show", "side:.agentplane/memory/log.jsonl").stdout.splitlines(keepends=True)
+    records = forked.git("show", "side:.agentplane/ops/" + _month(forked)).stdout.splitlines(keepends=True)
+    for name, line in (("memory/log.jsonl", side[-1]), (f"ops/{_month(forked)}", records[-1])):
+        path = forked.folder / ".agentplane" / name
+        path.write_text(path.read_text() + line)
+    found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
+    assert len(found) == 1
+    assert "follows an event that is not above it" in found[0].what
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def _month(repository: Repository) -> str:
+    return max(path.name for path in (repository.folder / ".agentplane/ops").iterdir())
 
 
 def test_revert_of_an_earlier_commit(forked: Repository) -> None:

@@ -1,0 +1,83 @@
+"""Events that git knows and the log does not hold: taken out by a revert, or never brought along."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from agentplane.plane import git, records
+from agentplane.plane import ledger as ledgers
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.text import chain, links
+
+
+_LOG = "memory/log.jsonl"
+_FEW = 30
+_MANY = 300
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """Whole lines, to be put back."""
+
+    events: tuple[bytes, ...] = ()
+    records: tuple[bytes, ...] = ()
+
+    @property
+    def ops(self) -> list[str]:
+        return [event.op for line in self.events if (event := ledgers.op_event_of(line))]
+
+
+def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
+    """What the last commits before this one held of the log, and those that its events name and it does not hold."""
+    here = {line for _, line in chain.lines(layout.log)}
+    found: dict[bytes, str] = {}
+    for commit in _commits(layout, "HEAD", limit):
+        found |= {line: commit for line in _events(layout, commit) if line not in here and line not in found}
+    if ledger.gaps:
+        found |= _named(layout, ledger, here)
+    ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
+    return Lost(tuple(found), tuple(_records(layout, ops)))
+
+
+def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, str]:
+    """The events that are missing, from any branch, and all that come before them."""
+    known: dict[bytes, tuple[bytes, str]] = {}
+    for commit in _commits(layout, "--all", _MANY):
+        known |= {_name(line): (line, commit) for line in _events(layout, commit)}
+    have = {_name(line) for line in here if links.is_intact(line)}
+    found: dict[bytes, str] = {}
+    wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
+    while wanted:
+        name = wanted.pop()
+        if name in have or name not in known:
+            continue
+        have.add(name)
+        line, commit = known[name]
+        found[line] = commit
+        wanted += links.parents_of(line)
+    return found
+
+
+def _name(line: bytes) -> bytes:
+    return bytes.fromhex(links.stated_by(line).decode())
+
+
+def _commits(layout: Layout, where: str, limit: int) -> list[str]:
+    listed = git.run(layout.root, "log", where, f"-n{limit}", "--format=%H", "--", _LOG)
+    return (listed or "").split()
+
+
+def _events(layout: Layout, commit: str) -> Iterator[bytes]:
+    data = git.output(layout.root, "cat-file", "blob", f"{commit}:./{_LOG}") or b""
+    return (line for line in data.splitlines(keepends=True) if links.is_intact(line))
+
+
+def _records(layout: Layout, ops: Mapping[str, str]) -> Iterator[bytes]:
+    for commit in dict.fromkeys(ops.values()):
+        wanted = {op for op, at in ops.items() if at == commit and records.find(layout, op) is None}
+        for name in sorted({records.month_file(layout, op).name for op in wanted}):
+            data = git.output(layout.root, "cat-file", "blob", f"{commit}:./ops/{name}") or b""
+            for line in data.splitlines(keepends=True):
+                stored = records.readable(line)
+                if stored and stored.record.op in wanted:
+                    yield line
