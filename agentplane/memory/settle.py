@@ -9,7 +9,7 @@ import msgspec
 from agentplane.memory import meeting
 from agentplane.memory.meeting import Story
 from agentplane.memory.shelf import Memory
-from agentplane.plane import gitdriver, gitlog, merge_file, records
+from agentplane.plane import gitdriver, gitlog, merge_file, records, tidy
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
@@ -60,7 +60,7 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
         return Settled(resolved=resolved, left=left, picking=picking)
     back = _bring_back(store) if deep else None
     ledger = ledgers.read(layout)
-    if not ledger.unsettled and not resolved:
+    if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
         return Settled(op=back.op, told=_told(back)) if back else Settled()
     into_merge = bool(resolved) and gitdriver.merging(layout)
     before = gitdriver.unstaged(layout) if into_merge else set()
@@ -76,12 +76,20 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
     )
 
 
+def _doubled(layout: Layout) -> bool:
+    """Whether a file holds two texts under one id: edits by hand that met, and no op on either branch."""
+    return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
+
+
 def _bring_back(store: Store) -> Done | None:
     """Events that were in the log and that git took out stand in it again; that they were taken back is an op."""
-    lost = gitlog.lost(store.layout, ledgers.read(store.layout))
+    ledger = ledgers.read(store.layout)
+    lost = gitlog.lost(store.layout, ledger)
     if not lost.events:
         return None
     store.bring_back(lost)
+    if ledger.gaps:
+        return None  # they were never here: what they did is settled as that of any branch
     return store.commit(
         lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
     )

@@ -28,13 +28,11 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
-    """What the last commits before this one held of the log, and those that its events name and it does not hold."""
+    """What the last commits held of the log; where its events name others that it does not hold, those."""
     here = {line for _, line in chain.lines(layout.log)}
-    found: dict[bytes, str] = {}
-    for commit in _commits(layout, "HEAD", limit):
+    found: dict[bytes, str] = _named(layout, ledger, here) if ledger.gaps else {}
+    for commit in () if ledger.gaps else _commits(layout, "HEAD", limit):
         found |= {line: commit for line in _events(layout, commit) if line not in here and line not in found}
-    if ledger.gaps:
-        found |= _named(layout, ledger, here)
     ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
     return Lost(tuple(found), tuple(_records(layout, ops)))
 
