@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -10,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.errors import BadInput
+from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids, verbs
-from agentplane.memory import settle as settling
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.settle import Settled
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
 from agentplane.plane import badges, git, history, layout, origin, prune, recover, undo
@@ -28,8 +27,9 @@ from agentplane.review import policy, promote
 from agentplane.runs import events
 
 
-# What reviews candidates takes a while to load, and looking at the shelf does not need it.
+# What reviews candidates or settles branches takes a while to load, and looking at the shelf does not need it.
 if TYPE_CHECKING:
+    from agentplane.memory.settle import Settled
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
 
@@ -59,7 +59,7 @@ class Promoted(msgspec.Struct, frozen=True):
 class Plane:
     """One plane. Every call reads what is on disk now; every change is one op."""
 
-    def __init__(self, store: Store, by: Origin, settled: Callable[[Settled], None] | None = None) -> None:
+    def __init__(self, store: Store, by: Origin, settled: "Callable[[Settled], None] | None" = None) -> None:
         self.store = store
         self.origin = by
         self.settled = settled
@@ -223,8 +223,10 @@ class Plane:
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
-    def settle(self, *, deep: bool = True) -> Settled:
+    def settle(self, *, deep: bool = True) -> "Settled":
         """Brings branches together that git merged; `deep`: and back what git took out of the log."""
+        from agentplane.memory import settle as settling
+
         done = settling.settle(self.store, deep=deep)
         if done.op or done.joined:
             self.keep_badge(self.memory())
@@ -319,7 +321,9 @@ class Plane:
         try:
             return self.store.commit(checked, by)
         except _BranchesMeet:
-            self.settle(deep=False)
+            # What cannot be settled as its files are now stays open, and doctor names it.
+            with suppress(BadInput, Refused):
+                self.settle(deep=False)
             return self.store.commit(plan, by)
 
     def _take_in_hand_edits(self) -> None:

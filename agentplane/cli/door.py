@@ -3,17 +3,19 @@
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from agentplane.api import Plane, open_plane
 from agentplane.cli import out
 from agentplane.errors import BadInput
-from agentplane.memory.settle import Settled
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.settle import Settled
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -35,7 +37,7 @@ def opened(*, deciding: str | None = None) -> Plane:
     return plane
 
 
-def _tell_settled(done: Settled) -> None:
+def _tell_settled(done: "Settled") -> None:
     from agentplane.cli.settle import said
 
     for text in said(done):

@@ -7,6 +7,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
+from agentplane.errors import BadInput
 from agentplane.memory.settle import Settled
 from agentplane.text.visible import one_line
 
@@ -20,7 +21,12 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     Ids that both gave are renumbered, what both changed becomes a conflict in the inbox, and files that git
     left in conflict are merged entry by entry. The next change does the same by itself.
     """
-    plane = opened()
+    try:
+        plane = opened()
+    except BadInput:
+        if quiet:  # a hook also runs on branches that have no plane
+            return 0
+        raise
     plane.settled = None
     done = plane.settle()
     if as_json:

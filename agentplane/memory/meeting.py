@@ -3,16 +3,13 @@
 Worked out from the events alone and never from the order of the log, so that every clone comes to the same.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import msgspec
 
-from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS
+from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
 from agentplane.memory.shelf import Memory
 from agentplane.plane import merge_file, records, tidy, versions
 from agentplane.plane.braid import Braid
@@ -23,11 +20,7 @@ from agentplane.text import document, header
 
 
 VERB = "settle"
-PROPOSED_BY = "merge"
-_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 _LINKS = ("supersedes", "superseded_by", "evidence")
-# What approving and taking out of force writes: two texts that differ in nothing else say the same.
-_STAMPS = ("id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by")
 
 History = Mapping[str, Sequence[Version]]
 
@@ -83,13 +76,6 @@ def plan_taken_back(memory: Memory, story: Story, ops: Sequence[str]) -> Plan | 
         f"git took {count} op{'s' * (count != 1)} out of the log: they stand in it again, and are taken back"
     )
     return Plan(VERB, edits, why=why) if edits else None
-
-
-def candidate_id(id_: str, digest: str) -> str:
-    """The same for everyone who finds this text under this id left over."""
-    number = int.from_bytes(hashlib.sha256(f"{id_} {digest}".encode()).digest())
-    letters = (_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(6))
-    return f"{ids.CANDIDATE_PREFIX}-{''.join(letters)}"
 
 
 class _Meeting:
@@ -198,23 +184,23 @@ class _Meeting:
         text = self._text(tip)
         if text is None:
             return 2, tip.ts, tip.op
-        return int(_fields(text).get("status") != "accepted"), tip.ts, tip.op
+        return int(fields(text).get("status") != "accepted"), tip.ts, tip.op
 
     def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
         """What was said on the other branches becomes candidates, unless the winner says it too."""
         kept = self._text(winner)
         for tip in tips:
             text = self._text(tip)
-            if text is not None and (kept is None or not _says_the_same(text, kept)):
-                made = self._propose(tip.file, _id_of(text), text, into if tip.file != INBOX else None)
+            if text is not None and (kept is None or not says_the_same(text, kept)):
+                made = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
                 self.told.append(
-                    f"{into or _id_of(text)} was changed on two branches: the other text waits as {made}"
+                    f"{into or id_of(text)} was changed on two branches: the other text waits as {made}"
                 )
 
     def _propose(self, file: str, id_: str, text: bytes, into: str | None) -> str:
         made = candidate_id(id_, document.digest(text))
         if made not in self.ledger.known:
-            self.edits[made] = Edit(made, INBOX, _as_candidate(text, made, into))
+            self.edits[made] = Edit(made, INBOX, as_candidate(text, made, into))
         return made
 
     def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
@@ -264,9 +250,9 @@ class _Meeting:
             changes = {
                 name: [self._meant(link, place) if link in moved else link for link in links]
                 for name in _LINKS
-                if moved & set(links := _listed(_fields(text).get(name)))
+                if moved & set(links := listed(fields(text).get(name)))
             }
-            wanted = {name: links for name, links in changes.items() if links != _listed(_fields(text)[name])}
+            wanted = {name: links for name, links in changes.items() if links != listed(fields(text)[name])}
             if wanted:
                 self._relink(id_, header.set_fields(text, wanted))
 
@@ -341,44 +327,3 @@ def _one_each(entities: Sequence[_Entity]) -> Iterator[_Entity]:
     for group in groups.values():
         first = min(group, key=lambda entity: entity.age)
         yield _Entity(first.id, first.root, tuple(tip for entity in group for tip in entity.tips))
-
-
-def _fields(text: bytes) -> dict[str, Any]:
-    read = document.parse(text)
-    return read.header(read.blocks[0]) if read.blocks else {}
-
-
-def _id_of(text: bytes) -> str:
-    return str(_fields(text).get("id"))
-
-
-def _listed(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else [] if value is None else [str(value)]
-
-
-def _says_the_same(one: bytes, other: bytes) -> bool:
-    return _essence(one) == _essence(other)
-
-
-def _essence(text: bytes) -> tuple[dict[str, Any], str]:
-    read = document.parse(text)
-    if not read.blocks:
-        return {}, text.decode(errors="replace")
-    fields = {name: value for name, value in _fields(text).items() if name not in _STAMPS}
-    return fields, read.body(read.blocks[0]).strip()
-
-
-def _as_candidate(text: bytes, id_: str, into: str | None) -> bytes:
-    changes: dict[str, Any] = {"id": id_, "status": INBOX_STATUS}
-    if into:
-        changes["supersedes"] = [into]
-    changes |= {"proposed_by": PROPOSED_BY, "superseded_by": header.DROP, "anchor": header.DROP}
-    changes["approved_by"] = header.DROP
-    try:
-        return header.set_fields(text, changes)
-    except BadInput:
-        # An unusual header: its fields are written anew rather than left out.
-        fields = {**_fields(text), **changes}
-        read = document.parse(text)
-        kept = {name: value for name, value in fields.items() if value is not header.DROP}
-        return header.new_core(kept, read.body(read.blocks[0]))

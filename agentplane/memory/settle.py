@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.memory import meeting
+from agentplane.memory import leftover, meeting
 from agentplane.memory.meeting import Story
 from agentplane.memory.shelf import Memory
 from agentplane.plane import gitdriver, gitlog, merge_file, records, tidy
@@ -127,7 +127,7 @@ def _bring_together(store: Store, ledger: Ledger) -> Done | None:
     known = ledgers.read(store.layout).known
     store.cut_doubled(
         lambda _, id_, core: (
-            meeting.candidate_id(id_, document.digest(core)) in known
+            leftover.candidate_id(id_, document.digest(core)) in known
             or document.digest(core) in story.digests(id_)
         )
     )
@@ -158,7 +158,7 @@ def _told(done: Done | None) -> list[str]:
 def _is_new_candidate(done: Done, id_: str) -> bool:
     mark = done.snapshot.ledger.known.get(id_)
     core = done.snapshot.core(mark.file, id_) if mark and mark.op == done.op else None
-    return core is not None and f"proposed_by: {meeting.PROPOSED_BY}".encode() in core
+    return core is not None and f"proposed_by: {leftover.PROPOSED_BY}".encode() in core
 
 
 def _resolve(layout: Layout) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ import msgspec
 
 from agentplane.plane import git
 from agentplane.plane.layout import Layout
+from agentplane.plane.stamp import FOLDER
 from agentplane.text import files
 
 
@@ -78,7 +79,7 @@ def _set_hooks(layout: Layout) -> Iterator[str]:
         return
     for name in HOOKS:
         path = Path(folder) / name
-        text = _hook()
+        text = _hook(layout)
         if os.path.lexists(path) and not _is_ours(path):
             continue
         if files.read_if(path) == text.encode():
@@ -89,8 +90,12 @@ def _set_hooks(layout: Layout) -> Iterator[str]:
         yield name
 
 
-def _hook() -> str:
-    return f"#!/bin/sh\n{_MARK}\n{command()} settle --quiet || true\n"
+def _hook(layout: Layout) -> str:
+    """Git runs it at the top of the work tree; a plane further down is named."""
+    above = git.top(layout.root) or layout.project
+    where = os.path.relpath(layout.root, above)
+    named = "" if where == FOLDER else f" --plane {shlex.quote(where)}"
+    return f"#!/bin/sh\n{_MARK}\n{command()}{named} settle --quiet || true\n"
 
 
 def _is_ours(path: Path) -> bool:

@@ -222,3 +222,19 @@ def test_a_difficult_path(tmp_path: Path) -> None:
     made.git("merge", "--no-edit", "side")
     made.looks_well()
     assert len(made.statements()) == 3
+
+
+def test_a_plane_further_down_is_settled_by_the_hook(tmp_path: Path) -> None:
+    made = new(tmp_path / "project", "Use Textual.")
+    (made.folder / "part").mkdir()
+    made.git("mv", ".agentplane", "part/.agentplane")
+    made.commit()
+    part = Repository(made.folder / "part")
+    gitdriver.set_up(part.plane.layout)
+    part.branch("side")
+    part.approve("Deploys wait for the bank.")
+    part.checkout("main")
+    part.approve("Logs go to standard error.")
+    part.git("merge", "--no-edit", "side")
+    part.looks_well()
+    assert sorted(part.statements()) == ["DEC-001", "DEC-002", "DEC-003"]
