@@ -28,19 +28,42 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
-    """What the last commits held of the log; where its events name others that it does not hold, those."""
+    """What the last commits took out of the log; where its events name others that it does not hold, those."""
     here = {line for _, line in chain.lines(layout.log)}
-    found: dict[bytes, str] = _named(layout, ledger, here) if ledger.gaps else {}
-    for commit in () if ledger.gaps else _commits(layout, "HEAD", limit):
-        found |= {line: commit for line in _events(layout, commit) if line not in here and line not in found}
+    if not ledger.gaps:
+        return _taken_out(layout, here, limit)
+    found = _named(layout, ledger, here)
     ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
     return Lost(tuple(found), tuple(_records(layout, ops)))
+
+
+def _taken_out(layout: Layout, here: set[bytes], limit: int) -> Lost:
+    """Lines that a commit had no more and its parent had. Only what changed is read, however long the log is."""
+    words = (
+        "-m",
+        "-p",
+        "-U0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--format=",
+        "--",
+        _LOG,
+        "ops",
+    )
+    shown = git.output(layout.root, "log", f"-n{limit}", *words) or b""
+    removed = dict.fromkeys(line[1:] for line in shown.splitlines(keepends=True) if line.startswith(b"-{"))
+    events = [line for line in removed if line not in here and links.is_intact(line)]
+    ops = {event.op for line in events if (event := ledgers.op_event_of(line))}
+    stored = [(line, found.record.op) for line in removed if (found := records.readable(line))]
+    back = [line for line, op in stored if op in ops and records.find(layout, op) is None]
+    return Lost(tuple(events), tuple(back))
 
 
 def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, str]:
     """The events that are missing, from any branch, and all that come before them."""
     known: dict[bytes, tuple[bytes, str]] = {}
-    for commit in _commits(layout, "--all", _MANY):
+    for commit in _commits(layout):
         known |= {_name(line): (line, commit) for line in _events(layout, commit)}
     have = {_name(line) for line in here if links.is_intact(line)}
     found: dict[bytes, str] = {}
@@ -60,8 +83,8 @@ def _name(line: bytes) -> bytes:
     return bytes.fromhex(links.stated_by(line).decode())
 
 
-def _commits(layout: Layout, where: str, limit: int) -> list[str]:
-    listed = git.run(layout.root, "log", where, f"-n{limit}", "--format=%H", "--", _LOG)
+def _commits(layout: Layout) -> list[str]:
+    listed = git.run(layout.root, "log", "--all", f"-n{_MANY}", "--format=%H", "--", _LOG)
     return (listed or "").split()
 
 

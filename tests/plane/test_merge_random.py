@@ -159,6 +159,44 @@ def work_and_merge(seed: int, tmp_path: Path, *, driver: bool) -> None:
     assert ada.waiting() == waiting
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3, 5])
+def test_three_clones_that_merge_each_other_in_any_order(seed: int, tmp_path: Path) -> None:
+    first = new(tmp_path / "0", "Use Textual.")
+    clones = [first, first.clone(tmp_path / "1"), first.clone(tmp_path / "2")]
+    names = ("Ada", "Bob", "Cid")
+    people = [
+        Person(one, name, random.Random(seed * 7 + n))
+        for n, (one, name) in enumerate(zip(clones, names, strict=True))
+    ]
+    dice = random.Random(seed)
+    for _ in range(2):
+        for someone in people:
+            for _ in range(4):
+                someone.act()
+            someone.repository.commit()
+        here, there = dice.sample(clones, 2)
+        fetch(here, there)
+        here.merge("theirs")
+    texts = {digest for one in clones for digest in texts_of(one)}
+    assert [len(all_to_all(clones)) for _ in range(3)][2] == 0
+    for one in clones:
+        same(first, one, driver=False)
+        assert one.waiting() == first.waiting()
+        assert texts <= texts_of(one).keys()
+
+
+def all_to_all(clones: list[Repository]) -> list[str]:
+    """Each merges each other one. What settling had to say."""
+    told = []
+    for here in clones:
+        for there in clones:
+            if here is not there:
+                fetch(here, there)
+                told += here.merge("theirs").told
+    return told
+
+
 def same(ada: Repository, bob: Repository, driver: bool) -> None:
     for one in (ada, bob):
         one.looks_well()
