@@ -329,7 +329,8 @@ class Plane:
     def _take_in_hand_edits(self) -> None:
         """Where the settings accept hand edits, they get an op of their own before the next one."""
         by = msgspec.structs.replace(self.origin, channel="policy")
-        self.store.commit(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
+        # Where branches meet, what stands in the files may be nobody's edit.
+        self._settled(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
 
     @staticmethod
     def _require(done: Done | None) -> Done:

@@ -260,6 +260,37 @@ def test_the_next_change_settles(pair: Pair) -> None:
     ada.looks_well()
 
 
+def test_where_hand_edits_count_settling_comes_first(pair: Pair) -> None:
+    """What git left in the file is nobody's edit, and is not adopted as one."""
+    ada, bob = pair
+    for one in pair:
+        config = one.folder / ".agentplane/config.toml"
+        config.write_text('[trust]\nhand_edits = "accept"\n')
+    ada.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    bob.edit("DEC-001", "Use Textual.", "Use prompt_toolkit.")
+    ada.git("fetch", "-q", str(bob.folder), "bob:theirs")
+    ada.git("merge", "--no-edit", "theirs", check=False)
+    ada.plane.propose(decision("Buttons have round corners."))
+    ada.commit()
+    ada.looks_well()
+    assert ada.statements()["DEC-001"] == "Use prompt_toolkit."
+    assert sorted(ada.waiting().values()) == ["Buttons have round corners.", "Use Textual 8."]
+
+
+def test_two_planes_that_were_made_apart(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "project")
+    made.folder.mkdir()
+    made.git("init", "-q", "-b", "main")
+    made.git("commit", "-q", "--allow-empty", "-m", "first")
+    made.branch("side")
+    made.approve("Use Textual.")
+    made.git("checkout", "-q", "main")
+    made.approve("Amounts are whole cents.")
+    made.merge("side")
+    made.looks_well()
+    assert made.statements() == {"DEC-001": "Use Textual.", "DEC-002": "Amounts are whole cents."}
+
+
 def test_settling_is_not_undone(pair: Pair) -> None:
     """Two branches would stand against each other again; what it did is changed as anything else is."""
     ada, bob = pair
