@@ -211,6 +211,11 @@ def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
     return sums.done(size, head), braid, sums.versions
 
 
+def _named(head: str) -> bytes:
+    """How a line names the one event before it. Inside of a text its quotes would be escaped."""
+    return b'"hash_prev":"' + head.encode() + b'"'
+
+
 def op_event_of(line: bytes) -> OpEvent | None:
     if b'"kind":"op"' not in line:
         return None
@@ -233,19 +238,24 @@ class _Sums:
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
         self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
-        self.heads = {bytes.fromhex(head) for head in ledger.heads}
+        self.heads = ledger.heads
+        self.want = _named(ledger.heads[0]) if len(ledger.heads) == 1 else None
         self.unproved = list(ledger.unproved)
         self.ledger = ledger
         self.met = dict(ledger.met)
 
     def follows(self, line: bytes) -> bool:
         """Whether all that was before is the history of this event: then no other can meet it."""
+        if self.want and self.want in line and not links.is_merge(line):
+            return True
         parents = links.parents_of(line)
-        return (set(parents) == self.heads) if self.heads else parents == (_GENESIS,)
+        heads = [bytes.fromhex(head) for head in self.heads]
+        return set(parents) == set(heads) if heads else parents == (_GENESIS,)
 
     def add(self, line: bytes) -> None:
         event = op_event_of(line)
-        self.heads = {bytes.fromhex(chain.hash_of(line))}
+        head = chain.hash_of(line)
+        self.heads, self.want = [head], _named(head)
         if event:
             if event.op not in self.seen:  # whoever writes an op's id twice is not believed twice
                 self.seen.add(event.op)
@@ -257,7 +267,7 @@ class _Sums:
         return Ledger(
             size=size,
             head=head,
-            heads=sorted(head.hex() for head in self.heads),
+            heads=sorted(self.heads),
             known=self.known,
             ops=self.ops,
             outputs=self.outputs,
@@ -338,6 +348,6 @@ class _Braided(_Sums):
             self.known[id_] = first
             if others:
                 self.met[id_] = others
-        self.heads = {bytes.fromhex(chain.hash_of(self.braid.lines[place])) for place in self.braid.heads}
+        self.heads = [chain.hash_of(self.braid.lines[place]) for place in self.braid.heads]
         ledger = super().done(size, head)
         return msgspec.structs.replace(ledger, tangled=self.braid.repeated, gaps=list(self.braid.missing))
