@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.errors import AgentplaneError, BadInput
+from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory import ids, verbs
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
@@ -26,10 +26,11 @@ from agentplane.retrieval.scan import Result, scan
 from agentplane.review import policy, promote
 
 
-# What reviews candidates takes a while to load, and looking at the shelf does not need it.
+# What reviews candidates or settles branches takes a while to load, and looking at the shelf does not need it.
 if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
+    from agentplane.memory.settle import Settled
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.resolve import Choice
     from agentplane.runs.guard import Checked
@@ -81,9 +82,11 @@ class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
 class Plane:
     """One plane. Every call reads what is on disk now; every change is one op."""
 
-    def __init__(self, store: Store, by: Origin) -> None:
+    def __init__(self, store: Store, by: Origin, settled: "Callable[[Settled], None] | None" = None) -> None:
         self.store = store
         self.origin = by
+        self.settled = settled
+        """Is told what a change had to settle first: what branches left that git merged."""
 
     @property
     def layout(self) -> Layout:
@@ -242,6 +245,17 @@ class Plane:
 
     def redo(self) -> Done:
         return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
+
+    def settle(self, *, deep: bool = True) -> "Settled":
+        """Brings branches together that git merged; `deep`: and back what git took out of the log."""
+        from agentplane.memory import settle as settling
+
+        done = settling.settle(self.store, deep=deep)
+        if done.op or done.joined:
+            self.keep_badge(self.memory())
+        if done.did and self.settled:
+            self.settled(done)
+        return done
 
     def check_prune(self, needle: str) -> prune.Found:
         """Raises what `prune` would raise, says where the text stands, and changes nothing."""
@@ -413,7 +427,7 @@ class Plane:
         """An op of the plane itself, which needs no look at the entries."""
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self._require(self.store.commit(plan, self.origin))
+        done = self._require(self._settled(plan, self.origin))
         self.keep_badge(Memory(done.snapshot))
         return done
 
@@ -423,15 +437,32 @@ class Plane:
     def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Done | None:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self.store.commit(lambda snapshot: plan(Memory(snapshot)), by)
+        done = self._settled(lambda snapshot: plan(Memory(snapshot)), by)
         if done is not None:
             self.keep_badge(Memory(done.snapshot))
         return done
 
+    def _settled(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
+        """Commits; where branches meet in the plane, brings them together first."""
+
+        def checked(snapshot: Snapshot) -> Plan | None:
+            if snapshot.ledger.unsettled and not snapshot.ledger.gaps:
+                raise _BranchesMeet
+            return plan(snapshot)
+
+        try:
+            return self.store.commit(checked, by)
+        except _BranchesMeet:
+            # What cannot be settled as its files are now stays open, and doctor names it.
+            with suppress(BadInput, Refused):
+                self.settle(deep=False)
+            return self.store.commit(plan, by)
+
     def _take_in_hand_edits(self) -> None:
         """Where the settings accept hand edits, they get an op of their own before the next one."""
         by = msgspec.structs.replace(self.origin, channel="policy")
-        self.store.commit(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
+        # Where branches meet, what stands in the files may be nobody's edit.
+        self._settled(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
 
     @staticmethod
     def _require(done: Done | None) -> Done:
@@ -440,7 +471,13 @@ class Plane:
         return done
 
 
+class _BranchesMeet(Exception):
+    """Raised under the lock, where nothing was written yet."""
+
+
 def _next_step(memory: Memory) -> str:
+    if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
+        return "agentplane settle"
     if memory.broken:
         return "agentplane doctor"
     if memory.hand_edits or memory.inbox_ids:

@@ -87,6 +87,7 @@ def fix(store: Store) -> list[str]:
     done = usable.mend()
     with suppress(AgentplaneError):  # what stands in the way is a finding
         done += [f"made {name}" for name in create.complete(store.layout)]
+        done += [f"added to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
     # What of a capsule is shared, and how much of an output is kept, is not to be guessed.
     if usable is store:
         with suppress(AgentplaneError):

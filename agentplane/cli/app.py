@@ -43,10 +43,15 @@ COMMANDS = {
     "timeline": ("runs", "What runs and ops did, newest first."),
     "diff": ("runs", "How two runs differ."),
     "artifacts": ("runs", "What runs produced, by task."),
+    "settle": ("settle", "Bring branches together that git merged."),
     "doctor": ("doctor", "Check the plane; --fix mends what is safe to mend."),
     "check": ("guard", "Check what a branch does to the plane, for CI and git hooks."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
+
+
+# What git calls; nobody types them.
+HIDDEN = {"merge-file": ("settle", "merge_file_command")}
 
 
 class Commands(click.Group):
@@ -56,11 +61,9 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
             return None
-        module = importlib.import_module(f"agentplane.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
+        return _command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -106,8 +109,8 @@ def cli(ctx: click.Context, plane: str | None) -> None:
 
 
 def _command(name: str) -> click.Command:
-    module = importlib.import_module(f"agentplane.cli.{COMMANDS[name][0]}")
-    command: click.Command = getattr(module, f"{name}_command")
+    module, function = HIDDEN.get(name) or (COMMANDS[name][0], f"{name}_command")
+    command: click.Command = getattr(importlib.import_module(f"agentplane.cli.{module}"), function)
     return command
 
 

@@ -3,15 +3,19 @@
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from agentplane.api import Plane, open_plane
+from agentplane.cli import out
 from agentplane.errors import BadInput
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.settle import Settled
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -29,9 +33,17 @@ def opened(*, deciding: str | None = None) -> Plane:
             todo="name the folder of a plane, or run `agentplane init`.",
         )
     plane = open_plane(wanted or ".", channel=channel)
+    plane.settled = _tell_settled
     if deciding is not None:
         check_person(plane.store.settings(), deciding)
     return plane
+
+
+def _tell_settled(done: "Settled") -> None:
+    from agentplane.cli.settle import said
+
+    for text in said(done):
+        out.note(text)
 
 
 def json_option(command: _Command) -> _Command:

@@ -7,7 +7,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
-from agentplane.plane import create, git, origin
+from agentplane.plane import create, git, gitdriver, origin
 from agentplane.plane.layout import Layout, is_plane
 from agentplane.plane.stamp import FOLDER
 from agentplane.plane.store import Store
@@ -29,11 +29,17 @@ def init_command(ctx: click.Context, yes: bool) -> None:
     layout = Layout(root=folder.parent.resolve() / folder.name)
     channel = "terminal" if sys.stdin.isatty() else "cli"
     made = create.create(Store(layout), origin.here(channel, layout.project))
-    if not made:
+    made += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
+    told = gitdriver.set_up(layout)
+    for text in told:
+        out.note(f"set: {text}")
+    if not made and not told:
         out.note(f"{folder} is a plane already; nothing was missing.")
         return
     for name in made:
         out.line(f"{folder.name}/{name}")
+    if not made:
+        return
     out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
 
 

@@ -7,13 +7,14 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
-from agentplane.plane import create, records, recover, views
+from agentplane.plane import create, git, gitdriver, gitlog, records, recover, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Stored
 from agentplane.plane.store import Store
 from agentplane.text import chain, document, files
+from agentplane.text.visible import one_line
 
 
 _OWN = frozenset(
@@ -31,6 +32,7 @@ _OWN = frozenset(
         ".gitattributes",
     }
 )
+_LAST_COMMITS = 2
 _FROM_GIT = "take the file back from git: `git checkout -- {}`."
 
 
@@ -42,6 +44,32 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _records(layout, ledger)
     yield from _views(layout, ledger)
     yield from _folder(layout)
+    yield from _met(layout, ledger)
+    yield from _driver(layout)
+    if not ledger.gaps:
+        yield from _taken_out(layout, ledger)
+
+
+def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    remedy = "`agentplane settle`, or the next change, brings the two together."
+    for id_ in sorted(ledger.met):
+        what = f"two branches that were merged say different things of {one_line(id_, 40)}"
+        yield Finding("warning", layout.shown(ledger.known[id_].file), what, remedy)
+
+
+def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    count = len(gitlog.lost(layout, ledger, limit=_LAST_COMMITS).events)
+    if count:
+        what = f"git's last commits hold {count} event{'s' * (count != 1)} that a revert or an older file took out"
+        remedy = "`agentplane settle` brings them back from git, and records that they were taken back."
+        yield Finding("warning", layout.shown("memory/log.jsonl"), what, remedy)
+
+
+def _driver(layout: Layout) -> Iterator[Finding]:
+    """Where git has the plane, it is to know how to merge it."""
+    if gitdriver.is_set(layout) is False and git.output(layout.root, "ls-files", "--", ".gitattributes"):
+        what = "git does not know how to merge this plane: each clone is told once"
+        yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
 
 
 def _settings(store: Store) -> Iterator[Finding]:
@@ -58,6 +86,12 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("error", shown, "the log is missing", _FROM_GIT.format(shown))
         return
     report = chain.verify(layout.log)
+    if all(fault.what.startswith("repeats line") for fault in report.faults) and report.faults:
+        what = f"git's merge left {sum(fault.lines for fault in report.faults)} lines twice"
+        yield Finding(
+            "warning", f"{shown}:{report.faults[0].line}", what, "`agentplane settle` takes them out."
+        )
+        report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
         yield Finding("error", f"{shown}:{fault.line}", fault.what, _FROM_GIT.format(shown))
     if report.torn is not None:
@@ -70,7 +104,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         )
     if len(report.heads) > 1:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
-        yield Finding("info", shown, what, "the next change joins them.")
+        yield Finding("info", shown, what, "`agentplane settle`, or the next change, brings them together.")
     if recover.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
         remedy = _FROM_GIT.format(shown) + " If it is gone for good, delete memory/state.json."
@@ -133,6 +167,10 @@ def _folder(layout: Layout) -> Iterator[Finding]:
         yield Finding(
             "info", layout.shown(name), "is missing", "`agentplane doctor --fix` makes it.", fixable=True
         )
+    for rule in create.lacking(layout):
+        what = f"has no rule for {rule.split()[0]}, so git merges it as any text"
+        remedy = "`agentplane doctor --fix` adds it."
+        yield Finding("info", layout.shown(".gitattributes"), what, remedy, fixable=True)
     for mark in foreign_marks(layout.root):
         what = "belongs to another program that also keeps a folder of this name"
         yield Finding("warning", layout.shown(mark), what, "keep one of the two elsewhere, with --plane.")

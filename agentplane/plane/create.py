@@ -43,6 +43,10 @@ ATTRIBUTES = """\
 /ops/*.jsonl -text merge=union
 # So are the files of a capsule.
 /runs/** -text
+# Merged entry by entry. `agentplane init` tells git how; without it git stops, and `agentplane settle` does it.
+/memory/*.md merge=agentplane
+/memory/state.json merge=agentplane
+/memory/artifacts.json merge=agentplane
 """
 
 INTRODUCTIONS = {
@@ -99,6 +103,25 @@ def complete(layout: Layout) -> list[str]:
     for name in made:
         files.write_atomic(layout.file(name), _CONTENTS[name].encode())
     return made
+
+
+def lacking(layout: Layout) -> list[str]:
+    """The rules for git that a plane made by an earlier version does not have; what a person wrote of a file counts."""
+    text = (files.read_if(layout.root / ".gitattributes") or b"").decode(errors="replace")
+    named = {line.split()[0] for line in text.splitlines() if line.strip() and not line.startswith("#")}
+    rules = [line for line in ATTRIBUTES.splitlines() if not line.startswith("#")]
+    return [rule for rule in rules if rule.split()[0] not in named] if text else []
+
+
+def complete_rules(layout: Layout) -> list[str]:
+    """Adds them. Says which."""
+    rules = lacking(layout)
+    if rules:
+        path = layout.file(".gitattributes")
+        text = files.read(path)
+        end = b"" if text.endswith(b"\n") else b"\n"
+        files.write_atomic(path, text + end + "".join(f"{rule}\n" for rule in rules).encode())
+    return rules
 
 
 def missing(layout: Layout) -> list[str]:

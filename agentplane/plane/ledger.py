@@ -4,22 +4,23 @@ Derived; kept in cache/ and carried on from where it ended, as long as the log s
 """
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from agentplane.plane import cache, records
+from agentplane.plane import braid as braids
+from agentplane.plane import cache, records, versions
+from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.text import canonical, chain
+from agentplane.plane.versions import Version
+from agentplane.text import canonical, chain, links
 
 
-VERSION = 4
+VERSION = 5
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
+_GENESIS = bytes(32)
 _KEPT = "ledger.mp"
-
-_PREV = re.compile(rb'[{,]"hash_prev":"([0-9a-f]{64})"')
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -50,7 +51,6 @@ class OpEvent(msgspec.Struct, frozen=True):
     kind: str
     op: str = ""
     op_sha256: str = ""
-    heads: list[str] = []
 
 
 class _RunOutput(msgspec.Struct, frozen=True):
@@ -86,7 +86,18 @@ class Ledger(msgspec.Struct, frozen=True):
     """Ops whose record is missing or was changed; they count for nothing."""
     shelf: str | None = None
     """The short hash of all trusted entries together; None where nobody worked it out."""
+    met: dict[str, list[Known]] = {}
+    """What else two branches left of an id; what is in `known` counts until an op settles it."""
+    tangled: bool = False
+    """Whether the log holds lines twice, or in an order that another clone would not have."""
+    gaps: list[str] = []
+    """Events that the log names and does not hold."""
     version: int = VERSION
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether branches meet here, and no op has brought them together."""
+        return len(self.heads) > 1 or self.tangled or bool(self.met)
 
     @property
     def last_op(self) -> str | None:
@@ -117,11 +128,16 @@ def raise_tops(tops: dict[str, int], ids: Iterable[str]) -> None:
             tops[prefix] = max(tops.get(prefix, 0), int(number))
 
 
+def counts(change: records.Change) -> bool:
+    """Whether a change approves a text, or takes one away."""
+    stands_here = change.left is not None and change.left == change.after
+    return change.before != change.after or stands_here
+
+
 def take_in(known: dict[str, Known], record: records.Record) -> None:
     """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
     for change in record.changes:
-        stands_here = change.left is not None and change.left == change.after
-        if change.before != change.after or stands_here:
+        if counts(change):
             known[change.id] = Known(change.after, change.file, record.op)
 
 
@@ -177,6 +193,8 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     sums = _Sums(ledger, layout, records.by_op(layout) if ledger.size == 0 else None)
     size, head = ledger.size, ledger.head
     for offset, line in chain.lines(layout.log, ledger.size):
+        if not sums.follows(line):
+            return braided(layout)[0]
         sums.add(line)
         size, head = offset + len(line), chain.hash_of(line)
     return ledger if head is None or size == ledger.size else sums.done(size, head)
@@ -190,19 +208,45 @@ def as_of(layout: Layout, size: int) -> Ledger:
 
 def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
     """The ledger of a log that is no file, as one of another commit; `heads` are those of its records by op."""
+    lines = list(log)
     sums = _Sums(Ledger(), None, heads)
-    size, head = 0, None
-    for line in log:
+    for line in lines:
+        if not sums.follows(line):
+            return _braid(lines, None, heads)[0]
         sums.add(line)
-        size, head = size + len(line), chain.hash_of(line)
-    return sums.done(size, head) if head else Ledger()
+    return sums.done(sum(map(len, lines)), chain.hash_of(lines[-1])) if lines else Ledger()
 
 
-def _event_of(line: bytes) -> OpEvent | None:
+def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    """The ledger of a log with more than one line of history, and what it is worked out from."""
+    return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_op(layout))
+
+
+def _braid(
+    lines: Sequence[bytes], layout: Layout | None, heads: Mapping[str, bytes]
+) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    braid = braids.of(lines)
+    sums = _Braided(layout, heads, braid)
+    for place, line in enumerate(braid.lines):
+        sums.place = place
+        sums.add(line)
+    head = chain.hash_of(lines[-1]) if lines else chain.GENESIS
+    return sums.done(sum(map(len, lines)), head), braid, sums.versions
+
+
+def _named(head: str) -> bytes:
+    """How a line names the one event before it. Inside of a text its quotes would be escaped."""
+    return b'"hash_prev":"' + head.encode() + b'"'
+
+
+def op_event_of(line: bytes) -> OpEvent | None:
+    if b'"kind":"op"' not in line:
+        return None
     try:
-        return _op_event.decode(line)
+        event = _op_event.decode(line)
     except (RecursionError, msgspec.MsgspecError):
         return None
+    return event if event.kind == "op" else None
 
 
 class _Sums:
@@ -217,34 +261,37 @@ class _Sums:
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
         self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
-        self.heads = dict.fromkeys(ledger.heads)
+        self.heads = ledger.heads
+        self.want = _named(ledger.heads[0]) if len(ledger.heads) == 1 else None
         self.unproved = list(ledger.unproved)
         self.shelf = ledger.shelf
+        self.ledger = ledger
+        self.met = dict(ledger.met)
+
+    def follows(self, line: bytes) -> bool:
+        """Whether all that was before is the history of this event: then no other can meet it."""
+        if self.want and self.want in line and not links.is_merge(line):
+            return True
+        parents = links.parents_of(line)
+        heads = [bytes.fromhex(head) for head in self.heads]
+        return set(parents) == set(heads) if heads else parents == (_GENESIS,)
 
     def add(self, line: bytes) -> None:
-        event = _event_of(line) if b'"kind":"op"' in line or b'"kind":"merge"' in line else None
-        if event and event.kind == "op":
-            if event.op in self.seen:
-                return  # a line that a merge of branches left twice
-            self.seen.add(event.op)
-        self._move_heads(line, event)
-        if event and event.kind == "op":
-            self._add_op(event)
+        event = op_event_of(line)
+        head = chain.hash_of(line)
+        self.heads, self.want = [head], _named(head)
+        if event:
+            if event.op not in self.seen:  # whoever writes an op's id twice is not believed twice
+                self.seen.add(event.op)
+                self._add_op(event)
         elif b'"outputs":[{' in line:
             self._add_outputs(line)
-
-    def _move_heads(self, line: bytes, event: OpEvent | None) -> None:
-        if found := _PREV.search(line):
-            self.heads.pop(found[1].decode(), None)
-        for head in event.heads if event and event.kind == "merge" else ():
-            self.heads.pop(head, None)
-        self.heads[chain.hash_of(line)] = None
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(
             size=size,
             head=head,
-            heads=list(self.heads),
+            heads=sorted(self.heads),
             known=self.known,
             ops=self.ops,
             outputs=self.outputs,
@@ -252,6 +299,9 @@ class _Sums:
             pruned=self.pruned,
             unproved=self.unproved,
             shelf=self.shelf or revision_of(self.known),
+            met=self.met,
+            tangled=self.ledger.tangled,
+            gaps=self.ledger.gaps,
         )
 
     def _add_op(self, event: OpEvent) -> None:
@@ -261,9 +311,15 @@ class _Sums:
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         self.pruned += record.prunes
-        take_in(self.known, record)
+        self._take_in(record)
         self.shelf = None
         raise_tops(self.tops, (change.id for change in record.changes))
+
+    def _take_in(self, record: records.Record) -> None:
+        take_in(self.known, record)
+        for change in record.changes:
+            if counts(change):
+                self.met.pop(change.id, None)
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
         # An op may have been committed after the heads were gathered.
@@ -293,3 +349,32 @@ class _Sums:
             if output.sha256 and output.tracked is not False:
                 outputs[output.path] = Output(output.path, output.sha256, event.run_id)
         self.outputs[task] = outputs
+
+
+class _Braided(_Sums):
+    """The same for events of several branches, which are added in their common order."""
+
+    def __init__(self, layout: Layout | None, heads: Mapping[str, bytes], braid: Braid) -> None:
+        super().__init__(Ledger(), layout, heads)
+        self.braid = braid
+        self.place = 0
+        self.versions: dict[str, list[Version]] = {}
+
+    def _take_in(self, record: records.Record) -> None:
+        for change in record.changes:
+            if counts(change):
+                found = versions.version_of(change, record, self.place)
+                self.versions.setdefault(change.id, []).append(found)
+
+    def done(self, size: int, head: str) -> Ledger:
+        for id_, found in self.versions.items():
+            first, *others = (
+                Known(version.digest, version.file, version.op)
+                for version in versions.live(found, self.braid)
+            )
+            self.known[id_] = first
+            if others:
+                self.met[id_] = others
+        self.heads = [chain.hash_of(self.braid.lines[place]) for place in self.braid.heads]
+        ledger = super().done(size, head)
+        return msgspec.structs.replace(ledger, tangled=self.braid.repeated, gaps=list(self.braid.missing))

@@ -27,7 +27,7 @@ class Origin(msgspec.Struct, frozen=True):
     actor: str
     """A person's name, or the tool's."""
     channel: str
-    """The door: `terminal`, `tui`, `cli` (no terminal), `mcp`, `hook`, `api`, `policy`."""
+    """The door: `terminal`, `tui`, `cli` (no terminal), `mcp`, `hook`, `api`, `policy`, `merge`."""
     program: str
     """What started this process."""
     tool: str | None = None

@@ -10,14 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.plane import cache, lock, pages, records, recover, settings, views
+from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
+from agentplane.plane.gitlog import Lost
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
@@ -180,11 +182,38 @@ class Store:
         with self._locked():
             if only_if is not None and not only_if():
                 return None
-            ledger = self._joined(ledgers.read(self.layout))
-            line = chain.link(event, ledger.head or chain.GENESIS)
+            ledger = ledgers.read(self.layout)
+            # Branches that meet here are joined by the op that settles them, which is the same in every clone.
+            line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
             files.append(self.layout.log, line)
             views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
             return chain.hash_of(line)
+
+    def put_in_order(self) -> None:
+        """Log and op records after git's union of two branches: each line once, in the order of every clone."""
+        with self._locked():
+            views.refresh(self.layout, tidy.log(self.layout))
+
+    def bring_back(self, lost: Lost) -> None:
+        """Puts events and records into their files that git took out of them."""
+        with self._locked():
+            tidy.add(self.layout, lost.events, lost.records)
+            views.refresh(self.layout, tidy.log(self.layout))
+
+    def join(self) -> None:
+        """The event that joins the heads of branches that need no op to be brought together."""
+        with self._locked():
+            views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
+
+    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> None:
+        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere."""
+        with self._locked():
+            for file in self.layout.memory_files():
+                path = self.layout.file(file)
+                data = files.read(path)
+                spans = [(a, b) for id_, core, a, b in tidy.doubled(data) if may_go(file, id_, core)]
+                if spans:
+                    files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
 
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""
@@ -261,7 +290,7 @@ class Store:
         """After a merge of two branches: the event that joins their heads comes first."""
         if len(ledger.heads) < 2:
             return ledger
-        files.append(self.layout.log, chain.join(ledger.heads, _latest(self.layout, set(ledger.heads))))
+        files.append(self.layout.log, chain.join(ledger.heads, latest(self.layout, set(ledger.heads))))
         return ledgers.advance(ledger, self.layout)
 
     def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
@@ -302,6 +331,10 @@ class Store:
         return pages.read(self.layout, file)
 
 
+def _holds(path: Path, data: bytes) -> bool:
+    return files.read_if(path) == data
+
+
 def _sha256_of(path: Path) -> str | None:
     data = files.read_if(path)
     return None if data is None else canonical.sha256(data)
@@ -315,7 +348,7 @@ def _wait_for_an_editor(path: Path, old: Page | None) -> None:
         time.sleep(_EDITOR_SECONDS)
 
 
-def _latest(layout: Layout, heads: set[str]) -> str:
+def latest(layout: Layout, heads: set[str]) -> str:
     """The later time of the heads: taken from the log, so that two clones join the same heads in the same line."""
     lines = (line for _, line in chain.lines(layout.log))
     times = [_timed.decode(line).ts for line in lines if chain.hash_of(line) in heads]

@@ -20,8 +20,9 @@ from agentplane.text import document
 from agentplane.text.visible import one_line
 
 
-# What cannot be taken back: the text is gone for good, or there is nothing to take back.
-_FINAL = frozenset({"prune", "init"})
+# What cannot be taken back: the text is gone for good, there is nothing to take back, or two branches would
+# stand against each other again.
+_FINAL = frozenset({"prune", "init", "settle"})
 
 
 class Pruned(Refused):

@@ -1,0 +1,329 @@
+"""Where branches meet: what becomes of ids that both gave, and of entries that both changed, as the plan of one op.
+
+Worked out from the events alone and never from the order of the log, so that every clone comes to the same.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import msgspec
+
+from agentplane.memory import ids
+from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
+from agentplane.memory.shelf import Memory
+from agentplane.plane import merge_file, records, tidy, versions
+from agentplane.plane.braid import Braid
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Edit, Plan
+from agentplane.plane.versions import Version
+from agentplane.text import document, header
+
+
+VERB = "settle"
+_LINKS = ("supersedes", "superseded_by", "evidence")
+
+History = Mapping[str, Sequence[Version]]
+
+
+class Story(msgspec.Struct, frozen=True):
+    """What the log tells of every id."""
+
+    braid: Braid
+    versions: History
+
+    def digests(self, id_: str) -> set[str]:
+        """Every text that an op ever knew under an id."""
+        found = self.versions.get(id_, ())
+        return {digest for v in found for digest in (v.digest, v.before) if digest}
+
+
+class _Entity(msgspec.Struct, frozen=True):
+    """One entry, told from another one that was given the same id elsewhere."""
+
+    id: str
+    root: Version
+    tips: tuple[Version, ...]
+
+    @property
+    def age(self) -> tuple[str, str, str]:
+        return self.root.ts, self.root.op, self.id
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.id, self.root.place
+
+
+def plan(memory: Memory, story: Story) -> Plan | None:
+    """What brings the branches together; None where nothing has to be written."""
+    meeting = _Meeting(memory, story)
+    meeting.work_out()
+    edits = list(meeting.edits.values())
+    return Plan(VERB, edits, why=". ".join(meeting.told) or None) if edits else None
+
+
+def plan_taken_back(memory: Memory, story: Story, ops: Sequence[str]) -> Plan | None:
+    """After git took ops out of the log and their texts out of the files: that the texts are as before is an op."""
+    wanted = set(ops)
+    edits = []
+    for id_, found in sorted(story.versions.items()):
+        mark = memory.snapshot.ledger.known[id_]
+        standing = memory.snapshot.core(mark.file, id_)
+        digest = None if standing is None else document.digest(standing)
+        if digest != mark.digest and wanted & {v.op for v in found} and digest in {None, *story.digests(id_)}:
+            edits.append(Edit(id_, mark.file, standing))
+    count = len(wanted)
+    why = (
+        f"git took {count} op{'s' * (count != 1)} out of the log: they stand in it again, and are taken back"
+    )
+    return Plan(VERB, edits, why=why) if edits else None
+
+
+class _Meeting:
+    """Not frozen; lives only inside `plan`."""
+
+    def __init__(self, memory: Memory, story: Story) -> None:
+        self.memory = memory
+        self.story = story
+        self.snapshot = memory.snapshot
+        self.ledger = memory.snapshot.ledger
+        self.edits: dict[str, Edit] = {}
+        self.told: list[str] = []
+        self.texts: dict[str, tuple[bytes, Version]] = {}
+        """What this op makes of an id, and the version that it comes from."""
+        self.moved: dict[str, dict[int, str]] = {}
+        """For ids that met: the id of each entry now, by the place of its root."""
+        self.numbers: dict[str, int] = {}
+
+    def work_out(self) -> None:
+        entities = {id_: self._entities(id_) for id_ in self._asked()}
+        gone = self._twins(entities)
+        for id_ in sorted(self.ledger.met.keys() | {id_ for id_, _ in gone}):
+            self._bring_together(id_, [e for e in entities[id_] if e.key not in gone])
+        self._follow_references(entities)
+        self._put_in_files()
+        self._take_in_doubled()
+
+    def _asked(self) -> set[str]:
+        """The ids that met, and those of entries that came from one candidate."""
+        came: dict[str, set[str]] = {}
+        for id_, found in self.story.versions.items():
+            for version in found:
+                if version.was and version.before is None and version.digest:
+                    came.setdefault(version.was, set()).add(id_)
+        twins = {id_ for group in came.values() if len(group) > 1 for id_ in group}
+        return twins | self.ledger.met.keys()
+
+    def _entities(self, id_: str) -> list[_Entity]:
+        """The entries that an id means, the one that was first first."""
+        found, braid = self.story.versions[id_], self.story.braid
+        tips = versions.live(found, braid)
+        if len(tips) > 1 and tips[0].file != INBOX and versions.common(found, tips, braid) is None:
+            groups: dict[int, list[Version]] = {}
+            roots = {}
+            for tip in tips:
+                root = versions.root(tip, found, braid)
+                roots[root.place] = root
+                groups.setdefault(root.place, []).append(tip)
+            made = [_Entity(id_, roots[place], tuple(group)) for place, group in groups.items()]
+            return sorted(_one_each(made), key=lambda entity: entity.age)
+        return [_Entity(id_, versions.root(tips[0], found, braid), tuple(tips))]
+
+    def _twins(self, entities: Mapping[str, list[_Entity]]) -> dict[tuple[str, int], _Entity]:
+        """Entries that came from one candidate on two branches: the first one stays. Says which go, and for which."""
+        groups: dict[str, list[_Entity]] = {}
+        for entity in (entity for found in entities.values() for entity in found):
+            if entity.root.was and any(tip.digest for tip in entity.tips):
+                groups.setdefault(entity.root.was, []).append(entity)
+        gone: dict[tuple[str, int], _Entity] = {}
+        for was, group in sorted(groups.items()):
+            first, *rest = sorted(group, key=lambda entity: entity.age)
+            for other in rest:
+                if self._apart(first.root, other.root):
+                    gone[other.key] = first
+                    self.moved.setdefault(other.id, {})[other.root.place] = first.id
+                    self._leave_over(other.tips, first.tips[0], first.id)
+                    self.told.append(
+                        f"{was} became {first.id} on one branch and {other.id} on another: {first.id} stays"
+                    )
+        return gone
+
+    def _apart(self, one: Version, other: Version) -> bool:
+        braid = self.story.braid
+        return not braid.reaches(one.place, other.place) and not braid.reaches(other.place, one.place)
+
+    def _bring_together(self, id_: str, entities: Sequence[_Entity]) -> None:
+        if not entities:
+            mark = self.ledger.known[id_]
+            self.edits[id_] = Edit(id_, mark.file, None)
+            return
+        first, *rest = entities
+        self._settle_one(id_, first, None)
+        self.moved.setdefault(id_, {})[first.root.place] = id_
+        for other in rest:
+            new = self._next_id(id_)
+            self._settle_one(new, other, id_)
+            self.moved[id_][other.root.place] = new
+            self.told.append(f"two branches gave {id_}: the later one is {new}")
+
+    def _settle_one(self, id_: str, entity: _Entity, was: str | None) -> None:
+        """One text stays, the others wait in the inbox."""
+        ranked = sorted(entity.tips, key=self._rank, reverse=True)
+        texts = [(tip, self._text(tip)) for tip in ranked]
+        winner, text = next(((tip, text) for tip, text in texts if text or not tip.digest), texts[0])
+        if text is None and winner.digest is not None:
+            return  # its texts were pruned everywhere
+        if text is not None and was:
+            text = header.set_fields(text, {"id": id_})
+        self._put(id_, winner, text, was)
+        self._leave_over([tip for tip in ranked if tip is not winner], winner, id_ if text else None)
+
+    def _rank(self, tip: Version) -> tuple[int, str, str]:
+        """In the inbox a text stays before none; on the shelf what was taken out of force stays out of it."""
+        if tip.file == INBOX:
+            return int(tip.digest is not None), tip.ts, tip.op
+        text = self._text(tip)
+        if text is None:
+            return 2, tip.ts, tip.op
+        return int(fields(text).get("status") != "accepted"), tip.ts, tip.op
+
+    def _leave_over(self, tips: Iterable[Version], winner: Version, into: str | None) -> None:
+        """What was said on the other branches becomes candidates, unless the winner says it too."""
+        kept = self._text(winner)
+        for tip in tips:
+            text = self._text(tip)
+            if text is not None and (kept is None or not says_the_same(text, kept)):
+                made = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
+                self.told.append(
+                    f"{into or id_of(text)} was changed on two branches: the other text waits as {made}"
+                )
+
+    def _propose(self, file: str, id_: str, text: bytes, into: str | None) -> str:
+        made = candidate_id(id_, document.digest(text))
+        if made not in self.ledger.known:
+            self.edits[made] = Edit(made, INBOX, as_candidate(text, made, into))
+        return made
+
+    def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
+        standing = self.snapshot.core(winner.file, id_)
+        if standing is not None and was is None and self._is_kept_nowhere(id_, standing):
+            self._propose(winner.file, id_, standing, id_ if text and winner.file != INBOX else None)
+        self.edits[id_] = Edit(id_, winner.file, text, was=was)
+        if text is not None:
+            self.texts[id_] = (text, winner)
+
+    def _is_by_hand(self, id_: str, core: bytes) -> bool:
+        return document.digest(core) not in self.story.digests(id_)
+
+    def _is_kept_nowhere(self, id_: str, standing: bytes) -> bool:
+        """Whether somebody wrote what stands in the file: no op did, and git did not put it together of two that did."""
+        if not self._is_by_hand(id_, standing):
+            return False
+        found = self.story.versions[id_]
+        tips = versions.live(found, self.story.braid)
+        base = versions.common(found, tips, self.story.braid)
+        old = (self._text(base) if base else None) or b""
+        texts = [text for text in map(self._text, tips) if text is not None]
+        return all(
+            document.digest(standing)
+            not in map(document.digest, merge_file.blend(_ended(old), _ended(one), _ended(other)))
+            for one, other in combinations(texts, 2)
+        )
+
+    def _next_id(self, id_: str) -> str:
+        prefix = id_.rpartition("-")[0]
+        if prefix not in self.numbers:
+            self.numbers[prefix] = ids.next_number(prefix, self.ledger.tops, self.memory.ids_in_files)
+        self.numbers[prefix] += 1
+        return ids.durable(prefix, self.numbers[prefix] - 1)
+
+    def _text(self, version: Version) -> bytes | None:
+        if version.digest is None:
+            return None
+        return records.load(self.snapshot.layout, version.op).text(version.digest)
+
+    def _follow_references(self, entities: Mapping[str, list[_Entity]]) -> None:
+        """Links to an entry that has another id now, in the texts that mean this one."""
+        moved = {id_ for id_, names in self.moved.items() if set(names.values()) != {id_}}
+        if not moved:
+            return
+        for id_, (text, place) in sorted(self._standing_texts().items()):
+            changes = {
+                name: [self._meant(link, place) if link in moved else link for link in links]
+                for name in _LINKS
+                if moved & set(links := listed(fields(text).get(name)))
+            }
+            wanted = {name: links for name, links in changes.items() if links != listed(fields(text)[name])}
+            if wanted:
+                self._relink(id_, header.set_fields(text, wanted))
+
+    def _standing_texts(self) -> dict[str, tuple[bytes, int]]:
+        """The texts that count after this op, each with the place of the event that wrote it."""
+        found = {id_: (text, version.place) for id_, (text, version) in self.texts.items()}
+        for id_, mark in self.ledger.known.items():
+            links = self.memory.entries[id_].head if id_ in self.memory.entries else None
+            named = links and {*links.supersedes, *links.superseded_by, *links.evidence}
+            if mark.digest and id_ not in self.edits and named and named & self.moved.keys():
+                text = self.snapshot.approved_text(id_)
+                place = versions.live(self.story.versions[id_], self.story.braid)[0].place
+                if text is not None:
+                    found[id_] = (text, place)
+        return found
+
+    def _meant(self, link: str, place: int) -> str:
+        names = self.moved[link]
+        known = [name for root, name in names.items() if self.story.braid.reaches(root, place)]
+        return (
+            known[0]
+            if len(known) == 1
+            else names.get(min(names), link)
+            if link not in names.values()
+            else link
+        )
+
+    def _relink(self, id_: str, text: bytes) -> None:
+        if id_ in self.edits:
+            self.edits[id_] = msgspec.structs.replace(self.edits[id_], text=text)
+            return
+        mark = self.ledger.known[id_]
+        standing = self.snapshot.core(mark.file, id_)
+        if standing is not None and self._is_by_hand(id_, standing):
+            # A hand edit stays one.
+            edit = Edit(id_, mark.file, standing, after=document.digest(text), after_text=text)
+        else:
+            edit = Edit(id_, mark.file, text)
+        self.edits[id_] = edit
+
+    def _put_in_files(self) -> None:
+        """What the ops of only one branch wrote, where a merge by hand left an older text of it, or none."""
+        for id_, found in sorted(self.story.versions.items()):
+            if id_ in self.edits or not any(self.story.braid.apart(v.place) for v in found):
+                continue
+            mark = self.ledger.known[id_]
+            standing = self.snapshot.core(mark.file, id_)
+            digest = None if standing is None else document.digest(standing)
+            if digest == mark.digest or (standing is not None and self._is_by_hand(id_, standing)):
+                continue
+            text = self.snapshot.approved_text(id_)
+            if text is not None or mark.digest is None:
+                self.edits[id_] = Edit(id_, mark.file, text)
+
+    def _take_in_doubled(self) -> None:
+        """Texts that no op knows and that stand behind another one of their id: edits by hand on two branches."""
+        for file, page in self.snapshot.pages.items():
+            for id_, core, _, _ in tidy.doubled(page.document.data):
+                if self._is_by_hand(id_, core):
+                    self._propose(file, id_, core, None if file == INBOX else id_)
+
+
+def _ended(text: bytes) -> bytes:
+    return text + b"\n"
+
+
+def _one_each(entities: Sequence[_Entity]) -> Iterator[_Entity]:
+    """Entries under one id that came from one candidate are one entry that both changed."""
+    groups: dict[object, list[_Entity]] = {}
+    for entity in entities:
+        groups.setdefault(entity.root.was or entity.key, []).append(entity)
+    for group in groups.values():
+        first = min(group, key=lambda entity: entity.age)
+        yield _Entity(first.id, first.root, tuple(tip for entity in group for tip in entity.tips))

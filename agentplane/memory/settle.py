@@ -1,0 +1,203 @@
+"""Bringing branches together after git did: what git left in conflict, one order, one op, one head."""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from agentplane.memory import leftover, meeting
+from agentplane.memory.meeting import Story
+from agentplane.memory.shelf import Memory
+from agentplane.plane import gitdriver, gitlog, merge_file, records, tidy
+from agentplane.plane import ledger as ledgers
+from agentplane.plane.gitdriver import Stages
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, latest
+from agentplane.text import document, files
+
+
+# The same for everyone: two clones that merge the same branches write the same op, byte for byte.
+ORIGIN = Origin("agentplane", "merge", "git")
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_MARKS = b"<<<<<<< "
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What was done; all empty: there was nothing to settle."""
+
+    op: str | None = None
+    told: list[str] = []
+    """What the op did about ids that met and entries that both changed."""
+    waiting: list[str] = []
+    """The candidates that it made of texts that did not stay."""
+    joined: bool = False
+    resolved: list[str] = []
+    """The files, seen from the plane, that git had left in conflict."""
+    left: list[str] = []
+    """Those that somebody has to look at."""
+    picking: str | None = None
+    """What git is in the middle of; settling waits for its end."""
+
+    @property
+    def did(self) -> bool:
+        return bool(self.op or self.joined or self.resolved)
+
+
+def settle(store: Store, *, deep: bool = False) -> Settled:
+    """Everything that a merge left open. Called under no lock; does nothing where nothing is open.
+
+    `deep`: also asks git for events that a revert took out of the log, which takes a moment.
+    """
+    layout = store.layout
+    resolved, left = _resolve(layout)
+    gitdriver.add(layout, resolved)
+    picking = gitdriver.picking(layout) if resolved or left else None
+    if left or picking:
+        # What git has not brought here yet would have to be settled again after each commit.
+        return Settled(resolved=resolved, left=left, picking=picking)
+    back = _bring_back(store) if deep else None
+    ledger = ledgers.read(layout)
+    if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
+        return Settled(op=back.op, told=_told(back)) if back else Settled()
+    into_merge = bool(resolved) and gitdriver.merging(layout)
+    before = gitdriver.unstaged(layout) if into_merge else set()
+    done, joined = _settle(store)
+    if into_merge:
+        gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
+    return Settled(
+        op=done.op if done else None,
+        told=[*_told(back), *_told(done)],
+        waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
+        joined=joined,
+        resolved=resolved,
+    )
+
+
+def _doubled(layout: Layout) -> bool:
+    """Whether a file holds two texts under one id: edits by hand that met, and no op on either branch."""
+    return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
+
+
+def _bring_back(store: Store) -> Done | None:
+    """Events that were in the log and that git took out stand in it again; that they were taken back is an op."""
+    ledger = ledgers.read(store.layout)
+    lost = gitlog.lost(store.layout, ledger)
+    if not lost.events:
+        return None
+    store.bring_back(lost)
+    if ledger.gaps:
+        return None  # they were never here: what they did is settled as that of any branch
+    return store.commit(
+        lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
+    )
+
+
+def _settle(store: Store) -> tuple[Done | None, bool]:
+    store.put_in_order()
+    before = ledgers.read(store.layout)
+    done = _bring_together(store, before)
+    joined = len(before.heads) > 1
+    if done is None and joined:
+        store.join()
+    return done, joined
+
+
+def _bring_together(store: Store, ledger: Ledger) -> Done | None:
+    story = _story(store.layout)
+    store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
+    named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
+
+    def plan(snapshot: Snapshot) -> Plan | None:
+        made = meeting.plan(Memory(snapshot), _story(store.layout))
+        for edit in made.edits if made else ():
+            standing = snapshot.core(edit.file, edit.id)
+            named.update(repr((edit.id, edit.file, edit.text, edit.after, edit.was, standing)).encode())
+        return made
+
+    def token(length: int) -> str:
+        number = int.from_bytes(named.digest())
+        return "".join(
+            _ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(length)
+        )
+
+    done = Store(store.layout, _moment(store, ledger), token).commit(plan, ORIGIN)
+    known = ledgers.read(store.layout).known
+    store.cut_doubled(
+        lambda _, id_, core: (
+            leftover.candidate_id(id_, document.digest(core)) in known
+            or document.digest(core) in story.digests(id_)
+        )
+    )
+    return done
+
+
+def _story(layout: Layout) -> Story:
+    _, braid, versions = ledgers.braided(layout)
+    return Story(braid, versions)
+
+
+def _moment(store: Store, ledger: Ledger) -> Clock:
+    """The time of the op, from what it brings together: the same in every clone. So is its id, where files are the same."""
+    try:
+        moment = datetime.fromisoformat(latest(store.layout, set(ledger.heads)))
+    except ValueError:
+        return store.clock
+    return (lambda: moment) if moment.tzinfo else store.clock
+
+
+def _told(done: Done | None) -> list[str]:
+    if done is None:
+        return []
+    why = records.load(done.snapshot.layout, done.op).why
+    return why.split(". ") if why else []
+
+
+def _is_new_candidate(done: Done, id_: str) -> bool:
+    mark = done.snapshot.ledger.known.get(id_)
+    core = done.snapshot.core(mark.file, id_) if mark and mark.op == done.op else None
+    return core is not None and f"proposed_by: {leftover.PROPOSED_BY}".encode() in core
+
+
+def _resolve(layout: Layout) -> tuple[list[str], list[str]]:
+    """Merges what git left in conflict; says which files are whole now and which are not."""
+    top = gitdriver.top(layout)
+    resolved, left = [], []
+    for stages in gitdriver.in_conflict(layout) if top else []:
+        path = Path(str(top)) / stages.path
+        name = str(path.relative_to(layout.root)) if path.is_relative_to(layout.root) else None
+        if name is None:
+            continue
+        if _solve(layout, name, stages):
+            resolved.append(name)
+        else:
+            left.append(name)
+    return resolved, left
+
+
+def _solve(layout: Layout, name: str, stages: Stages) -> bool:
+    path = layout.file(name)
+    standing = files.read_if(path)
+    if standing is not None and _MARKS not in standing and standing not in (stages.ours, stages.theirs):
+        return True  # somebody brought the two together by hand
+    if name.endswith(".jsonl"):
+        data = _union(stages)
+    elif name.endswith((".md", ".json")):
+        made = merge_file.merge(stages.base or b"", stages.ours or b"", stages.theirs or b"", name)
+        if not made.clean:
+            return False
+        data = made.data
+    else:
+        return False
+    files.write_atomic(path, data)
+    return True
+
+
+def _union(stages: Stages) -> bytes:
+    """The lines of both; their order is put right afterwards."""
+    lines: dict[bytes, None] = {}
+    for side in (stages.ours, stages.theirs):
+        lines |= dict.fromkeys((side or b"").splitlines(keepends=True))
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)

@@ -1,0 +1,104 @@
+"""Events that git knows and the log does not hold: taken out by a revert, or never brought along."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from agentplane.plane import git, records
+from agentplane.plane import ledger as ledgers
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import Ledger
+from agentplane.text import chain, links
+
+
+_LOG = "memory/log.jsonl"
+_FEW = 30
+_MANY = 300
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """Whole lines, to be put back."""
+
+    events: tuple[bytes, ...] = ()
+    records: tuple[bytes, ...] = ()
+
+    @property
+    def ops(self) -> list[str]:
+        return [event.op for line in self.events if (event := ledgers.op_event_of(line))]
+
+
+def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
+    """What the last commits took out of the log; where its events name others that it does not hold, those."""
+    here = {line for _, line in chain.lines(layout.log)}
+    if not ledger.gaps:
+        return _taken_out(layout, here, limit)
+    found = _named(layout, ledger, here)
+    ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
+    return Lost(tuple(found), tuple(_records(layout, ops)))
+
+
+def _taken_out(layout: Layout, here: set[bytes], limit: int) -> Lost:
+    """Lines that a commit had no more and its parent had. Only what changed is read, however long the log is."""
+    words = (
+        "-m",
+        "-p",
+        "-U0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--format=",
+        "--",
+        _LOG,
+        "ops",
+    )
+    shown = git.output(layout.root, "log", f"-n{limit}", *words) or b""
+    removed = dict.fromkeys(line[1:] for line in shown.splitlines(keepends=True) if line.startswith(b"-{"))
+    events = [line for line in removed if line not in here and links.is_intact(line)]
+    ops = {event.op for line in events if (event := ledgers.op_event_of(line))}
+    stored = [(line, found.record.op) for line in removed if (found := records.readable(line))]
+    back = [line for line, op in stored if op in ops and records.find(layout, op) is None]
+    return Lost(tuple(events), tuple(back))
+
+
+def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, str]:
+    """The events that are missing, from any branch, and all that come before them."""
+    known: dict[bytes, tuple[bytes, str]] = {}
+    for commit in _commits(layout):
+        known |= {_name(line): (line, commit) for line in _events(layout, commit)}
+    have = {_name(line) for line in here if links.is_intact(line)}
+    found: dict[bytes, str] = {}
+    wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
+    while wanted:
+        name = wanted.pop()
+        if name in have or name not in known:
+            continue
+        have.add(name)
+        line, commit = known[name]
+        found[line] = commit
+        wanted += links.parents_of(line)
+    return found
+
+
+def _name(line: bytes) -> bytes:
+    return bytes.fromhex(links.stated_by(line).decode())
+
+
+def _commits(layout: Layout) -> list[str]:
+    listed = git.run(layout.root, "log", "--all", f"-n{_MANY}", "--format=%H", "--", _LOG)
+    return (listed or "").split()
+
+
+def _events(layout: Layout, commit: str) -> Iterator[bytes]:
+    data = git.output(layout.root, "cat-file", "blob", f"{commit}:./{_LOG}") or b""
+    return (line for line in data.splitlines(keepends=True) if links.is_intact(line))
+
+
+def _records(layout: Layout, ops: Mapping[str, str]) -> Iterator[bytes]:
+    for commit in dict.fromkeys(ops.values()):
+        wanted = {op for op, at in ops.items() if at == commit and records.find(layout, op) is None}
+        for name in sorted({records.month_file(layout, op).name for op in wanted}):
+            data = git.output(layout.root, "cat-file", "blob", f"{commit}:./ops/{name}") or b""
+            for line in data.splitlines(keepends=True):
+                stored = records.readable(line)
+                if stored and stored.record.op in wanted:
+                    yield line

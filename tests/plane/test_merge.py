@@ -1,0 +1,301 @@
+"""Two branches of one plane become one, by real git: nothing is lost, and everyone comes to the same."""
+
+from pathlib import Path
+
+import pytest
+
+from agentplane.errors import Refused
+from tests.conftest import decision
+from tests.plane.branches import Repository, meet, new, two, with_driver
+
+
+Pair = tuple[Repository, Repository]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Pair:
+    return two(tmp_path)
+
+
+def the_same(ada: Repository, bob: Repository) -> None:
+    """Merged in opposite directions, both hold the same memory, to the byte."""
+    for one in (ada, bob):
+        one.looks_well()
+    assert ada.plane.status().revision == bob.plane.status().revision
+    for name in ("log.jsonl", "decisions.md", "candidates.md", "state.json"):
+        assert ada.file(f"memory/{name}") == bob.file(f"memory/{name}"), name
+    assert ada.statements() == bob.statements()
+
+
+def test_different_work_on_two_branches_is_simply_there(pair: Pair) -> None:
+    ada, bob = pair
+    ada.plane.propose(decision("Buttons have round corners."))
+    ada.commit()
+    ada.plane.write_log({"task": "ui"})
+    ada.commit()
+    bob.plane.deprecate(["DEC-001"])
+    bob.commit()
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert list(ada.waiting().values()) == ["Buttons have round corners."]
+    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+
+
+def test_ids_that_met_are_renumbered(pair: Pair) -> None:
+    ada, bob = pair
+    assert (
+        ada.approve("Deploys wait for the bank.") == bob.approve("Logs go to standard error.") == ["DEC-003"]
+    )
+    done, _ = meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements() == {
+        "DEC-001": "Use Textual.",
+        "DEC-002": "Amounts are whole cents.",
+        "DEC-003": "Deploys wait for the bank.",
+        "DEC-004": "Logs go to standard error.",
+    }
+    assert done.told == ["two branches gave DEC-003: the later one is DEC-004"]
+    assert ada.waiting() == {}
+
+
+def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
+    from agentplane.review.resolve import Choice
+
+    ada, bob = pair
+    ada.approve("Deploys wait for the bank.")
+    plane = bob.plane
+    plane.approve([plane.propose(decision("Use Rich instead of Textual."))], Choice(supersede=("DEC-001",)))
+    plane.propose(decision("Logs go to standard error.", supersedes=["DEC-003"]))
+    bob.commit()
+    meet(ada, bob)
+    the_same(ada, bob)
+    memory = ada.plane.memory()
+    assert memory.get("DEC-004").statement == "Use Rich instead of Textual."
+    assert memory.get("DEC-001").head.superseded_by == ("DEC-004",)
+    assert memory.get("DEC-001").trusted
+    assert memory.inbox[0].head.supersedes == ("DEC-004",)
+    assert memory.get("DEC-003").statement == "Deploys wait for the bank."
+
+
+def test_what_both_changed_waits_in_the_inbox(pair: Pair) -> None:
+    ada, bob = pair
+    ada.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    bob.edit("DEC-001", "Use Textual.", "Use prompt_toolkit.")
+    done, other = meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements()["DEC-001"] == "Use prompt_toolkit."
+    (waiting,) = ada.plane.memory().inbox
+    assert (waiting.statement, waiting.head.supersedes, waiting.head.proposed_by) == (
+        "Use Textual 8.",
+        ("DEC-001",),
+        "merge",
+    )
+    assert done.waiting == other.waiting == [waiting.id]
+
+
+def test_out_of_force_stays_out_of_force_and_the_edit_waits(pair: Pair) -> None:
+    ada, bob = pair
+    ada.plane.deprecate(["DEC-001"])
+    ada.commit()
+    bob.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+    assert list(ada.waiting().values()) == ["Use Textual 8."]
+
+
+def test_the_same_change_on_both_sides_is_nothing_to_do(pair: Pair) -> None:
+    ada, bob = pair
+    for one in pair:
+        one.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements()["DEC-001"] == "Use Textual 8."
+    assert ada.waiting() == {}
+
+
+def test_what_one_side_took_back_is_no_change(pair: Pair) -> None:
+    ada, bob = pair
+    ada.edit("DEC-001", "Use Textual.", "Use Rich.")
+    ada.plane.undo()
+    ada.commit()
+    bob.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements()["DEC-001"] == "Use Textual 8."
+    assert ada.waiting() == {}
+
+
+@pytest.fixture
+def candidate(tmp_path: Path) -> tuple[Repository, Repository, str]:
+    """A candidate that waits in both clones."""
+    first = new(tmp_path / "ada", "Use Textual.")
+    id_ = first.plane.propose(decision("Deploys wait for the bank."))
+    first.commit()
+    second = first.clone(tmp_path / "bob")
+    first.branch("ada")
+    second.branch("bob")
+    second.actor = "Bob"
+    return first, second, id_
+
+
+def test_a_candidate_that_both_approved_is_one_entry(candidate: tuple[Repository, Repository, str]) -> None:
+    ada, bob, id_ = candidate
+    ada.plane.approve([id_])
+    ada.commit()
+    bob.approve("Logs go to standard error.")
+    bob.plane.approve([id_])
+    bob.commit()
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert sorted(ada.statements().values()) == [
+        "Deploys wait for the bank.",
+        "Logs go to standard error.",
+        "Use Textual.",
+    ]
+    assert ada.waiting() == {}
+
+
+def test_approved_here_and_edited_there(candidate: tuple[Repository, Repository, str]) -> None:
+    ada, bob, id_ = candidate
+    ada.plane.approve([id_])
+    ada.commit()
+    bob.edit(id_, "the bank", "both banks")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements()["DEC-002"] == "Deploys wait for the bank."
+    assert list(ada.waiting().values()) == ["Deploys wait for both banks."]
+
+
+def test_approved_here_and_rejected_there(candidate: tuple[Repository, Repository, str]) -> None:
+    ada, bob, id_ = candidate
+    ada.plane.approve([id_])
+    ada.commit()
+    bob.plane.reject([id_], "no")
+    bob.commit()
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.statements()["DEC-002"] == "Deploys wait for the bank."
+
+
+def test_rejected_here_and_edited_there(candidate: tuple[Repository, Repository, str]) -> None:
+    ada, bob, id_ = candidate
+    ada.plane.reject([id_])
+    ada.commit()
+    bob.edit(id_, "the bank", "both banks")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.waiting() == {id_: "Deploys wait for both banks."}
+
+
+def test_edits_by_hand_on_both_sides_are_not_lost(pair: Pair) -> None:
+    ada, bob = pair
+    for one, text in ((ada, "Use Rich by hand."), (bob, "Use curses by hand.")):
+        path = one.folder / ".agentplane/memory/decisions.md"
+        path.write_text(path.read_text().replace("Use Textual.", text))
+        one.commit()
+        one.plane.write_log({"task": text})
+        one.commit()
+    meet(ada, bob)
+    for one in pair:
+        texts = one.file("memory/decisions.md") + one.file("memory/candidates.md")
+        assert "Use Rich by hand." in texts
+        assert "Use curses by hand." in texts
+        assert len(one.waiting()) == 1
+
+
+def test_merging_again_finds_nothing_to_do(pair: Pair) -> None:
+    ada, bob = pair
+    ada.approve("Deploys wait for the bank.")
+    bob.approve("Logs go to standard error.")
+    ada.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    bob.edit("DEC-001", "Use Textual.", "Use prompt_toolkit.")
+    meet(ada, bob)
+    before = ada.plane.status().revision, ada.waiting(), ada.statements()
+    for _ in range(2):
+        ada.git("fetch", "-q", "-f", str(bob.folder), "bob:theirs")
+        bob.git("fetch", "-q", "-f", str(ada.folder), "ada:theirs")
+        again = (ada.merge("theirs"), bob.merge("theirs"))
+        assert [done.op for done in again] == [None, None]
+    the_same(ada, bob)
+    assert before == (ada.plane.status().revision, ada.waiting(), ada.statements())
+
+
+def test_work_goes_on_between_two_merges_in_opposite_directions(pair: Pair) -> None:
+    ada, bob = pair
+    ada.approve("Deploys wait for the bank.")
+    bob.approve("Logs go to standard error.")
+    ada.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    bob.edit("DEC-001", "Use Textual.", "Use prompt_toolkit.")
+    meet(ada, bob)
+    ada.approve("Buttons have round corners.")
+    bob.approve("Tests run on every commit.")
+    waiting = ada.waiting()
+    meet_again(ada, bob)
+    the_same(ada, bob)
+    assert len(ada.statements()) == 6
+    assert ada.waiting() == waiting
+
+
+def meet_again(ada: Repository, bob: Repository) -> None:
+    ada.git("fetch", "-q", "-f", str(bob.folder), "bob:theirs")
+    bob.git("fetch", "-q", "-f", str(ada.folder), "ada:theirs")
+    ada.merge("theirs")
+    bob.merge("theirs")
+
+
+def test_the_next_change_settles(pair: Pair) -> None:
+    ada, bob = with_driver(pair[0]), pair[1]
+    ada.approve("Deploys wait for the bank.")
+    bob.approve("Logs go to standard error.")
+    for hook in (ada.folder / ".git/hooks").glob("p*"):
+        hook.unlink()
+    ada.git("fetch", "-q", str(bob.folder), "bob:theirs")
+    ada.git("merge", "-q", "--no-edit", "theirs")
+    told = []
+    plane = ada.plane
+    plane.settled = told.append
+    plane.propose(decision("Buttons have round corners."))
+    assert [done.told for done in told] == [["two branches gave DEC-003: the later one is DEC-004"]]
+    ada.looks_well()
+
+
+def test_where_hand_edits_count_settling_comes_first(pair: Pair) -> None:
+    """What git left in the file is nobody's edit, and is not adopted as one."""
+    ada, bob = pair
+    for one in pair:
+        config = one.folder / ".agentplane/config.toml"
+        config.write_text('[trust]\nhand_edits = "accept"\n')
+    ada.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    bob.edit("DEC-001", "Use Textual.", "Use prompt_toolkit.")
+    ada.git("fetch", "-q", str(bob.folder), "bob:theirs")
+    ada.git("merge", "--no-edit", "theirs", check=False)
+    ada.plane.propose(decision("Buttons have round corners."))
+    ada.commit()
+    ada.looks_well()
+    assert ada.statements()["DEC-001"] == "Use prompt_toolkit."
+    assert sorted(ada.waiting().values()) == ["Buttons have round corners.", "Use Textual 8."]
+
+
+def test_two_planes_that_were_made_apart(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "project")
+    made.folder.mkdir()
+    made.git("init", "-q", "-b", "main")
+    made.git("commit", "-q", "--allow-empty", "-m", "first")
+    made.branch("side")
+    made.approve("Use Textual.")
+    made.git("checkout", "-q", "main")
+    made.approve("Amounts are whole cents.")
+    made.merge("side")
+    made.looks_well()
+    assert made.statements() == {"DEC-001": "Use Textual.", "DEC-002": "Amounts are whole cents."}
+
+
+def test_settling_is_not_undone(pair: Pair) -> None:
+    """Two branches would stand against each other again; what it did is changed as anything else is."""
+    ada, bob = pair
+    ada.approve("Deploys wait for the bank.")
+    bob.approve("Logs go to standard error.")
+    done, _ = meet(ada, bob)
+    with pytest.raises(Refused, match="settle cannot be undone"):
+        ada.plane.undo(done.op)

@@ -1,0 +1,240 @@
+"""What git does to a plane besides merging, by real git: afterwards doctor is clean, or says truly what is wrong."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentplane import health
+from agentplane.plane import gitdriver
+from tests.conftest import decision
+from tests.plane.branches import Repository, new, with_driver
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> Repository:
+    """`main` and `side` each approved something; `side` twice, in two commits. The driver is set."""
+    made = with_driver(new(tmp_path / "project", "Use Textual."))
+    made.branch("side")
+    made.approve("Deploys wait for the bank.")
+    made.approve("Logs go to standard error.")
+    made.checkout("main")
+    made.approve("Buttons have round corners.")
+    return made
+
+
+ALL = {
+    "Use Textual.",
+    "Deploys wait for the bank.",
+    "Logs go to standard error.",
+    "Buttons have round corners.",
+}
+
+
+def test_the_hook_settles(forked: Repository) -> None:
+    forked.git("merge", "--no-edit", "side")
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+    assert forked.plane.settle().did is False
+
+
+def test_settling_a_conflict_belongs_to_the_merge_commit(forked: Repository) -> None:
+    forked.git("config", "--remove-section", "merge.agentplane")
+    assert forked.git("merge", "--no-edit", "side", check=False).returncode == 1
+    (forked.folder / "README.md").write_text("not to be committed")
+    done = forked.plane.settle()
+    assert done.resolved
+    assert done.op
+    assert forked.git("status", "--porcelain").stdout.splitlines()[-1] == "?? README.md"
+    forked.git("commit", "-q", "--no-edit")
+    assert forked.git("status", "--porcelain").stdout == "?? README.md\n"
+    forked.looks_well()
+
+
+def test_rebase(forked: Repository) -> None:
+    forked.checkout("side")
+    forked.git("rebase", "main")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_rebase_without_a_driver(forked: Repository) -> None:
+    forked.git("config", "--remove-section", "merge.agentplane")
+    forked.checkout("side")
+    done = forked.git("rebase", "main", check=False)
+    for _ in range(5):
+        if done.returncode == 0:
+            break
+        forked.plane.settle()
+        done = forked.git("-c", "core.editor=true", "rebase", "--continue", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_cherry_pick_brings_the_history_along(forked: Repository) -> None:
+    """Its op follows those before it on its branch: they come too, and what they approved."""
+    forked.git("cherry-pick", "side")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+    forked.merge("side")
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_squash(forked: Repository) -> None:
+    forked.git("merge", "--squash", "side")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+    forked.merge("side")
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_three_branches_at_once(forked: Repository) -> None:
+    forked.git("checkout", "-q", "-b", "third", "main~1")
+    forked.approve("Amounts are whole cents.")
+    forked.checkout("main")
+    done = forked.git("merge", "--no-edit", "side", "third", check=False)
+    if done.returncode != 0:  # git's octopus stops where two branches change one file
+        forked.git("reset", "-q", "--hard")
+        forked.merge("side")
+        forked.merge("third")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == {*ALL, "Amounts are whole cents."}
+    assert len(forked.statements()) == 5
+
+
+def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
+    """Git takes the lines out of the log; settling brings them back and records that they were taken back."""
+    forked.git("revert", "--no-edit", "HEAD")
+    found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
+    assert [f.what for f in found] == [
+        "git's last commits hold 2 events that a revert or an older file took out"
+    ]
+    done = forked.settle()
+    assert done.told == ["git took 2 ops out of the log: they stand in it again, and are taken back"]
+    forked.looks_well()
+    assert set(forked.statements().values()) == {"Use Textual."}
+    assert forked.settle().did is False
+    assert forked.approve("Amounts are whole cents.") == ["DEC-003"]
+
+
+def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:
+    """Somebody put a log together by hand and left lines out that another branch has."""
+    side = forked.git("show", "side:.agentplane/memory/log.jsonl").stdout.splitlines(keepends=True)
+    records = forked.git("show", "side:.agentplane/ops/" + _month(forked)).stdout.splitlines(keepends=True)
+    for name, line in (("memory/log.jsonl", side[-1]), (f"ops/{_month(forked)}", records[-1])):
+        path = forked.folder / ".agentplane" / name
+        path.write_text(path.read_text() + line)
+    found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
+    assert len(found) == 1
+    assert "follows an event that is not above it" in found[0].what
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def _month(repository: Repository) -> str:
+    return max(path.name for path in (repository.folder / ".agentplane/ops").iterdir())
+
+
+def test_revert_of_an_earlier_commit(forked: Repository) -> None:
+    """Git's union keeps the line of the log, so the op stands and the file does not say it: a hand edit."""
+    forked.checkout("side")
+    forked.git("revert", "--no-edit", "HEAD~1")
+    forked.settle()
+    found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
+    assert [f.what for f in found] == ["DEC-002 was removed by hand"]
+    forked.plane.adopt()
+    forked.looks_well()
+
+
+def test_stash_and_pop(forked: Repository) -> None:
+    plane = forked.plane
+    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    forked.git("stash")
+    forked.looks_well()
+    forked.approve("Tests run on every commit.")
+    forked.git("stash", "pop")
+    forked.settle()
+    forked.looks_well()
+    assert sorted(forked.statements()) == ["DEC-001", "DEC-002", "DEC-003", "DEC-004"]
+
+
+def test_a_shallow_clone_and_a_detached_head(forked: Repository, tmp_path: Path) -> None:
+    folder = tmp_path / "shallow"
+    subprocess.run(("git", "clone", "-q", "--depth=1", f"file://{forked.folder}", str(folder)), check=True)
+    shallow = Repository(folder)
+    shallow.git("checkout", "-q", "--detach")
+    shallow.looks_well()
+    shallow.approve("Amounts are whole cents.")
+    assert shallow.settle().did is False
+    shallow.looks_well()
+
+
+def test_a_worktree_of_a_bare_repository(forked: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    subprocess.run(("git", "clone", "-q", "--bare", str(forked.folder), str(bare)), check=True)
+    tree = Repository(tmp_path / "tree")
+    subprocess.run(("git", "worktree", "add", "-q", str(tree.folder), "main"), cwd=bare, check=True)
+    assert gitdriver.set_up(tree.plane.layout)
+    assert gitdriver.set_up(tree.plane.layout) == []
+    tree.git("merge", "--no-edit", "side")
+    tree.settle()
+    tree.looks_well()
+    assert set(tree.statements().values()) == ALL
+
+
+def test_hooks_of_a_person_stay(tmp_path: Path) -> None:
+    made = new(tmp_path / "project", "Use Textual.")
+    hook = made.folder / ".git/hooks/post-merge"
+    hook.write_text("#!/bin/sh\necho mine\n")
+    gitdriver.set_up(made.plane.layout)
+    assert hook.read_text() == "#!/bin/sh\necho mine\n"
+    assert os.access(made.folder / ".git/hooks/post-rewrite", os.X_OK)
+    assert gitdriver.set_up(made.plane.layout) == []
+
+
+def test_hooks_elsewhere_stay(tmp_path: Path) -> None:
+    made = new(tmp_path / "project", "Use Textual.")
+    made.git("config", "core.hooksPath", ".husky")
+    assert gitdriver.set_up(made.plane.layout) == [
+        "git config merge.agentplane.name",
+        "git config merge.agentplane.driver",
+    ]
+    assert not (made.folder / ".husky").exists()
+
+
+def test_a_difficult_path(tmp_path: Path) -> None:
+    folder = tmp_path / 'it\'s a "näme" $HOME %P'
+    made = with_driver(new(folder, "Use Textual."))
+    made.branch("side")
+    made.approve("Deploys wait for the bank.")
+    made.checkout("main")
+    made.approve("Buttons have round corners.")
+    made.git("merge", "--no-edit", "side")
+    made.looks_well()
+    assert len(made.statements()) == 3
+
+
+def test_a_plane_further_down_is_settled_by_the_hook(tmp_path: Path) -> None:
+    made = new(tmp_path / "project", "Use Textual.")
+    (made.folder / "part").mkdir()
+    made.git("mv", ".agentplane", "part/.agentplane")
+    made.commit()
+    part = Repository(made.folder / "part")
+    gitdriver.set_up(part.plane.layout)
+    part.branch("side")
+    part.approve("Deploys wait for the bank.")
+    part.checkout("main")
+    part.approve("Logs go to standard error.")
+    part.git("merge", "--no-edit", "side")
+    part.looks_well()
+    assert sorted(part.statements()) == ["DEC-001", "DEC-002", "DEC-003"]
