@@ -179,7 +179,7 @@ def _folder(layout: Layout) -> Iterator[Finding]:
             yield Finding(
                 "info", layout.shown(name), "is nothing of a plane's", "move it elsewhere if it is not yours."
             )
-    for folder in (layout.root, layout.memory, layout.ops):
+    for folder in (layout.root, layout.memory, layout.ops, layout.runs):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
                 where = layout.shown(str((folder / name).relative_to(layout.root)))

@@ -90,7 +90,7 @@ def _mend_log(layout: Layout) -> list[str]:
 
 def _remove_temps(layout: Layout) -> list[str]:
     removed = []
-    for folder in (layout.root, layout.memory, layout.ops):
+    for folder in (layout.root, layout.memory, layout.ops, layout.runs):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
                 files.remove(folder / name)

@@ -156,11 +156,9 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
     unused = set(session.left_over(layout))
     for name in sorted(os.listdir(layout.runs)) if layout.runs.is_dir() else []:
         where = layout.shown(f"runs/{name}")
-        if name in known or name == ".gitignore":
+        if name in known or name == ".gitignore" or files.is_temp(name):
             continue
-        if files.is_temp(name):
-            yield Finding("info", where, "is left over from a write that did not end", "delete it.")
-        elif not events.is_run_id(name):
+        if not events.is_run_id(name):
             yield Finding("info", where, "is no capsule", "move it elsewhere if it is not yours.")
         elif name in unused:
             what, remedy = "is left over from a run that never began", "`agentplane doctor --fix` removes it."

@@ -207,7 +207,7 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
     read = events.read(said)
-    read = msgspec.structs.replace(read, outputs=events.outputs_of(layout, read.outputs))
+    events.outputs_of(layout, read.outputs)  # refuses what cannot be read; its hash is that at the end
     told = masked_value(_said(read))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
         files.append(path, msgspec.json.encode(told) + b"\n")

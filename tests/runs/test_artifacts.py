@@ -59,18 +59,17 @@ def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
         "import os\nfrom agentplane import open_plane\n"
         "open('made.bin', 'w').write('made')\n"
         "open_plane().note(os.environ['AGENTPLANE_RUN_ID'],"
-        " {'outputs': [{'path': 'a.txt'}, {'path': 'made.bin'}, {'path': 'nowhere'}], 'summary': 'Made it.'})\n"
+        " {'outputs': [{'path': 'a.txt'}, {'path': 'made.bin'}], 'summary': 'Made it.'})\n"
     )
     import sys
 
     run = shell(plane, f"echo new > b.txt; {sys.executable} work.py")
     assert run.exit_status == 0
     outputs = {str(output["path"]): output for output in run.outputs}
-    assert set(outputs) == {"a.txt", "b.txt", "made.bin", "nowhere"}
+    assert set(outputs) == {"a.txt", "b.txt", "made.bin"}
     assert outputs["made.bin"]["sha256"] == hashlib.sha256(b"made").hexdigest()
     assert outputs["made.bin"]["tracked"] is False
     assert outputs["a.txt"]["tracked"] is True
-    assert "sha256" not in outputs["nowhere"]
     assert run_events(plane)[-1]["summary"] == "Made it."
     assert [row["path"] for row in rows(plane)] == ["a.txt", "b.txt"]
 

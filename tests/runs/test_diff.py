@@ -20,7 +20,8 @@ def run(plane: Plane, output: bytes = b"", code: int = 0, **asked: object) -> st
     work = session.work(plane.layout, opened.run_id)
     tape = Tape(work, "stdout", plane.store.settings().runs.keep_output, 0)
     tape.take(output)
-    return seal.seal(plane.store, opened, seal.Ending(code, "Ended"), [tape.close()])
+    assert seal.seal(plane.store, opened, seal.Ending(code, "Ended", opened.started), [tape.close()])
+    return opened.run_id
 
 
 def test_runs_that_did_the_same(plane: Plane) -> None:
