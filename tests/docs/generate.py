@@ -160,11 +160,11 @@ def generated() -> dict[Path, str]:
     return {**found, PICTURE: picture()}
 
 
-def with_sessions() -> dict[Path, str]:
-    """Every page that shows a session, with what the program prints now."""
+def with_sessions(made: Mapping[Path, str]) -> dict[Path, str]:
+    """Every page that shows a session, with what the program prints now; `made`: pages that were made in part."""
     found = {}
     for path in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))):
-        text = path.read_text()
+        text = made.get(path) or path.read_text()
         if any(sessions.steps(text)):
             with tempfile.TemporaryDirectory() as temporary:
                 home = Path(temporary) / "home"
@@ -186,7 +186,8 @@ def main() -> int:
     wanted = clean_environment()
     os.environ.clear()
     os.environ.update(wanted)
-    made = {**generated(), **with_sessions()}
+    made = generated()
+    made |= with_sessions(made)
     old = stale(made)
     for path in old:
         print(f"{'stale:' if check else 'wrote'} {path.relative_to(ROOT)}")
