@@ -208,7 +208,9 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]
         (f"{capsule.OUTPUTS}/changes.patch", before, later),
     )
     found = (
-        (name, surroundings.patch(project, work, plane, old, new, limit)) for name, old, new in steps if old
+        (name, surroundings.patch(project, work, plane, old, new, limit))
+        for name, old, new in steps
+        if old and old != new
     )
     return [keep.patch(layout, run.run_id, name, patch) for name, patch in found if patch.size]
 

@@ -15,6 +15,8 @@ from agentplane.text import files
 
 
 _MOST = 5000
+_FIELDS = {b"1": 8, b"u": 10}
+"""How many fields stand before the path, by the kind of line in `git status --porcelain=v2`."""
 _SECONDS = 60
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
 """A look starts no program, and writes nothing beside the index."""
@@ -49,26 +51,50 @@ class Patch(msgspec.Struct, frozen=True):
 
 def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     """The repository now; all None where there is none. Objects that this makes stay in `work`."""
-    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", *_pathspec(plane))
-    status = git.output(project, *_QUIET, *words, seconds=_SECONDS)
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
+    status = git.output(project, *_QUIET, *words, "--", *_pathspec(plane), seconds=_SECONDS)
     if status is None:
         return Git()
-    inside = len((git.output(project, "rev-parse", "--show-prefix") or b"").removesuffix(b"\n"))
-    rows = [(line[:3], line[3 + inside :]) for line in status.split(b"\0") if line]
-    lines = [_plain(os.fsdecode(mark + path)) for mark, path in rows]
-    changed = [path for mark, path in rows if mark != b"?? "]
-    head = git.run(project, "rev-parse", "--verify", "--quiet", "HEAD") or None
-    if head and not changed:
-        tree = tree_of(project, head)  # what git calls clean is the tree of the commit
-    else:
+    about, rows = _read_status(status)
+    head = about.get(b"branch.oid")
+    prefix, tree = _prefix_and_tree(project, head)
+    rows = [(mark, path[len(prefix) :]) for mark, path in rows]
+    lines = [_plain(os.fsdecode(mark + b" " + path)) for mark, path in rows]
+    changed = [path for mark, path in rows if mark != b"??"]
+    if changed or tree is None:  # what git calls clean is the tree of the commit
         tree = _tree(project, work, plane) if _has_room(project, work, changed, keep_free) else None
     return Git(
         head=head,
-        branch=git.branch(project),
+        branch=about.get(b"branch.head"),
         dirty=lines[:_MOST],
         dirty_more=max(0, len(lines) - _MOST),
         tree=tree,
     )
+
+
+def _read_status(status: bytes) -> tuple[dict[bytes, str], list[tuple[bytes, bytes]]]:
+    """What it says of the branch, and mark and path of each file, as `git status --short` has them."""
+    about: dict[bytes, str] = {}
+    rows = []
+    for field in status.split(b"\0"):
+        kind, _, rest = field.partition(b" ")
+        if kind == b"#":
+            name, _, value = rest.partition(b" ")
+            if value not in (b"(initial)", b"(detached)"):
+                about[name] = os.fsdecode(value)
+        elif kind == b"?":
+            rows.append((b"??", rest))
+        elif kind in _FIELDS:
+            rows.append((rest[:2].replace(b".", b" "), field.split(b" ", _FIELDS[kind])[-1]))
+    return about, rows
+
+
+def _prefix_and_tree(project: Path, head: str | None) -> tuple[bytes, str | None]:
+    """Where the project is in the repository, and the tree of a commit."""
+    wanted = [f"{head}^{{tree}}"] if head else []
+    found = git.output(project, "rev-parse", "--show-prefix", *wanted) or b""
+    prefix, _, rest = found.partition(b"\n")
+    return prefix, rest.decode().strip() or None
 
 
 def changed(project: Path, work: Path, plane: str, before: str, after: str) -> list[Changed]:

@@ -134,7 +134,7 @@ def test_names_that_git_would_quote(plane: Plane, git_project: Path) -> None:
     move = 'git mv "old name" "new name"; for file in a*; do echo 2 >> "$file"; done'
     started(git_project, "--", "sh", "-c", move)
     assert sorted(output["path"] for output in runs(plane)[0]["outputs"]) == [name, "new name"]
-    assert context(plane)["git"]["after"]["dirty"] == [f" M {name}", "R  new name"]
+    assert context(plane)["git"]["after"]["dirty"] == [f" M {name}", "A  new name", "D  old name"]
 
 
 def test_a_repository_without_a_commit(plane: Plane, project: Path) -> None:

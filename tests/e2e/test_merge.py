@@ -113,5 +113,5 @@ def test_rules_of_an_older_plane_are_added_and_a_person_s_stay(repository: Path)
     assert started(["doctor", "--fix"], repository).returncode == 0
     assert path.read_text() == (
         "/memory/log.jsonl -text merge=union\n/memory/*.md merge=mine\n/ops/*.jsonl -text merge=union\n"
-        "/memory/state.json merge=agentplane\n/memory/artifacts.json merge=agentplane\n"
+        "/runs/** -text\n/memory/state.json merge=agentplane\n/memory/artifacts.json merge=agentplane\n"
     )

@@ -31,8 +31,9 @@ def world(repository: Path) -> Path:
 
 
 def _outside(world: Path) -> dict[str, object]:
-    """Everything but the plane."""
-    return {name: what for name, what in tree(world).items() if not name.startswith("project/.agentplane")}
+    """Everything but the plane, and what `init` tells git."""
+    ours = ("project/.agentplane", "project/.git/config", "project/.git/hooks/post-")
+    return {name: what for name, what in tree(world).items() if not name.startswith(ours)}
 
 
 @pytest.mark.parametrize(
