@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench import timing
 from tests.bench.rows import ROWS
 
 
@@ -20,7 +21,10 @@ def main() -> int:
     parser.add_argument(
         "--data", help="taken for the sake of the other benches; these rows make their own data"
     )
+    parser.add_argument("--rounds", type=int, help="at most so many: to see that the rows work")
     arguments = parser.parse_args()
+    if arguments.rounds:
+        timing.at_most(arguments.rounds)
     table = {}
     for name in arguments.only or ROWS:
         sizes = [arguments.size, arguments.size // 10, arguments.size // 100]

@@ -14,7 +14,7 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane import views
 from agentplane.text import chain
 from tests.bench import planes
-from tests.bench.timing import best
+from tests.bench.timing import best, rounds_of
 
 
 FEW = 100
@@ -65,7 +65,7 @@ def in_turns(
     one: Callable[[], float], other: Callable[[], float], rounds: int = ROUNDS
 ) -> tuple[float, float]:
     """The shortest time of each: in turns, because what disturbs them comes and goes."""
-    times = [(one(), other()) for _ in range(rounds)]
+    times = [(one(), other()) for _ in rounds_of(rounds)]
     return min(pair[0] for pair in times), min(pair[1] for pair in times)
 
 

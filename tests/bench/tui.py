@@ -21,6 +21,7 @@ from typing import Any
 
 from agentplane.plane.layout import INBOX
 from tests.bench import planes
+from tests.bench.timing import rounds_of
 
 
 Row = dict[str, Any]
@@ -52,7 +53,7 @@ def tui_paint(size: int, folder: Path) -> Row:
     first = plane.memory().inbox[0].statement[:12].encode()
     kept = plane.layout.cache / "glimpse"
     times = []
-    for _ in range(_ROUNDS):
+    for _ in rounds_of(_ROUNDS):
         shutil.rmtree(plane.layout.cache, ignore_errors=True)
         cold = _seconds(ours, here, first, until=kept.exists)
         warm = _seconds(ours, here, first)

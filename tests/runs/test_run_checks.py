@@ -11,6 +11,7 @@ from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect, fix
 from agentplane.memory.verbs import Proposal
+from agentplane.plane import gitdriver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
 from agentplane.text import chain
@@ -22,6 +23,7 @@ from tests.runs.made import at, bad, git, held, shell
 def sealed(git_project: Path) -> tuple[Plane, Run]:
     """A run with every sort of file in its capsule, and an op before and after it."""
     plane = plane_in(git_project)
+    gitdriver.set_up(plane.layout)
     plane.propose(decision("Use Textual."))
     (git_project / "README.md").write_text("changed before\n")
     run = shell(plane, "seq 1 3000; echo err >&2; echo more >> README.md; exit 3", task="T", prompt="p")
