@@ -190,7 +190,7 @@ def test_two_candidates_are_decided_one_after_the_other(plane: Plane) -> None:
 
 
 def test_several_conflicts_are_gone_through(plane: Plane) -> None:
-    plane.approve([plane.propose(decision(OLD))])
+    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
     plane.approve([plane.propose(decision("Use MySQL for the ledger."))], Choice(keep_both=True, why="x"))
     id_ = plane.propose(decision("Use SQLite for the ledger."))
     asked = Asked(plane, id_)
