@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 _SLOW_SECONDS = 1.0
+_BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
 _HANGUP_SECONDS = 120.0
 
@@ -61,6 +62,7 @@ class PlaneApp(App[None]):
         self._rooms: dict[str, Screen[Any]] = {}
         self._reader = Reader(open_desk, self._post)
         self._queue = Queue(self._reader.desk, self._post)
+        self._begun = False
         self._watch: Watch | None = None
         self._left_to_look_at = 0
         self._problem = ""
@@ -122,6 +124,8 @@ class PlaneApp(App[None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
+        # Whoever leaves the first screen at once takes what should follow its paint along.
+        self.set_timer(_BEGIN_SECONDS, self._begin)
         self._await_glimpse()
         if not self.is_headless:
             loop = asyncio.get_running_loop()
@@ -130,6 +134,9 @@ class PlaneApp(App[None]):
 
     def _begin(self) -> None:
         """What the first paint does not wait for."""
+        if self._begun:
+            return
+        self._begun = True
         from agentplane.tui.palette import Actions
 
         gc.enable()
