@@ -55,15 +55,14 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     Nothing outside of our block is touched. What others wrote into it is proposed as candidates before it is replaced.
     """
     plane = opened()
-    tools = _wanted(plane, names)
     if remove:
-        done = sync.remove(plane.layout.project, tools)
+        done = sync.remove(plane.layout.project, TOOLS if names is None else _named(names))
         if as_json:
             out.emit("sync", removed=done)
         else:
             _say(done, "taken out of", "no file holds a block of ours.")
         return 0
-    pack = plane.pack(_LASTING)
+    tools, pack = _wanted(plane, names), plane.pack(_LASTING)
     if check:
         return _checked(plane, tools, pack, as_json=as_json)
     synced = plane.sync(tools, pack)
@@ -87,13 +86,20 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
 def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     """Those that are named; else those that are wired; else those that are used in this project or installed."""
     if names is not None:
-        return found.named([name for name in names.split(",") if name.strip()])
+        return _named(names)
     rows = found.look(plane.layout.project)
     tools = sync.wired(plane.layout.project, TOOLS)
     tools = tools or [row.tool for row in rows if row.in_project]
     tools = tools or [row.tool for row in rows if row.installed]
     if not tools:
         raise BadInput("no coding tool was found here", todo="name them, as with `--tools codex,claude`.")
+    return tools
+
+
+def _named(names: str) -> list[Tool]:
+    tools = found.named([name for name in names.split(",") if name.strip()])
+    if not tools:
+        raise BadInput("no tool is named", where="--tools", todo="name them, as with `--tools codex,claude`.")
     return tools
 
 

@@ -142,7 +142,7 @@ def _wanted(project: Path, plane: str, path: str, users: Sequence[Tool], pack: P
 
 def _header(target: Target) -> bytes:
     """What a rule file of our own begins with; the memory in it is for all paths, and says itself where it is for fewer."""
-    return target.header.replace("{globs}", "").encode()
+    return target.header.encode()
 
 
 def _text(plane: str, users: Sequence[Tool], pack: Pack) -> str:

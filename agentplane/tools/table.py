@@ -18,7 +18,7 @@ class Target(msgspec.Struct, frozen=True):
     path: str
     form: Form
     header: str = ""
-    """What a rule file of our own begins with; `{globs}` stands for the scope."""
+    """What a rule file of our own begins with."""
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -31,10 +31,6 @@ class Tool(msgspec.Struct, frozen=True):
     """Paths in a project that show that it is used there."""
     homes: tuple[str, ...] = ()
     """Paths in the home folder that show that it is installed."""
-    limit: int | None = None
-    """Bytes that it reads of its instruction files, where that is known."""
-    resume: tuple[str, ...] = ()
-    """Words that resume a session, after the program; `{session}` stands for its id."""
     hint: str = ""
     """What a person has to do once, where a file alone is not enough."""
 
@@ -46,29 +42,27 @@ SHARED = Target("AGENTS.md", "block")
 TOOLS = (
     Tool(
         "claude-code", "Claude Code", Target("CLAUDE.md", "import"),
-        programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",), limit=40_000,
-        resume=("--resume", "{session}"),
+        programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
     ),
     Tool(
         "codex", "Codex CLI", SHARED,
-        programs=("codex",), marks=(".codex",), homes=(".codex",), limit=32 * 1024, resume=("resume", "{session}"),
+        programs=("codex",), marks=(".codex",), homes=(".codex",),
         hint="Codex reads AGENTS.md only in a project that it was told to trust.",
     ),
     Tool(
         "gemini-cli", "Gemini CLI", Target("GEMINI.md", "import"),
-        programs=("gemini",), marks=("GEMINI.md", ".gemini"), homes=(".gemini",), resume=("--resume", "{session}"),
+        programs=("gemini",), marks=("GEMINI.md", ".gemini"), homes=(".gemini",),
     ),
     Tool(
         "cursor", "Cursor",
-        Target(".cursor/rules/agentplane.mdc", "rule", "---\ndescription: Reviewed project memory\nglobs: {globs}\nalwaysApply: true\n---\n"),
-        programs=("cursor-agent", "cursor"), marks=(".cursor", ".cursorrules"), homes=(".cursor",), resume=("--resume", "{session}"),
+        Target(".cursor/rules/agentplane.mdc", "rule", "---\ndescription: Reviewed project memory\nglobs:\nalwaysApply: true\n---\n"),
+        programs=("cursor-agent", "cursor"), marks=(".cursor", ".cursorrules"), homes=(".cursor",),
     ),
     Tool(
         "copilot", "GitHub Copilot", Target(".github/copilot-instructions.md", "block"),
         programs=("copilot",), marks=(".github/copilot-instructions.md", ".github/instructions"), homes=(".copilot",),
-        resume=("--resume", "{session}"),
     ),
-    Tool("opencode", "opencode", SHARED, programs=("opencode",), marks=("opencode.json", "opencode.jsonc", ".opencode"), homes=(".config/opencode",), resume=("--session", "{session}")),
+    Tool("opencode", "opencode", SHARED, programs=("opencode",), marks=("opencode.json", "opencode.jsonc", ".opencode"), homes=(".config/opencode",)),
     Tool(
         "cline", "Cline", Target(".clinerules/agentplane.md", "rule"),
         programs=("cline",), marks=(".clinerules",), homes=(".cline",),
@@ -82,7 +76,7 @@ TOOLS = (
         programs=("kiro", "kiro-cli"), marks=(".kiro",), homes=(".kiro",),
     ),
     Tool("qwen-code", "Qwen Code", Target("QWEN.md", "block"), programs=("qwen",), marks=("QWEN.md", ".qwen"), homes=(".qwen",)),
-    Tool("goose", "Goose", SHARED, programs=("goose",), marks=(".goosehints",), homes=(".config/goose",), resume=("session", "--resume")),
+    Tool("goose", "Goose", SHARED, programs=("goose",), marks=(".goosehints",), homes=(".config/goose",)),
     Tool(
         "aider", "Aider", Target("CONVENTIONS.md", "block"),
         programs=("aider",), marks=(".aider.conf.yml", "CONVENTIONS.md"),

@@ -46,6 +46,12 @@ def test_an_unknown_tool_is_refused_with_the_names(plane: Plane, cli: Cli) -> No
     cli("sync", "--tools", "emacs").refused(2, "no tool `emacs`")
 
 
+def test_removing_needs_no_tool_in_use_and_no_name_is_refused(plane: Plane, cli: Cli) -> None:
+    ran = cli("sync", "--remove")
+    assert (ran.code, "no file holds" in ran.err) == (0, True)
+    cli("sync", "--tools", " , ").refused(2, "no tool is named")
+
+
 def test_a_blocked_file_is_said_and_exits_with_1(plane: Plane, project: Path, cli: Cli) -> None:
     (project / "AGENTS.md").write_text("<!-- agentplane:end -->\n")
     ran = cli("sync", "--tools", "codex")
