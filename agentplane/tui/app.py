@@ -14,6 +14,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, figures, themes
@@ -37,6 +38,7 @@ _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
 _HANGUP_SECONDS = 120.0
+_SETTLED_SECONDS = 0.1
 
 
 class PlaneApp(App[None]):
@@ -69,6 +71,7 @@ class PlaneApp(App[None]):
         self._unreadable = ""
         self._leaving = False
         self._settings_seen: Any = None
+        self._resized: Timer | None = None
 
     def _take_glimpse(self, seconds: float = 0.0) -> None:
         late = self._late
@@ -121,6 +124,17 @@ class PlaneApp(App[None]):
                 self._rooms[name] = InboxScreen()
             self.install_screen(self._rooms[name], name)
         return self._rooms[name]
+
+    def on_resize(self) -> None:
+        """A size that went and came back before it was noticed is no change to Textual, but the terminal has cut
+        what it showed.
+        """
+        if self._resized is not None:
+            self._resized.stop()
+        self._resized = self.set_timer(_SETTLED_SECONDS, self._paint_anew)
+
+    def _paint_anew(self) -> None:
+        self.screen.refresh()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)

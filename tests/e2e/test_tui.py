@@ -3,11 +3,13 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agentplane.api import Plane
@@ -51,6 +53,14 @@ class Tmux:
 
     def resize(self, wide: int, high: int) -> None:
         subprocess.run((*self._tmux, "resize-window", "-x", str(wide), "-y", str(high)), check=True)
+
+    def program(self) -> int:
+        """The process that was started in the terminal's shell."""
+        shell = subprocess.run(
+            (*self._tmux, "display-message", "-p", "#{pane_pid}"), capture_output=True, text=True, check=True
+        )
+        (child,) = psutil.Process(int(shell.stdout)).children()
+        return child.pid
 
     def close(self) -> None:
         subprocess.run((*self._tmux, "kill-server"), check=False)
@@ -128,6 +138,22 @@ def test_it_lives_through_any_size(terminal: Tmux) -> None:
         terminal.resize(wide, high)
         time.sleep(0.2)
     terminal.wait_for("3 wait")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")
+
+
+def test_a_size_that_came_back_before_it_was_noticed_is_painted_anew(terminal: Tmux) -> None:
+    """The terminal has cut what it showed by then."""
+    terminal.wait_for("● D")
+    terminal.wait_for("History")
+    program = terminal.program()
+    os.kill(program, signal.SIGSTOP)
+    for wide, high in ((12, 5), (100, 30)):
+        terminal.resize(wide, high)
+        time.sleep(0.4)
+    assert "History" not in terminal.screen()
+    os.kill(program, signal.SIGCONT)
+    terminal.wait_for("History")
     terminal.press("q")
     terminal.wait_for("ended with 0")
 
