@@ -245,6 +245,7 @@ def test_output_into_a_pipe_with_the_rest_at_a_terminal(under: Under) -> None:
     until(lambda: under.recorded("stderr"))
     screen.type("word\n")
     screen.expect("WORD")
+    under.ending()
     assert under.recorded("stdout") == b"no\nword\n"
     assert under.recorded("stderr").startswith(b"yes\r\n")
 
