@@ -1,0 +1,51 @@
+"""A model server, a project with a plane, and the tools that are installed."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from tests.clients.client import PROGRAMS, Client
+from tests.clients.model import Model, serving
+from tests.conftest import plane_in
+
+
+_PROGRAMS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
+MakeClient = Callable[[str], Client]
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture
+def plane(git_project: Path) -> Plane:
+    return plane_in(git_project)
+
+
+@pytest.fixture
+def client(plane: Plane, model: Model, tmp_path: Path) -> MakeClient:
+    def make(name: str) -> Client:
+        program = PROGRAMS / _PROGRAMS[name]
+        if not program.exists():
+            pytest.skip(f"{name} is not installed: `make clients` does it")
+        made = Client(name, str(program), plane.layout.project, tmp_path / "home", model.address)
+        made.settle()
+        return made
+
+    return make
+
+
+def wire(client: Client) -> None:
+    """As a person does it."""
+    subprocess.run(
+        ["agentplane", "sync", "--tools", client.name],
+        cwd=client.project,
+        env=client.environment(),
+        check=True,
+        capture_output=True,
+    )

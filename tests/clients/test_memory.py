@@ -1,0 +1,33 @@
+"""What is approved is in the request that the model gets; what is not, is not."""
+
+import pytest
+
+from agentplane.api import Plane
+from tests.clients.conftest import MakeClient, wire
+from tests.clients.model import Model
+from tests.conftest import decision
+
+
+TOOLS = ("codex", "claude-code", "gemini-cli")
+APPROVED = "Webhooks are signed with the key of the partner."
+WAITING = "Reports are mailed on the first Monday of the quarter."
+BY_HAND = "Invoices may be deleted by anyone."
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_was_approved_reaches_the_model_and_nothing_else_does(
+    client: MakeClient, plane: Plane, model: Model, name: str
+) -> None:
+    tool = client(name)
+    plane.approve(
+        [plane.propose(decision(APPROVED)), plane.propose(decision("Invoices are kept for ten years."))]
+    )
+    plane.propose(decision(WAITING))
+    shelf = plane.layout.memory / "decisions.md"
+    shelf.write_text(shelf.read_text().replace("Invoices are kept for ten years.", BY_HAND))
+    wire(tool)
+    tool.run("Say hello.")
+    assert APPROVED in model.text()
+    assert "Invoices are kept for ten years." in model.text()
+    assert WAITING not in model.text()
+    assert BY_HAND not in model.text()
