@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agentplane.runs.guard import Checked
     from agentplane.runs.session import Asked
     from agentplane.runs.wrap import Ran
+    from agentplane.tools.deliver import Delivered
     from agentplane.tools.sync import Standing
     from agentplane.tools.table import Tool
 
@@ -87,6 +88,8 @@ class Plane:
         self.origin = by
         self.settled = settled
         """Is told what a change had to settle first: what branches left that git merged."""
+        self.delivered: Delivered | None = None
+        """What the last change brought to the files of tools; None where there was nothing to bring."""
 
     @property
     def layout(self) -> Layout:
@@ -428,7 +431,7 @@ class Plane:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
         done = self._require(self._settled(plan, self.origin))
-        self.keep_badge(Memory(done.snapshot))
+        self._bring(Memory(done.snapshot))
         return done
 
     def _do(self, plan: Callable[[Memory], Plan]) -> Done:
@@ -439,8 +442,17 @@ class Plane:
             self._take_in_hand_edits()
         done = self._settled(lambda snapshot: plan(Memory(snapshot)), by)
         if done is not None:
-            self.keep_badge(Memory(done.snapshot))
+            self._bring(Memory(done.snapshot))
         return done
+
+    def _bring(self, memory: Memory) -> None:
+        """What everybody should know after an op: the badge, and the files of tools that hold older memory."""
+        from agentplane.tools import deliver
+
+        self.keep_badge(memory)
+        self.delivered = None
+        if not memory.snapshot.ledger.unsettled:
+            self.delivered = deliver.deliver(memory, self._today(), write=self.store.settings().tools.deliver)
 
     def _settled(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
         """Commits; where branches meet in the plane, brings them together first."""

@@ -15,14 +15,16 @@ from agentplane.errors import BadInput
 @json_option
 def undo_command(op: str | None, as_json: bool) -> None:
     """Take back your last op, or the OP that is named; again goes further back."""
-    report(opened(deciding="undoing").undo(op), as_json=as_json)
+    plane = opened(deciding="undoing")
+    report(plane, plane.undo(op), as_json=as_json)
 
 
 @click.command()
 @json_option
 def redo_command(as_json: bool) -> None:
     """Do again what was undone last."""
-    report(opened(deciding="redoing").redo(), as_json=as_json)
+    plane = opened(deciding="redoing")
+    report(plane, plane.redo(), as_json=as_json)
 
 
 @click.command()
@@ -71,7 +73,7 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
         f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."
     )
     if as_json:
-        report(done, as_json=True)
+        report(plane, done, as_json=True)
     else:
         out.note(report_pruned)
     if found.events:

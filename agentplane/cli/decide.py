@@ -54,7 +54,7 @@ def approve_command(
     if not as_json:
         for candidate, entry in done.renamed.items():
             out.line(f"{candidate} -> {entry}")
-    report(done, as_json=as_json)
+    report(plane, done, as_json=as_json)
 
 
 def _check_options(
@@ -78,7 +78,8 @@ def _check_options(
 @json_option
 def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: bool) -> None:
     """Drop candidates. What is proposed again in other words is then refused, with the reason."""
-    report(opened(deciding="rejecting").reject(ids, why, alike=alike), as_json=as_json)
+    plane = opened(deciding="rejecting")
+    report(plane, plane.reject(ids, why, alike=alike), as_json=as_json)
 
 
 @click.command()
@@ -87,7 +88,8 @@ def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: 
 @json_option
 def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
     """Take entries out of force; they stay on the shelf as deprecated."""
-    report(opened(deciding="deprecating").deprecate(ids, why), as_json=as_json)
+    plane = opened(deciding="deprecating")
+    report(plane, plane.deprecate(ids, why), as_json=as_json)
 
 
 @click.command()
@@ -95,7 +97,8 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
 @json_option
 def adopt_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Approve what was edited by hand; without an ID, all of it."""
-    report(opened(deciding="adopting").adopt(ids), as_json=as_json)
+    plane = opened(deciding="adopting")
+    report(plane, plane.adopt(ids), as_json=as_json)
 
 
 @click.command()
@@ -106,4 +109,5 @@ def revert_command(ids: tuple[str, ...], as_json: bool) -> None:
 
     What stood there by hand is kept in the op: `agentplane undo` brings it back.
     """
-    report(opened(deciding="reverting").revert(ids), as_json=as_json)
+    plane = opened(deciding="reverting")
+    report(plane, plane.revert(ids), as_json=as_json)

@@ -27,7 +27,7 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
     core = memory.snapshot.core(entry.file, entry.id) or b""
     done = _edited(plane, entry, core, lambda text: plane.edit(entry.id, text, entry.digest))
     if done is not None:
-        report(done, as_json=as_json)
+        report(plane, done, as_json=as_json)
     elif as_json:
         out.emit("op", op=None, verb="edit", ids=[], revision=memory.snapshot.ledger.revision())
     else:

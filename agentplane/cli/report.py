@@ -1,20 +1,16 @@
 """What an op did, and how it is taken back."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.api import Plane
 from agentplane.cli import out
 from agentplane.plane.store import Done
-from agentplane.text.visible import one_line
+from agentplane.text.visible import one_line, visible
 
-
-if TYPE_CHECKING:
-    from agentplane.tools.sync import Holder
 
 _FEW = 4
-_READERS = 2
 _PAST = {
     "approve": "approved",
     "reject": "rejected",
@@ -30,36 +26,24 @@ _PAST = {
 }
 
 
-def report(done: Done, *, as_json: bool) -> None:
-    """What an op did, and how it is taken back."""
-    old = _holding_old(done)
+def report(plane: Plane, done: Done, *, as_json: bool) -> None:
+    """What an op did, how it is taken back, and which files of tools hold its memory."""
+    delivered = plane.delivered
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        out.emit("op", **msgspec.to_builtins(fields), old_memory=old)
+        reached, old = (delivered.brought, delivered.kept) if delivered else ((), {})
+        out.emit("op", **msgspec.to_builtins(fields), delivered=reached, old_memory=old)
         return
     what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
     out.note(f"{did} {what} · memory {done.revision} · {back}")
-    if old:
-        files = ", ".join(f"{holder.path} ({_readers(holder)})" for holder in old)
-        out.note(f"old memory in {files}: `agentplane sync` brings this one there")
-
-
-def _holding_old(done: Done) -> "list[Holder]":
-    """The files of tools that still hold the memory from before."""
-    from agentplane.tools import sync
-    from agentplane.tools.table import TOOLS
-
-    layout = done.snapshot.layout
-    found = sync.holders(layout.project, layout.root.name, TOOLS)
-    return [holder for holder in found if holder.revision != done.revision]
-
-
-def _readers(holder: "Holder") -> str:
-    """Who reads a file; of many, those that say most."""
-    more = f" and {len(holder.tools) - _READERS} more" if len(holder.tools) > _READERS else ""
-    return ", ".join(holder.tools[:_READERS]) + more
+    if delivered and delivered.brought:
+        out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
+    for path, why in (delivered.kept if delivered else {}).items():
+        out.note(
+            f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
+        )
 
 
 def _approved(done: Done) -> str:

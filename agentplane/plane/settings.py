@@ -101,6 +101,11 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The variables that a capsule notes, by name; `*` stands for any letters."""
 
 
+class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    deliver: bool = True
+    """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
+
+
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     theme: str = "auto"
     """A theme by its name, as the theme list in the program has it; `auto`: light or dark, as the terminal is."""
@@ -118,6 +123,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     write: Write = Write()
     gate: Gate = Gate()
     runs: Runs = Runs()
+    tools: Tools = Tools()
     tui: Tui = Tui()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 

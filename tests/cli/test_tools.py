@@ -15,6 +15,8 @@ def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -
     assert "@.agentplane/context/active.md" in (project / "CLAUDE.md").read_text()
     assert cli("sync", "--check").code == 0
     assert "every file is current" in cli("sync").err
+    with plane.layout.config.open("a") as config:
+        config.write("[tools]\ndeliver = false\n")
     plane.approve([plane.propose(decision(UNLIKE[1]))])
     ran = cli("sync", "--check")
     assert (ran.code, "old" in ran.out) == (1, True)
@@ -23,17 +25,50 @@ def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -
     assert not (project / "CLAUDE.md").exists()
 
 
-def test_a_promotion_names_the_tools_with_old_memory(plane: Plane, project: Path, person: Cli) -> None:
-    first, second, third = (plane.propose(decision(text)) for text in UNLIKE[:3])
-    assert "old memory" not in person("approve", first).err
+def test_a_decision_is_brought_to_the_files_that_hold_memory(
+    plane: Plane, project: Path, person: Cli
+) -> None:
+    first, second, third, fourth = (plane.propose(decision(text)) for text in UNLIKE[:4])
+    assert "brought" not in person("approve", first).err
+    assert not (project / "AGENTS.md").exists()
     person("sync", "--tools", "codex,claude")
-    err = person("approve", second).err
-    assert "old memory in CLAUDE.md (claude-code), AGENTS.md (codex" in err
-    assert "agentplane sync" in err
+    assert "brought to CLAUDE.md, AGENTS.md" in person("approve", second).err
+    assert UNLIKE[1] in (project / "AGENTS.md").read_text()
     data = person("approve", third, "--json").json("op")
-    assert sorted(one["path"] for one in data["old_memory"]) == ["AGENTS.md", "CLAUDE.md"]
-    person("sync")
-    assert person("undo", "--json").json("op")["old_memory"]
+    assert (data["delivered"], data["old_memory"]) == (["CLAUDE.md", "AGENTS.md"], {})
+    assert person("undo", "--json").json("op")["delivered"]
+    assert UNLIKE[2] not in (project / "AGENTS.md").read_text()
+    assert person("reject", fourth, "--json").json("op")["delivered"] == []
+    assert person("sync", "--check").code == 0
+
+
+def test_what_a_decision_cannot_be_brought_to_is_named(plane: Plane, project: Path, person: Cli) -> None:
+    first, second = (plane.propose(decision(text)) for text in UNLIKE[:2])
+    person("approve", first)
+    person("sync", "--tools", "codex,claude")
+    rules = project / "AGENTS.md"
+    edited = rules.read_text().replace("## Decisions", "## Decisions\n\n- Amounts are rounded down.")
+    rules.write_text(edited)
+    ran = person("approve", second)
+    assert ran.code == 0
+    assert "brought to CLAUDE.md" in ran.err
+    assert "old memory in AGENTS.md: was edited inside the block; `agentplane sync`" in ran.err
+    assert rules.read_text() == edited
+
+
+def test_a_decision_stays_in_the_plane_where_the_settings_say_so(
+    plane: Plane, project: Path, person: Cli
+) -> None:
+    first, second = (plane.propose(decision(text)) for text in UNLIKE[:2])
+    person("approve", first)
+    person("sync", "--tools", "codex")
+    before = (project / "AGENTS.md").read_bytes()
+    with plane.layout.config.open("a") as config:
+        config.write("[tools]\ndeliver = false\n")
+    data = person("approve", second, "--json").json("op")
+    assert data["delivered"] == []
+    assert list(data["old_memory"]) == ["AGENTS.md"]
+    assert (project / "AGENTS.md").read_bytes() == before
 
 
 def test_sync_json_names_files_and_states(plane: Plane, cli: Cli) -> None:

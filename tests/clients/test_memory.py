@@ -31,3 +31,19 @@ def test_what_was_approved_reaches_the_model_and_nothing_else_does(
     assert "Invoices are kept for ten years." in model.text()
     assert WAITING not in model.text()
     assert BY_HAND not in model.text()
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_second_session_after_an_approval_has_the_new_revision(
+    client: MakeClient, plane: Plane, model: Model, name: str
+) -> None:
+    tool = client(name)
+    plane.approve([plane.propose(decision("Invoices are kept for ten years."))])
+    wire(tool)
+    tool.run("Say hello.")
+    before, revision = model.text(), plane.status().revision
+    assert revision in before
+    plane.approve([plane.propose(decision(APPROVED))])
+    model.asked.clear()
+    tool.run("Say hello again.")
+    assert plane.status().revision != revision
+    assert plane.status().revision in model.text()
+    assert APPROVED in model.text()

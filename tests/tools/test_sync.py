@@ -54,6 +54,8 @@ def test_a_new_revision_makes_them_old_and_a_proposal_does_not(plane: Plane) -> 
     plane.propose(decision(UNLIKE[1]))
     plane.write_log({"summary": "A run."})
     assert set(states(plane, plane.pack(LASTING)).values()) == {"current"}
+    with plane.layout.config.open("a") as config:
+        config.write("[tools]\ndeliver = false\n")
     pack = pack_of(plane, UNLIKE[2])
     assert set(states(plane, pack).values()) == {"old"}
 
