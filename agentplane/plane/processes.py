@@ -1,11 +1,15 @@
 """Other processes: when they started, and which started them.
 
-Read from /proc where there is one, which is quicker than loading psutil.
+Read from /proc where there is one, which is quicker than loading psutil. Loads nothing but os: hooks ask here.
 """
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 _PARENT, _START = 1, 19
@@ -23,7 +27,7 @@ def born(pid: int) -> float:
     return boot + int(fields[_START]) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
-def ancestors(pid: int) -> Iterator[int]:
+def ancestors(pid: int) -> "Iterator[int]":
     """The process that started this one, the one that started that, and so on; without the very first one."""
     for _ in range(_MOST):
         pid = parent(pid)
@@ -42,18 +46,27 @@ def parent(pid: int) -> int:
 
 def _stat(pid: int) -> list[bytes]:
     """Empty where there is no such process. Its name may hold blanks and brackets."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return []
+    return (_read(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
 
 
 def _boot_time() -> float | None:
+    lines = (_read("/proc/stat") or b"").splitlines()
+    return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)
+
+
+def name(pid: int) -> str:
+    """What the system calls the program that runs in it; empty where there is no such process."""
+    if _boot_time() is None:
+        return _name_elsewhere(pid)
+    return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
+
+
+def _read(path: str) -> bytes | None:
     try:
-        lines = Path("/proc/stat").read_bytes().splitlines()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError:
         return None
-    return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)
 
 
 def _born_elsewhere(pid: int) -> float:
@@ -72,3 +85,12 @@ def _parent_elsewhere(pid: int) -> int:
         return int(psutil.Process(pid).ppid())
     except (psutil.Error, ValueError):
         return 0
+
+
+def _name_elsewhere(pid: int) -> str:
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).name())
+    except (psutil.Error, ValueError):
+        return ""

@@ -101,6 +101,15 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The variables that a capsule notes, by name; `*` stands for any letters."""
 
 
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the hooks of coding tools do."""
+
+    ask: bool = True
+    """Ask a session once, when it stops after some work, to propose what later sessions should know."""
+    name_runs: bool = True
+    """Name the run of a session in the log, which git shares, by the first line of what was asked first."""
+
+
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     theme: str = "auto"
     """A theme by its name, as the theme list in the program has it; `auto`: light or dark, as the terminal is."""
@@ -118,6 +127,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     write: Write = Write()
     gate: Gate = Gate()
     runs: Runs = Runs()
+    hooks: Hooks = Hooks()
     tui: Tui = Tui()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 

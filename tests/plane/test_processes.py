@@ -28,6 +28,17 @@ def test_where_there_is_no_proc_psutil_is_asked(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(processes, "_boot_time", lambda: None)
     assert processes.born(os.getpid()) > 0
     assert list(processes.ancestors(os.getpid()))[:1] == [os.getppid()]
+    assert processes.name(os.getpid())
+
+
+def test_the_name_of_a_process() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        assert processes.name(child.pid) == processes._name_elsewhere(child.pid) == "sleep"
+    finally:
+        child.kill()
+        child.wait()
+    assert processes.name(child.pid) == processes._name_elsewhere(child.pid) == ""
 
 
 def test_the_ancestors_of_a_process() -> None:
