@@ -204,8 +204,9 @@ class _Answering:
         run_id = self._around()
         if run_id is None:
             session = self._session()
-            found = opening.find(self.root, session)
-            if found is None and session.source in ("resume", "compact"):
+            goes_on = session.source in ("resume", "compact")
+            found = opening.find(self.root, session, new=not goes_on)
+            if found is None and goes_on:
                 found = opening.of_process(self.root, session)
             if found is not None and opening.is_gone(found) and not session.owns(found):
                 found = (

@@ -7,6 +7,7 @@ A hook stands between a person and the tool, so it may cost little more than the
 import json
 import os
 import time
+from itertools import islice
 
 from agentplane.plane import processes
 
@@ -24,7 +25,7 @@ INDEX = os.path.join("cache", "sessions")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _LARGEST = 1 << 20
 _MOST = 500
-"""Runs that are looked through where the hint is gone, from the newest on."""
+"""Open runs that are looked through where the hint is gone, from the newest on."""
 _NEAR = 2.0
 _SHELLS = (
     "sh",
@@ -112,8 +113,8 @@ def named(root: str, run_id: str) -> "dict[str, Any] | None":
         return None
 
 
-def find(root: str, session: Session) -> "dict[str, Any] | None":
-    """The open run of a session."""
+def find(root: str, session: Session, *, new: bool = False) -> "dict[str, Any] | None":
+    """The open run of a session; `new`: it has just begun, so that what nothing points to is not looked for."""
     try:
         told = os.fsdecode(read(os.path.join(root, INDEX, session.key)))
     except OSError:
@@ -121,7 +122,7 @@ def find(root: str, session: Session) -> "dict[str, Any] | None":
     marker = named(root, told)
     if marker is not None and session.has(marker):
         return marker
-    for run_id in _newest(root):
+    for run_id in () if new else _newest(root):
         marker = named(root, run_id)
         if marker is not None and session.has(marker):
             return marker
@@ -283,4 +284,5 @@ def _newest(root: str) -> "list[str]":
         names = sorted(os.listdir(os.path.join(root, RUNS)), reverse=True)
     except OSError:
         return []
-    return names[:_MOST]
+    markers = ((name, os.path.join(root, RUNS, name, WORK, MARKER)) for name in names)
+    return list(islice((name for name, marker in markers if os.path.lexists(marker)), _MOST))
