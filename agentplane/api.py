@@ -329,6 +329,30 @@ class Plane:
             self._with_facts(run_id)
         return done
 
+    def take_up(self, run_id: str) -> None:
+        """Writes down what a session's run starts from, and seals what others left."""
+        from agentplane.runs import session
+
+        session.complete(self.store, run_id, os.environ)
+        self.seal_left()
+
+    def end_session(self, run_id: str, words: str) -> bool:
+        """Seals a session's run; False where there was nothing in it, or another process does so."""
+        from agentplane.plane.store import timestamp
+        from agentplane.runs import seal, session
+
+        opened = session.load(self.layout, run_id)
+        for _ in range(_LOOKS * 10):
+            if opened is None:
+                return False
+            ending = session.Ending(None, words, timestamp(self.store.clock()))
+            if seal.seal(self.store, opened, ending):
+                self._with_facts(run_id)
+                return True
+            opened = session.load(self.layout, run_id)
+            time.sleep(_LOOK_SECONDS)  # its beginning may be written down at this moment
+        return False
+
     def _with_facts(self, run_id: str) -> Logged:
         """Proposes what a run found out. A refusal is said and stops nothing: the run is in the log already."""
         from agentplane.runs import capsule, facts

@@ -15,6 +15,7 @@ from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
 from agentplane.runs import repair
 from agentplane.text import chain
+from agentplane.tools import checks as tool_checks
 
 
 CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
@@ -23,6 +24,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     review_checks.check,
     run_checks.check,
     run_checks.shared,
+    tool_checks.check,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)
 """These check the settings themselves, or against them; the others can do with the defaults."""

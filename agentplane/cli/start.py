@@ -1,4 +1,6 @@
-"""Where the command begins. `badge` is answered here, before anything else is loaded, and the screens are opened."""
+"""Where the command begins. `badge` and `hook` are answered here, before anything else is loaded, and the screens
+are opened.
+"""
 
 import sys
 
@@ -13,6 +15,11 @@ def main() -> None:
         except OSError as error:
             sys.stderr.write(f"error: cannot write the badge: {error.strerror}\n")
             sys.exit(4)
+    elif sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from agentplane.cli.hook import answer as answer_tool
+
+        answer_tool(sys.argv[2:])
+        return
     elif not sys.argv[1:]:
         import os
 

@@ -1,6 +1,7 @@
 """Which entries a pack takes, and in which order: what must hold first, then what is near to the work at hand."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -18,7 +19,9 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     paths: tuple[str, ...] = ()
     """What the work is about, as paths or globs; none: the whole project."""
     budget: int = 2400
-    """Tokens at most, by the estimate of `pack.tokens`."""
+    """At most so many tokens, by the estimate of `pack.tokens`, or characters."""
+    measure: Literal["tokens", "characters"] = "tokens"
+    """What the budget is counted in: some tools cut off after a number of characters."""
     passing: bool = True
     """Whether it tells what will soon be different: the last run, and what waits. Files that git carries do without."""
 

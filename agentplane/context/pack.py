@@ -5,7 +5,7 @@ goes missing last, and what has no room is named. The text depends on the memory
 machine, so that it stays the same to the byte while nothing changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +20,8 @@ SCHEMA = "agentplane/receipt@1"
 LEAST = 200
 """A budget below this has no room for the frame and a statement."""
 _NAMED = 12
+Size = Callable[[str], int]
+"""How much of the budget a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
 
 
@@ -80,11 +82,17 @@ def tokens(text: str) -> int:
     return -(-len(text.encode()) * 2 // 7)
 
 
+def characters(text: str) -> int:
+    """As JavaScript counts them, in which most tools are written: what is beyond the first plane counts twice."""
+    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+
+
 def make(sources: Sources, ask: Ask) -> Pack:
     choice = choose(sources.entries, ask)
+    size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
-    room = ask.budget - tokens(frame) - _reserve(choice.ordered)
-    forms = _forms(choice.ordered, room)
+    room = ask.budget - size(frame) - _reserve(choice.ordered, size)
+    forms = _forms(choice.ordered, room, size)
     left_out = [entry.id for entry in choice.ordered if entry.id not in forms]
     text = _text(sources, ask, choice.ordered, forms, left_out)
     receipt = Receipt(
@@ -106,16 +114,19 @@ def make(sources: Sources, ask: Ask) -> Pack:
     return Pack(text, receipt)
 
 
-def _forms(ordered: Sequence[Entry], room: int) -> dict[str, str]:
+_SIZES = {"tokens": tokens, "characters": characters}
+
+
+def _forms(ordered: Sequence[Entry], room: int, size: Size) -> dict[str, str]:
     """How much of each entry there is room for."""
     forms: dict[str, str] = {}
     for entry in ordered:
-        cost = tokens(_statement(entry))
+        cost = size(_statement(entry))
         if cost <= room:
             room -= cost
             forms[entry.id] = "statement"
     for entry in ordered:
-        cost = tokens(_rest(entry))
+        cost = size(_rest(entry))
         if entry.id in forms and cost <= room:
             room -= cost
             forms[entry.id] = "full"
@@ -185,13 +196,13 @@ def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
         yield f"Proposed and not reviewed: {sources.waiting}. `agentplane inbox` lists them."
 
 
-def _reserve(ordered: Sequence[Entry]) -> int:
+def _reserve(ordered: Sequence[Entry], size: Size) -> int:
     """Room for the titles, and for the line that names what was left out."""
     titles = sum(
-        tokens(f"\n## {_TITLES.get(kind, kind)}\n\n") for kind in {entry.head.type for entry in ordered}
+        size(f"\n## {_TITLES.get(kind, kind)}\n\n") for kind in {entry.head.type for entry in ordered}
     )
     most = "".join(_foot(Sources("", ()), [entry.id for entry in ordered][:_NAMED]))
-    return titles + tokens(most) + 4
+    return titles + size(f"{most} and {len(ordered)} more")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,11 +1,21 @@
-"""When another process started: read from /proc where there is one, which is quicker than loading psutil."""
+"""Other processes: when they started, and which started them.
+
+Read from /proc where there is one, which is quicker than loading psutil. Loads nothing but os: hooks ask here.
+"""
 
 import os
-from pathlib import Path
 
 
-_START = 19
-"""Where the start of a process stands in /proc/PID/stat, counted from behind its name."""
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_PARENT, _START = 1, 19
+"""Where they stand in /proc/PID/stat, counted from behind the name of the process."""
+_MOST = 64
+"""Ancestors that are looked at: while one looks, they may change under its eyes."""
 
 
 def born(pid: int) -> float:
@@ -13,19 +23,50 @@ def born(pid: int) -> float:
     boot = _boot_time()
     if boot is None:
         return _born_elsewhere(pid)
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return 0.0
-    return boot + int(stat.rpartition(b")")[2].split()[_START]) / os.sysconf("SC_CLK_TCK")
+    fields = _stat(pid)
+    return boot + int(fields[_START]) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def ancestors(pid: int) -> "Iterator[int]":
+    """The process that started this one, the one that started that, and so on; without the very first one."""
+    for _ in range(_MOST):
+        pid = parent(pid)
+        if pid <= 1:
+            return
+        yield pid
+
+
+def parent(pid: int) -> int:
+    """0 where there is none."""
+    if _boot_time() is None:
+        return _parent_elsewhere(pid)
+    fields = _stat(pid)
+    return int(fields[_PARENT]) if fields else 0
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Empty where there is no such process. Its name may hold blanks and brackets."""
+    return (_read(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
 
 
 def _boot_time() -> float | None:
+    lines = (_read("/proc/stat") or b"").splitlines()
+    return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)
+
+
+def name(pid: int) -> str:
+    """What the system calls the program that runs in it; empty where there is no such process."""
+    if _boot_time() is None:
+        return _name_elsewhere(pid)
+    return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
+
+
+def _read(path: str) -> bytes | None:
     try:
-        lines = Path("/proc/stat").read_bytes().splitlines()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError:
         return None
-    return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)
 
 
 def _born_elsewhere(pid: int) -> float:
@@ -35,3 +76,21 @@ def _born_elsewhere(pid: int) -> float:
         return float(psutil.Process(pid).create_time())
     except (psutil.Error, ValueError):
         return 0.0
+
+
+def _parent_elsewhere(pid: int) -> int:
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).ppid())
+    except (psutil.Error, ValueError):
+        return 0
+
+
+def _name_elsewhere(pid: int) -> str:
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).name())
+    except (psutil.Error, ValueError):
+        return ""

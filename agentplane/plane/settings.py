@@ -104,6 +104,13 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
     """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the hooks of coding tools do."""
+
+    ask: bool = True
+    """Ask a session once, when it stops after some work, to propose what later sessions should know."""
+    name_runs: bool = True
+    """Name the run of a session in the log, which git shares, by the first line of what was asked first."""
 
 
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -124,6 +131,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     runs: Runs = Runs()
     tools: Tools = Tools()
+    hooks: Hooks = Hooks()
     tui: Tui = Tui()
     kinds: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,30}$")], KindRow] = {}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.review import secrets
+from agentplane.review import secrets, worth
 
 
 class Masked(msgspec.Struct, frozen=True):
@@ -20,9 +20,6 @@ class Masked(msgspec.Struct, frozen=True):
     line: int
 
 
-_WORTH = re.compile(
-    rb"(?i)key|pass|pwd|secret|token|authorization|://[^\s/]{1,200}@|[0-9A-Za-z_+/=-]{18}|[A-Z0-9]{11}"
-)
 _KEY_BLOCK = re.compile(
     rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----).){16,20000}"
     rb"(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
@@ -108,7 +105,7 @@ def _key_ends(data: bytes) -> Iterator[tuple[int, int]]:
 def _worth_a_look(data: bytes) -> Iterator[tuple[int, int]]:
     """Pieces of the lines in which a secret could stand; those of a long line overlap."""
     place = 0
-    while match := _WORTH.search(data, place):
+    while match := worth.LINE.search(data, place):
         begin = max(data.rfind(b"\n", 0, match.start()) + 1, place)
         end = data.find(b"\n", match.end())
         end = len(data) if end < 0 else end

@@ -19,7 +19,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
-from agentplane.runs import capsule, events, keep, session, summary, surroundings, tape
+from agentplane.runs import capsule, events, keep, noted, session, summary, surroundings, tape
 from agentplane.runs.capsule import Kept
 from agentplane.runs.events import Event, Output
 from agentplane.runs.session import Ending, OpenRun
@@ -49,6 +49,9 @@ def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded
     session.make_folders(layout, run_id)
     with session.claimed(layout, run_id) as ours:
         if not ours:
+            return False
+        if _is_empty(store, run):
+            _discard(layout, run_id)
             return False
         added = not events.is_logged(layout, run_id) and _seal(store, run, ending, recorded)
         finish(layout, run_id)
@@ -88,6 +91,7 @@ def finish(layout: Layout, run_id: str) -> None:
 
 def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded]) -> bool:
     layout, run_id, settings = store.layout, run.run_id, store.settings().runs
+    run = _with_noted(store, run)
     after = surroundings.look(
         layout.project, session.work(layout, run_id), layout.root.name, settings.keep_free
     )
@@ -107,6 +111,38 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
     return events.append(store, event, sealed)
 
 
+def _is_empty(store: Store, run: OpenRun) -> bool:
+    """Whether a session was opened and nothing was done in it: what it was given no model has read."""
+    layout, run_id, root = store.layout, run.run_id, str(store.layout.root)
+    if run.session is None or events.is_logged(layout, run_id):
+        return False
+    if noted.prompt_of(root, run_id) is not None or noted.count(root, run_id):
+        return False
+    if session.notes(layout, run_id) or os.listdir(capsule.folder(layout, run_id)) != [capsule.WORK]:
+        return False
+    work, free = session.work(layout, run_id), store.settings().runs.keep_free
+    if run.before.tree is None or tape.names(work):
+        return not tape.names(work)
+    after = surroundings.look(layout.project, work, layout.root.name, free)
+    return (after.head, after.tree) == (run.before.head, run.before.tree)
+
+
+def _discard(layout: Layout, run_id: str) -> None:
+    finish(layout, run_id)
+    with suppress(OSError):
+        capsule.folder(layout, run_id).rmdir()
+
+
+def _with_noted(store: Store, run: OpenRun) -> OpenRun:
+    """What was asked first in a session, where nothing else says what the run was asked."""
+    first = noted.prompt_of(str(store.layout.root), run.run_id)
+    if run.session is None or first is None:
+        return run
+    task = noted.title(first) if store.settings().hooks.name_runs else None
+    asked = msgspec.structs.replace(run.asked, prompt=run.asked.prompt or first, task=run.asked.task or task)
+    return msgspec.structs.replace(run, asked=asked)
+
+
 def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
     """What lies on the disk of an output, with its size and hash where its process could still say them."""
     found = tape.read(work, name, half)
@@ -116,7 +152,7 @@ def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
 
 def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) -> Event:
     said = session.notes(store.layout, run.run_id)
-    asked = run.asked
+    asked, root = run.asked, str(store.layout.root)
     event = Event(
         ts=timestamp(store.clock()),
         run_id=run.run_id,
@@ -127,14 +163,18 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) ->
         started=run.started,
         seconds=_seconds(run.started, ending.at),
         inputs=[item for note in said for item in note.inputs],
-        tool_calls=[item for note in said for item in note.tool_calls],
+        tool_calls=[*noted.calls(root, run.run_id), *(item for note in said for item in note.tool_calls)],
         outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
             :_MOST_OUTPUTS
         ],
         exit_status=ending.code,
         derived_facts=[item for note in said for item in note.derived_facts],
         next_actions=[item for note in said for item in note.next_actions],
-        receipts=[*asked.receipts, *(item for note in said for item in note.receipts)],
+        receipts=[
+            *asked.receipts,
+            *noted.receipts(root, run.run_id),
+            *(item for note in said for item in note.receipts),
+        ],
         summary=_last(note.summary for note in said),
         layer=_last(note.layer for note in said),
         systemic_scale=_last(note.systemic_scale for note in said),

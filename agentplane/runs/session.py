@@ -61,6 +61,27 @@ class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     """Size and hash of each output in full."""
 
 
+class Given(msgspec.Struct, frozen=True):
+    """What memory a session was given last; the receipt of it is in what was noted."""
+
+    revision: str
+    at: str
+    sha256: str
+    """Of the pack's text."""
+
+
+class ToolSession(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The session of a coding tool whose hooks opened the run. With this the session can be named and resumed."""
+
+    id: str = ""
+    """The tool's own id of it; empty where the tool says none."""
+    transcript: str = ""
+    """Where the tool writes down what was said."""
+    source: str = ""
+    """How it began: `startup`, `resume`, `clear` and what else the tool says."""
+    given: Given | None = None
+
+
 class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     run_id: str
     started: str
@@ -74,6 +95,8 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     before: Git = Git()
     ending: Ending | None = None
     """Where the run ended and could not be sealed at once."""
+    session: ToolSession | None = None
+    """Where a tool's hooks opened it; `asked.cwd` is where the tool works."""
 
 
 _codec = msgspec.json.Decoder(OpenRun)
@@ -109,6 +132,24 @@ def begin(
     opened = msgspec.structs.replace(opened, before=seen)
     keep(layout, opened)
     return opened
+
+
+def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
+    """Adds to a run that a hook opened what takes longer to look up: git, the environment."""
+    layout, settings = store.layout, store.settings().runs
+    sharing.keep(layout, settings)
+    seen = surroundings.look(layout.project, work(layout, run_id), layout.root.name, settings.keep_free)
+    with claimed(layout, run_id) as ours:
+        opened = load(layout, run_id)
+        if not ours or opened is None:
+            return
+        kept = surroundings.environment(variables, settings.environment)
+        revision = opened.revision or store.snapshot().ledger.revision()
+        asked = _masked(opened.asked)
+        keep(
+            layout,
+            msgspec.structs.replace(opened, before=seen, environment=kept, revision=revision, asked=asked),
+        )
 
 
 def make_folders(layout: Layout, run_id: str) -> None:

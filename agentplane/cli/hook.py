@@ -1,0 +1,394 @@
+"""`agentplane hook EVENT --tool T`: what the hooks of coding tools call.
+
+A hook stands between a person and the tool. It never fails: whatever happens, the exit code is 0 and the answer is one
+that the tool takes; what went wrong stands in the plane's cache, for `doctor`. And it is quick: where nothing has
+changed, it loads no library. What takes longer is done by a process of its own after the answer.
+"""
+
+import os
+
+from agentplane.plane import stamp
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from agentplane.api import Plane
+    from agentplane.runs.opening import Session
+    from agentplane.tools.answers import Answer
+    from agentplane.tools.dialects import Call, Dialect
+
+_SECONDS = 4
+"""After so long the tool gets an empty answer, and the rest is done without it."""
+_AFTERWARDS = 120
+_FOR_THE_END = 1.0
+"""Seconds that the end of a session is waited for: some tools give their hooks one and a half then."""
+_LARGEST = 16 << 20
+_SOME_WORK = 5
+"""Calls of its own tools after which a session is asked."""
+_QUESTION = (
+    "One question before you stop, asked once per session by agentplane, this project's reviewed memory. Did this "
+    "session settle or find out something that later sessions should know: a decision and its reason, an invariant, "
+    "an assumption, a fact with evidence? If so, propose each with the MCP tool `propose` of agentplane, or with "
+    '`agentplane propose --type decision "..." --rationale "..."`. People review every proposal; what the memory has '
+    "already, and what only matters today, is not worth one. If there is nothing, say so in one short sentence and stop."
+)
+
+
+def answer(words: list[str], plane: str | None = None) -> None:
+    """Answers a tool on standard output. Raises nothing."""
+    _keep_streams_apart()
+    hook = _Hook(words, plane)
+    _limit(_SECONDS, hook.is_too_long)
+    try:
+        told = hook.run()
+    except Exception as error:  # noqa: BLE001 -- nothing of ours may reach the tool
+        hook.failed(error)
+        told = hook.empty
+    hook.say(told)
+    _limit(0, None)
+    for work in hook.later:
+        _afterwards(hook, work)
+
+
+class _Hook:
+    """One call. `later` is what is done after the answer."""
+
+    def __init__(self, words: list[str], plane: str | None) -> None:
+        self.event, self.tool = _told(words)
+        self.plane = plane or os.environ.get("AGENTPLANE_PLANE")
+        self.root: str | None = None
+        self.empty = "{}"
+        self.said = False
+        self.later: list[Callable[[], None]] = []
+
+    def run(self) -> str:
+        from agentplane.tools.dialects import DIALECTS, EVENTS, Call
+
+        dialect = DIALECTS.get(self.tool)
+        data = _input()
+        if dialect is None or self.event not in EVENTS:
+            known = ", ".join(EVENTS if dialect else DIALECTS)
+            _grumble(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
+            return self.empty
+        self.empty = dialect.empty
+        try:
+            call = Call(data)
+        except ValueError as error:
+            self.root = _root(self.plane, os.getcwd())
+            self.failed(error)
+            return self.empty
+        folder = os.environ.get(dialect.folder, "") or call.folder or os.getcwd()
+        self.root = _root(self.plane, folder)
+        if self.root is None:
+            return self.empty
+        return _Answering(self, self.root, dialect, call, folder).of(self.event)
+
+    def say(self, text: str) -> None:
+        if self.said:
+            return
+        self.said = True
+        rest = text.encode(errors="replace")
+        try:
+            while rest:
+                rest = rest[os.write(1, rest) :]
+        except OSError:  # nobody reads it
+            pass
+
+    def failed(self, error: BaseException | str) -> None:
+        if self.root is not None:
+            from agentplane.tools import hook_log
+
+            what = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+            hook_log.note(self.root, self.event, self.tool, what)
+
+    def is_too_long(self, _signal: int, _frame: "FrameType | None") -> None:
+        """Lets the tool go on. What was begun is finished without it, so that it is there the next time."""
+        self.say(self.empty)
+        self.failed(f"took longer than {_SECONDS} seconds")
+        if self.event != "session-start" or os.fork():
+            os._exit(0)
+        _detach()
+
+
+class _Answering:
+    """The answer to one event, in the plane `root`."""
+
+    def __init__(self, hook: _Hook, root: str, dialect: "Dialect", call: "Call", folder: str) -> None:
+        self.hook, self.root, self.dialect, self.call, self.folder = hook, root, dialect, call, folder
+        self.around = os.environ.get("AGENTPLANE_RUN_ID", "")
+        """The run of `agentplane run`, whose part this is."""
+
+    def of(self, event: str) -> str:
+        if event == "session-start":
+            return self.start()
+        if event == "stop":
+            return self.stop()
+        if event == "prompt":
+            self.prompt()
+        elif event == "tool":
+            self.note_call()
+        elif event == "session-end":
+            self.end()
+        return self.dialect.empty
+
+    def start(self) -> str:
+        given = None
+        if self.dialect.context:
+            try:
+                given = self._memory()
+            except Exception as error:  # noqa: BLE001 -- the run is opened all the same
+                self.hook.failed(error)
+        try:
+            self._open(given)
+        except Exception as error:  # noqa: BLE001 -- the session gets its memory all the same
+            self.hook.failed(error)
+        from agentplane.tools import dialects
+
+        return dialects.with_context(self.dialect, given.text) if given else self.dialect.empty
+
+    def prompt(self) -> None:
+        from agentplane.runs import noted
+
+        run_id = self._run() or self._begin(None)
+        if text := self.call.prompt:
+            noted.prompt(self.root, run_id, text)
+
+    def note_call(self) -> None:
+        from agentplane.runs import noted
+
+        run_id = self._run()
+        name, path = self.call.called
+        if run_id and name:
+            project = os.path.join(os.path.dirname(self.root), "")
+            noted.call(self.root, run_id, name, path.removeprefix(project))
+
+    def stop(self) -> str:
+        from agentplane.runs import noted
+        from agentplane.tools import dialects
+
+        if not self.dialect.ask or not self.call.is_final:
+            return self.dialect.empty
+        run_id = self._run()
+        if run_id is None or noted.was_asked(self.root, run_id):
+            return self.dialect.empty
+        if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
+            return self.dialect.empty
+        wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
+        return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
+
+    def end(self) -> None:
+        """Seals the run. The tool waits a moment for it; what takes longer is finished after it has gone."""
+        run_id = None if self._around() else self._run()
+        if run_id is None:
+            return
+        reason = self.call.reason
+        words = f"The session ended ({reason})" if reason else "The session ended"
+        child = _fork(self.hook, lambda: _seal(self.root, self.hook.tool, run_id, words, self.dialect))
+        _wait(child, _FOR_THE_END)
+
+    def _memory(self) -> "Answer":
+        from agentplane.tools import answers
+
+        task = os.environ.get("AGENTPLANE_TASK") or None
+        found = answers.kept(self.root, self.dialect, task)
+        return found or answers.make(_opened(self.root, self.hook.tool).store, self.dialect, task)
+
+    def _open(self, given: "Answer | None") -> None:
+        """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
+        from agentplane.runs import noted, opening
+
+        run_id = self._around()
+        if run_id is None:
+            session = self._session()
+            goes_on = session.source in ("resume", "compact")
+            found = opening.find(self.root, session, new=not goes_on)
+            if found is None and goes_on:
+                found = opening.of_process(self.root, session)
+            if found is not None and opening.is_gone(found) and not session.owns(found):
+                found = (
+                    None  # an earlier process of this session was killed: its run is sealed as it was left
+                )
+            if found is None:
+                run_id = self._begin(given)
+            else:
+                run_id = str(found["run_id"])
+                told = {
+                    "id": session.id,
+                    "transcript": session.transcript,
+                    "given": given.given if given else None,
+                }
+                opening.change(
+                    self.root, run_id, session={key: value for key, value in told.items() if value}
+                )
+                opening.point(self.root, session, run_id)
+        if given is not None:
+            noted.receipt(self.root, run_id, given.receipt)
+
+    def _begin(self, given: "Answer | None") -> str:
+        from agentplane.runs import opening
+
+        task = os.environ.get("AGENTPLANE_TASK") or None
+        run_id = opening.begin(self.root, self._session(), given.given if given else None, task)
+        self.hook.later.append(lambda: _complete(self.root, self.hook.tool, run_id))
+        return run_id
+
+    def _run(self) -> str | None:
+        """The id of the run that this call belongs to."""
+        from agentplane.runs import opening
+
+        if run_id := self._around():
+            return run_id
+        session = self._session()
+        found = opening.find(self.root, session)
+        if found is None:
+            return None
+        run_id = str(found["run_id"])
+        if not session.owns(found) and opening.is_gone(found):
+            opening.change(self.root, run_id, pid=session.pid, born=session.born)
+        return run_id
+
+    def _around(self) -> str | None:
+        from agentplane.runs import opening
+
+        return self.around if self.around and opening.named(self.root, self.around) else None
+
+    def _session(self) -> "Session":
+        from agentplane.runs.opening import Session, owner
+
+        call = self.call
+        return Session(
+            self.hook.tool, call.session, owner(os.getpid()), self.folder, call.source, call.transcript
+        )
+
+
+def _told(words: list[str]) -> tuple[str, str]:
+    """The event and the tool that a command line names."""
+    tool, rest, expected = "", [], False
+    for word in words:
+        if expected:
+            tool, expected = word, False
+        elif word == "--tool":
+            expected = True
+        elif word.startswith("--tool="):
+            tool = word.removeprefix("--tool=")
+        else:
+            rest.append(word)
+    return (rest[0] if rest else ""), tool
+
+
+def _root(named: str | None, folder: str) -> str | None:
+    """The plane of a folder; None where there is none, or one that is no real folder or another program's."""
+    found = named or stamp.folder_of(os.path.abspath(folder))
+    if named and not os.path.isdir(os.path.join(named, "memory")):
+        found = os.path.join(named, stamp.FOLDER)
+    if (
+        found is None
+        or os.path.islink(found)
+        or not os.path.isfile(os.path.join(found, "memory", "log.jsonl"))
+    ):
+        return None
+    return os.path.realpath(found)
+
+
+def _input() -> bytes:
+    """What the tool says. All of it is read, also what is too much: a tool may fail where nobody reads on."""
+    if os.isatty(0):
+        return b""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while block := os.read(0, 1 << 16):
+            size += len(block)
+            if size <= _LARGEST:
+                parts.append(block)
+    except OSError:
+        pass
+    return b"".join(parts) if size <= _LARGEST else b""
+
+
+def _keep_streams_apart() -> None:
+    """Where a standard stream is closed, the next file that is opened would get its number."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _limit(seconds: int, then: "Callable[[int, FrameType | None], None] | None") -> None:
+    import signal
+
+    signal.signal(signal.SIGALRM, then or signal.SIG_DFL)
+    signal.alarm(seconds)
+
+
+def _grumble(what: str) -> None:
+    line = f"agentplane hook: {what}\n".encode()
+    try:
+        os.write(2, line)
+    except OSError:
+        return
+
+
+def _opened(root: str, tool: str) -> "Plane":
+    from agentplane.api import open_plane
+
+    return open_plane(root, channel="hook", actor=tool)
+
+
+def _complete(root: str, tool: str, run_id: str) -> None:
+    """Writes down what a new run starts from, and seals what sessions left whose tool is gone."""
+    from agentplane.runs import opening
+
+    plane = _opened(root, tool)
+    plane.take_up(run_id)
+    opening.tidy(root)
+
+
+def _seal(root: str, tool: str, run_id: str, words: str, dialect: "Dialect") -> None:
+    from agentplane.runs import opening
+    from agentplane.tools import answers
+
+    plane = _opened(root, tool)
+    plane.end_session(run_id, words)
+    opening.tidy(root)
+    if dialect.context:
+        answers.make(plane.store, dialect, None)
+
+
+def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:
+    _fork(hook, work)
+
+
+def _fork(hook: _Hook, work: "Callable[[], None]") -> int:
+    """Does something in a process of its own, which outlives the tool and holds nothing of it open."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        _detach()
+        work()
+    except Exception as error:  # noqa: BLE001 -- there is nobody to tell but the log
+        hook.failed(error)
+    finally:
+        os._exit(0)
+
+
+def _detach() -> None:
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    _limit(_AFTERWARDS, None)
+
+
+def _wait(child: int, seconds: float) -> None:
+    import time
+
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.01)

@@ -1,0 +1,142 @@
+"""What hooks note of a session while it goes on, and what is made of it when its run is sealed.
+
+Written with nothing loaded but os and json. The first prompt is kept; of tool calls only their names and paths, of
+which a thousand are the same dozen, so that sealing counts them.
+"""
+
+import json
+import os
+
+from agentplane.runs.opening import RUNS, WORK, read
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+CALLS, PROMPT, ASKED = "calls.jsonl", "prompt", "asked"
+_MOST_CALLS = 400_000
+_MOST_PROMPT = 20_000
+_MOST_PATH = 400
+_MOST_NAMES = 300
+"""Different tools and paths that a run names; of more, only how many."""
+_TITLE = 80
+
+
+def call(root: str, run_id: str, tool: str, path: str) -> None:
+    """Notes a call of one of the tool's own tools. Few bytes at once: lines of processes don't mix."""
+    said = {"tool": _clean(tool[:80], name=True)} | (
+        {"path": _clean(path[:_MOST_PATH], name=True)} if path else {}
+    )
+    _append(root, run_id, CALLS, json.dumps(said).encode() + b"\n")
+
+
+def receipt(root: str, run_id: str, made: "dict[str, Any]") -> None:
+    """Notes what memory the session was given."""
+    _append(root, run_id, CALLS, json.dumps({"receipt": made}).encode() + b"\n")
+
+
+def prompt(root: str, run_id: str, text: str) -> None:
+    """Keeps what was asked first; of what follows nothing."""
+    try:
+        fd = os.open(_path(root, run_id, PROMPT), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return
+    with open(fd, "wb") as file:
+        file.write(_clean(text[:_MOST_PROMPT]).encode(errors="replace"))
+
+
+def first_time(root: str, run_id: str) -> bool:
+    """Whether this is the first that asks; of two at once only one is."""
+    try:
+        os.close(
+            os.open(_path(root, run_id, ASKED), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        )
+    except FileExistsError:
+        return False
+    return True
+
+
+def was_asked(root: str, run_id: str) -> bool:
+    return os.path.lexists(_path(root, run_id, ASKED))
+
+
+def count(root: str, run_id: str) -> int:
+    """How many calls were noted."""
+    return sum("tool" in said for said in _lines(root, run_id))
+
+
+def calls(root: str, run_id: str) -> "list[dict[str, Any]]":
+    """The calls by tool and path, in the order of their first time, each with how often."""
+    times: dict[tuple[str, str], int] = {}
+    for said in _lines(root, run_id):
+        tool, path = said.get("tool"), said.get("path", "")
+        if isinstance(tool, str) and isinstance(path, str):
+            times[tool, path] = times.get((tool, path), 0) + 1
+    rows = [_row(tool, path, number) for (tool, path), number in times.items()]
+    more = [{"more": len(rows) - _MOST_NAMES}] if len(rows) > _MOST_NAMES else []
+    return rows[:_MOST_NAMES] + more
+
+
+def receipts(root: str, run_id: str) -> "list[Any]":
+    return [said["receipt"] for said in _lines(root, run_id) if isinstance(said.get("receipt"), dict)]
+
+
+def prompt_of(root: str, run_id: str) -> str | None:
+    try:
+        return read(_path(root, run_id, PROMPT)).decode(errors="replace") or None
+    except OSError:
+        return None
+
+
+def title(text: str) -> str | None:
+    """The first line of a prompt, as the task of a run."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    words = " ".join(line.split())
+    return (words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…") or None
+
+
+def _row(tool: str, path: str, number: int) -> "dict[str, Any]":
+    row: dict[str, Any] = {"tool": tool}
+    return row | ({"path": path} if path else {}) | ({"times": number} if number > 1 else {})
+
+
+def _lines(root: str, run_id: str) -> "Iterator[dict[str, Any]]":
+    try:
+        data = read(_path(root, run_id, CALLS))
+    except OSError:
+        return
+    for line in data.split(b"\n"):
+        try:
+            said = json.loads(line) if line else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(said, dict):
+            yield said
+
+
+def _append(root: str, run_id: str, name: str, line: bytes) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = os.open(_path(root, run_id, name), flags, 0o600)
+    try:
+        if os.fstat(fd).st_size + len(line) <= _MOST_CALLS:
+            os.write(fd, line)
+    finally:
+        os.close(fd)
+
+
+def _clean(text: str, *, name: bool = False) -> str:
+    """The text without secrets. Looking closely takes a while to load, so it is done where one could be."""
+    from agentplane.review import worth
+
+    if not (worth.NAME if name else worth.LINE).search(text.encode(errors="replace")):
+        return text
+    from agentplane.review.masks import masked_text
+
+    return masked_text(text)
+
+
+def _path(root: str, run_id: str, name: str) -> str:
+    return os.path.join(root, RUNS, run_id, WORK, name)

@@ -1,0 +1,288 @@
+"""Runs of sessions, opened and found by the hooks of tools, with nothing loaded but os and json.
+
+A hook stands between a person and the tool, so it may cost little more than the start of Python. What takes longer
+(git, the environment, masking) `session.complete` adds in the background. The form of the marker is session.OpenRun.
+"""
+
+import json
+import os
+import time
+from itertools import islice
+
+from agentplane.plane import processes
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+RUNS, WORK, MARKER = "runs", "work", "open.json"
+"""`capsule` says what these are; this module is kept from importing it."""
+INDEX = os.path.join("cache", "sessions")
+"""Which run is which session's, so that a hook need not look through all runs. A hint: the marker decides."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_LARGEST = 1 << 20
+_MOST = 500
+"""Open runs that are looked through where the hint is gone, from the newest on."""
+_NEAR = 2.0
+_SHELLS = (
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "fish",
+    "ksh",
+    "ash",
+    "mksh",
+    "csh",
+    "tcsh",
+    "busybox",
+    "nu",
+    "pwsh",
+    "xonsh",
+)
+_LAUNCHERS = (
+    "env",
+    "uv",
+    "uvx",
+    "pipx",
+    "timeout",
+    "nice",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "direnv",
+    "mise",
+    "sudo",
+)
+
+
+class Session:
+    """A session as a hook sees it. `pid` and `born` are those of the tool's own process."""
+
+    __slots__ = ("born", "cwd", "id", "pid", "source", "tool", "transcript")
+
+    def __init__(
+        self, tool: str, id_: str, pid: int, cwd: str, source: str = "", transcript: str = ""
+    ) -> None:
+        self.tool, self.id, self.pid, self.cwd = tool, id_, pid, cwd
+        self.source, self.transcript = source, transcript
+        self.born = processes.born(pid)
+
+    @property
+    def key(self) -> str:
+        """What names it among all sessions here: the tool's id, or the process of a tool that says none."""
+        import zlib
+
+        told = self.id or f"{self.pid}-{self.born}"
+        plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in told[:60])
+        return f"{self.tool}-{plain}-{zlib.crc32(told.encode(errors='replace')):08x}"
+
+    def has(self, marker: "dict[str, Any]") -> bool:
+        """Whether an open run is that of this session."""
+        told = marker.get("session")
+        if not isinstance(told, dict) or marker.get("asked", {}).get("tool") != self.tool:
+            return False
+        return told.get("id", "") == self.id and (bool(self.id) or self.owns(marker))
+
+    def owns(self, marker: "dict[str, Any]") -> bool:
+        return int(marker["pid"]) == self.pid and abs(float(marker["born"]) - self.born) < _NEAR
+
+
+def owner(pid: int) -> int:
+    """The process that a hook works for: the nearest one above it that does more than start others."""
+    for ancestor in processes.ancestors(pid):
+        if processes.name(ancestor) not in (*_SHELLS, *_LAUNCHERS):
+            return ancestor
+    return os.getppid()
+
+
+def named(root: str, run_id: str) -> "dict[str, Any] | None":
+    """The marker of an open run; None where it is none."""
+    head, dash, tail = run_id.partition("-")
+    if not (dash and len(head) == 16 and head.isalnum() and tail.isalnum() and run_id.isascii()):
+        return None
+    try:
+        _must_be_folders(root, RUNS, run_id, WORK)
+        marker = json.loads(read(os.path.join(root, RUNS, run_id, WORK, MARKER)))
+        fits = marker["run_id"] == run_id and float(marker["born"]) >= 0 and int(marker["pid"]) >= 0
+        return marker if fits and isinstance(marker.get("asked"), dict) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def find(root: str, session: Session, *, new: bool = False) -> "dict[str, Any] | None":
+    """The open run of a session; `new`: it has just begun, so that what nothing points to is not looked for."""
+    try:
+        told = os.fsdecode(read(os.path.join(root, INDEX, session.key)))
+    except OSError:
+        told = ""
+    marker = named(root, told)
+    if marker is not None and session.has(marker):
+        return marker
+    for run_id in () if new else _newest(root):
+        marker = named(root, run_id)
+        if marker is not None and session.has(marker):
+            return marker
+    return None
+
+
+def of_process(root: str, session: Session) -> "dict[str, Any] | None":
+    """The open run of the process that this session runs in, whatever the session was called then."""
+    mine = [found for run_id in _indexed(root) if (found := named(root, run_id)) and session.owns(found)]
+    mine = [found for found in mine if found["asked"].get("tool") == session.tool and "session" in found]
+    return max(mine, key=lambda found: str(found.get("started")), default=None)
+
+
+def around(root: str, pid: int) -> str | None:
+    """The id of the run of another tool that started this process."""
+    ancestors = set(processes.ancestors(pid))
+    for run_id in _indexed(root):
+        found = named(root, run_id)
+        if found and found["pid"] in ancestors and abs(processes.born(found["pid"]) - found["born"]) < _NEAR:
+            return run_id
+    return None
+
+
+def begin(root: str, session: Session, given: "dict[str, str] | None", task: str | None) -> str:
+    """Opens a run for a session. Returns its id."""
+    now = time.time()
+    tail = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
+    run_id = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(now))}-{tail}"
+    asked = {
+        "cwd": session.cwd,
+        "tool": session.tool,
+        "task": task,
+        "parent_run_id": around(root, session.pid),
+    }
+    told = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
+    marker = {
+        "run_id": run_id,
+        "started": instant(now),
+        "pid": session.pid,
+        "born": session.born,
+        "asked": {key: value for key, value in asked.items() if value},
+        "actor": session.tool,
+        "revision": given["revision"] if given else "",
+        "environment": {},
+        "session": {key: value for key, value in told.items() if value},
+    }
+    _must_be_folders(root)
+    for part in (RUNS, f"{RUNS}/{run_id}", f"{RUNS}/{run_id}/{WORK}"):
+        try:
+            os.mkdir(os.path.join(root, part))
+        except FileExistsError:
+            _must_be_folders(root, part)
+    write(os.path.join(root, RUNS, run_id, WORK, MARKER), _encoded(marker))
+    point(root, session, run_id)
+    return run_id
+
+
+def change(root: str, run_id: str, **fields: object) -> None:
+    """Changes fields of an open run's marker; those of `session` singly. Another process may be at it as well."""
+    import fcntl
+
+    work = os.path.join(root, RUNS, run_id, WORK)
+    fd = os.open(work, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        marker = named(root, run_id)
+        if marker is None:
+            return
+        told = fields.pop("session", None)
+        if isinstance(told, dict):
+            marker["session"] = {**marker.get("session", {}), **told}
+        write(os.path.join(work, MARKER), _encoded({**marker, **fields}))
+    finally:
+        os.close(fd)
+
+
+def point(root: str, session: Session, run_id: str) -> None:
+    """Notes which run is the session's. Without that it takes longer to find."""
+    try:
+        _must_be_folders(root)
+        for part in (os.path.dirname(INDEX), INDEX):
+            try:
+                os.mkdir(os.path.join(root, part))
+            except FileExistsError:
+                _must_be_folders(root, part)
+        write(os.path.join(root, INDEX, session.key), run_id.encode())
+    except OSError:
+        pass
+
+
+def is_gone(marker: "dict[str, Any]") -> bool:
+    """Whether the process of an open run has ended."""
+    return abs(processes.born(int(marker["pid"])) - float(marker["born"])) >= _NEAR
+
+
+def tidy(root: str) -> None:
+    """Takes the hints to runs away that are open no more."""
+    try:
+        for name in os.listdir(os.path.join(root, INDEX)):
+            path = os.path.join(root, INDEX, name)
+            if named(root, read(path).decode(errors="replace")) is None:
+                os.unlink(path)
+    except OSError:
+        pass
+
+
+def instant(moment: float) -> str:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment))
+    return f"{whole}.{int(moment % 1 * 1000):03d}Z"
+
+
+def read(path: str) -> bytes:
+    """A small plain file. Without O_NONBLOCK a FIFO in its place would hang the tool."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        return file.read(_LARGEST)
+
+
+def write(path: str, data: bytes) -> None:
+    """Whole or not at all, under a name that `text.files` knows for a left-over where we are killed."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+        os.replace(temp, path)
+    except BaseException:
+        os.unlink(temp)
+        raise
+
+
+def _encoded(marker: "dict[str, Any]") -> bytes:
+    return json.dumps(marker, separators=(",", ":")).encode()
+
+
+def _must_be_folders(root: str, *below: str) -> None:
+    """No link in a folder's place leads us out of the plane."""
+    import stat
+
+    path = root
+    for part in ("", *below):
+        path = os.path.join(path, part) if part else path
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise NotADirectoryError(20, "is no plain folder", path)
+
+
+def _indexed(root: str) -> "list[str]":
+    """The ids of runs that sessions have here, as far as it was noted."""
+    folder = os.path.join(root, INDEX)
+    try:
+        return [read(os.path.join(folder, name)).decode(errors="replace") for name in os.listdir(folder)]
+    except OSError:
+        return []
+
+
+def _newest(root: str) -> "list[str]":
+    try:
+        names = sorted(os.listdir(os.path.join(root, RUNS)), reverse=True)
+    except OSError:
+        return []
+    markers = ((name, os.path.join(root, RUNS, name, WORK, MARKER)) for name in names)
+    return list(islice((name for name, marker in markers if os.path.lexists(marker)), _MOST))

@@ -1,0 +1,107 @@
+"""The memory that a session is given when it starts: kept as it was made last, for as long as nothing has changed.
+
+What is kept is believed under the same stamp as the badge's counts: times, sizes and inodes of the files that it was
+made from, which whoever made a repository elsewhere cannot know. Reading it loads nothing but os and json.
+"""
+
+import json
+import os
+import time
+
+from agentplane.plane import stamp
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agentplane.plane.store import Store
+    from agentplane.tools.dialects import Dialect
+
+_FOLDER = "packs"
+_LARGEST = 1 << 20
+_MOST = 40
+_NAMED = 100
+"""Ids of entries that a receipt names; of more, only how many."""
+
+
+class Answer:
+    """The memory as text, and the receipt of it."""
+
+    __slots__ = ("receipt", "text")
+
+    def __init__(self, text: str, receipt: "dict[str, Any]") -> None:
+        self.text, self.receipt = text, receipt
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the marker of an open run says of it."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {"revision": self.receipt["revision"], "at": now, "sha256": self.receipt["sha256"]}
+
+
+def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
+    """What was made last, if it is what would be made now."""
+    path = os.path.join(root, "cache", _FOLDER, _name(dialect, task))
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(fd, "rb") as file:
+            found = json.loads(file.read(_LARGEST))
+        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
+            return Answer(str(found["text"]), dict(found["receipt"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None
+
+
+def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
+    """Makes it, and keeps it unless a file has changed meanwhile."""
+    from agentplane.context import active, pack
+    from agentplane.context.choose import Ask
+    from agentplane.memory.shelf import Memory
+    from agentplane.plane import cache
+
+    root = str(store.layout.root)
+    before = stamp.of(root)
+    ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
+    made = pack.make(active.sources(Memory(store.snapshot()), ask, store.clock().date()), ask)
+    told = made.receipt
+    reasons = [cut.why for cut in told.cut]
+    receipt: dict[str, Any] = {
+        "kind": "pack",
+        "revision": told.revision,
+        "sha256": told.sha256,
+        "budget": f"{told.budget} {dialect.measure}",
+        "given": [given.id for given in told.given][:_NAMED],
+        "given_in_all": len(told.given),
+        "cut": {why: reasons.count(why) for why in sorted(set(reasons))},
+    }
+    answer = Answer(made.text, receipt)
+    if stamp.of(root) == before:
+        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        folder = store.layout.cache / _FOLDER
+        if folder.is_dir() and not folder.is_symlink() and len(names := os.listdir(folder)) >= _MOST:
+            os.unlink(folder / names[0])
+        cache.save_plain(store.layout, f"{_FOLDER}/{_name(dialect, task)}", json.dumps(data).encode())
+    return answer
+
+
+def _for(dialect: "Dialect", task: str | None) -> list[object]:
+    """What else the text depends on: entries end on a day, and another version may write it otherwise."""
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    return [_program(), day, dialect.budget, dialect.measure, task]
+
+
+def _program() -> list[int]:
+    """Times and sizes of the modules that write it: they are others after an upgrade."""
+    room = os.path.join(os.path.dirname(os.path.dirname(__file__)), "context")
+    found = [os.stat(os.path.join(room, name)) for name in ("active.py", "choose.py", "pack.py")]
+    return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
+
+
+def _name(dialect: "Dialect", task: str | None) -> str:
+    import zlib
+
+    name = f"{dialect.measure}-{dialect.budget}"
+    return name if task is None else f"{name}-{zlib.crc32(task.encode(errors='replace')):08x}"

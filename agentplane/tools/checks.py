@@ -1,0 +1,42 @@
+"""What can be wrong with the tools' part: hooks that failed."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from agentplane.findings import Finding
+from agentplane.plane import cache
+from agentplane.plane.store import Store
+from agentplane.text.visible import one_line
+from agentplane.tools import hook_log
+
+
+_RECENT = timedelta(days=3)
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """Calls of hooks that failed in the last days. Each was answered with nothing, so nobody noticed."""
+    data = cache.load_plain(store.layout, hook_log.NAME) or b""
+    since = store.clock() - _RECENT
+    rows = [row for line in data.decode(errors="replace").splitlines() if (row := _row(line, since))]
+    if not rows:
+        return
+    event, tool, what = rows[-1]
+    calls = "a call of a hook" if len(rows) == 1 else f"{len(rows)} calls of hooks"
+    last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
+    yield Finding(
+        "warning",
+        store.layout.shown(f"cache/{hook_log.NAME}"),
+        f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}",
+        "mend what it names; delete this file when that is done.",
+    )
+
+
+def _row(line: str, since: datetime) -> tuple[str, str, str] | None:
+    at, _, rest = line.partition("\t")
+    fields = rest.split("\t", 2)
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    recent = moment.tzinfo is not None and moment >= since
+    return (fields[0], fields[1], fields[2]) if recent and len(fields) == 3 else None

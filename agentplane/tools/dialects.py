@@ -1,0 +1,190 @@
+"""What each tool tells its hooks and what it takes for an answer. Loads nothing but json: a hook has no time.
+
+A tool whose form could not be confirmed for something is given an empty answer there: no answer is better than
+one that it takes for something else.
+"""
+
+import json
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+EVENTS = ("session-start", "prompt", "tool", "compact", "stop", "session-end")
+
+
+class Dialect:
+    """One tool's forms. Plain attributes: classes of typing and dataclasses take longer to load than all this."""
+
+    __slots__ = ("ask", "budget", "context", "empty", "folder", "measure", "tool")
+
+    def __init__(
+        self,
+        tool: str,
+        context: str = "",
+        ask: str = "",
+        empty: str = "{}",
+        budget: int = 2400,
+        measure: "Literal['tokens', 'characters']" = "tokens",
+        folder: str = "",
+    ) -> None:
+        self.tool = tool
+        self.context = context
+        """The form in which it takes context at the start of a session; empty: it takes none there."""
+        self.ask = ask
+        """The form in which it can be asked something when it stops; empty: it cannot."""
+        self.empty = empty
+        """What tells it that there is nothing to say."""
+        self.budget = budget
+        self.measure = measure
+        """What its own limit is counted in."""
+        self.folder = folder
+        """The variable in which it tells its hooks the project's folder."""
+
+
+# Sizes: what the tool itself cuts off or spills to a file, else what does not crowd a small window.
+DIALECTS = {
+    dialect.tool: dialect
+    for dialect in (
+        Dialect("claude-code", "specific", "block", budget=10_000, measure="characters", folder="CLAUDE_PROJECT_DIR"),
+        Dialect("codex", "specific", "block", budget=2500),
+        # Its AfterAgent can only reject the answer that the person is waiting for.
+        Dialect("gemini-cli", "specific", folder="GEMINI_PROJECT_DIR"),
+        Dialect("cursor", "additional", "followup", folder="CURSOR_PROJECT_DIR"),
+        Dialect("qwen-code", "specific", "block", folder="QWEN_PROJECT_DIR"),
+        # Takes context in some versions only, and then repeats it before every prompt.
+        Dialect("copilot", ask="block"),
+        Dialect("windsurf", "specific", "block", folder="DEVIN_PROJECT_DIR"),
+        # Everything that a hook prints becomes context.
+        Dialect("kiro", "plain", empty=""),
+        Dialect("factory", "specific", "block", folder="FACTORY_PROJECT_DIR"),
+        Dialect("augment", ask="block", empty="", folder="AUGMENT_PROJECT_DIR"),
+        # Reads an answer at Stop only.
+        Dialect("goose", ask="block", empty=""),
+        Dialect("cline", "cline", empty='{"cancel": false}'),
+        Dialect("antigravity"),
+    )
+}  # fmt: skip
+
+
+def with_context(dialect: Dialect, text: str) -> str:
+    """The answer that gives a session its memory."""
+    if dialect.context == "specific":
+        told = {"hookEventName": "SessionStart", "additionalContext": text}
+        return json.dumps({"hookSpecificOutput": told})
+    if dialect.context == "additional":
+        return json.dumps({"additional_context": text})
+    if dialect.context == "cline":
+        return json.dumps({"cancel": False, "contextModification": text})
+    return text if dialect.context == "plain" else dialect.empty
+
+
+def with_question(dialect: Dialect, text: str) -> str:
+    """The answer that has the tool go on with a question."""
+    if dialect.ask == "block":
+        return json.dumps({"decision": "block", "reason": text})
+    return json.dumps({"followup_message": text}) if dialect.ask == "followup" else dialect.empty
+
+
+class Call:
+    """What a tool said on standard input. Anything may be in it, or nothing."""
+
+    __slots__ = ("said",)
+
+    def __init__(self, data: bytes) -> None:
+        """Raises ValueError where it is no JSON object; nothing at all is one without fields."""
+        try:
+            said = json.loads(data.decode("utf-8-sig", errors="replace")) if data.strip() else {}
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+        if not isinstance(said, dict):
+            raise ValueError("no JSON object")  # noqa: TRY004 -- one kind of error for all that is no call
+        self.said: dict[str, Any] = said
+
+    @property
+    def session(self) -> str:
+        """The tool's id of the session; empty where it says none."""
+        names = ("session_id", "sessionId", "conversation_id", "conversationId", "taskId", "trajectory_id")
+        return self._text(*names)[:200]
+
+    @property
+    def transcript(self) -> str:
+        return self._text("transcript_path", "transcriptPath")[:4000]
+
+    @property
+    def source(self) -> str:
+        return self._text("source")[:40]
+
+    @property
+    def reason(self) -> str:
+        """Why a session ended."""
+        return self._text("reason", "final_status", "stopReason")[:80]
+
+    @property
+    def folder(self) -> str:
+        """Where the tool works; empty where it does not say so."""
+        told = self._text("cwd", "working_dir", "workspaceRoot")
+        for name in ("workspace_roots", "workspaceRoots", "workspacePaths"):
+            found = self.said.get(name)
+            if not told and isinstance(found, list) and found and isinstance(found[0], str):
+                told = found[0]
+        return told
+
+    @property
+    def prompt(self) -> str:
+        asked = _inside(self.said, "userPromptSubmit").get("prompt")
+        first = _inside(_inside(self.said, "taskStart"), "taskMetadata").get("initialTask")
+        told = self._text("prompt", "message", "initialPrompt", "user_prompt")
+        return told or next((found for found in (asked, first) if isinstance(found, str)), "")
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """The name of the tool's tool that was called, and the path that it was called for, if any."""
+        call: dict[str, Any] = next(
+            (
+                found
+                for name in ("postToolUse", "preToolUse", "toolCall")
+                if (found := _inside(self.said, name))
+            ),
+            self.said,
+        )
+        given: object = next(
+            (call[key] for key in ("tool_input", "toolArgs", "parameters", "args", "input") if key in call),
+            {},
+        )
+        name = _first(call, "tool_name", "toolName", "name") or self._text("hook_event_name", "event")
+        return name, _first(_object(given), *_PATHS) or self._text("file_path")
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it stops by itself after work of its own: not because it was asked, told or broken off."""
+        if self.said.get("stop_hook_active") or self.said.get("loop_count"):
+            return False
+        return self._text("status") in ("", "completed", "success")
+
+    def _text(self, *names: str) -> str:
+        return _first(self.said, *names)
+
+
+_PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")
+
+
+def _first(fields: "dict[str, Any]", *names: str) -> str:
+    return next((found for name in names if isinstance(found := fields.get(name), str) and found), "")
+
+
+def _inside(fields: "dict[str, Any]", name: str) -> "dict[str, Any]":
+    found = fields.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _object(given: object) -> "dict[str, Any]":
+    """Some tools give the arguments as JSON in a text."""
+    if isinstance(given, str) and given.startswith("{"):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return {}
+    return given if isinstance(given, dict) else {}
