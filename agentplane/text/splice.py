@@ -40,8 +40,7 @@ def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
     """Adds a member to the object at a path, or without a key an item to the array there; makes what is missing."""
     root = jsonc.parse(text)
     depth = next(size for size in range(len(path), -1, -1) if node_at(root, path[:size]) is not None)
-    into = node_at(root, path[:depth])
-    assert into is not None
+    into = node_at(root, path[:depth]) or root
     whole: object = value
     wanted = [*path[depth:], *([] if key is None else [key])]
     if key is None and wanted:
@@ -97,12 +96,16 @@ def _insert(text: str, root: Node, into: Node, key: str | None, value: object) -
         at = last.end if last.comma is None else last.comma + 1
         return text[:at] + (f", {body}" if last.comma is None else f" {body},") + text[at:]
     body = newline + own + body
-    behind = _SAME_LINE.match(text, last.end if last.comma is None else last.comma + 1)
-    assert behind is not None
-    at = behind.end()
+    at = _past_same_line(text, last.end if last.comma is None else last.comma + 1)
     if last.comma is not None:
         return f"{text[:at]}{body},{text[at:]}"
     return f"{text[: last.end]},{text[last.end : at]}{body}{text[at:]}"
+
+
+def _past_same_line(text: str, at: int) -> int:
+    """Past the comments that stand behind something on its line."""
+    found = _SAME_LINE.match(text, at)
+    return found.end() if found else at
 
 
 def _member(key: str | None, value: object, indent: str | None, unit: str, newline: str) -> str:
@@ -188,11 +191,9 @@ def _cut(text: str, into: Node, place: int) -> str:
     child = into.children[place]
     before = child.start - (len(text[: child.start]) - len(text[: child.start].rstrip(" \t\r\n")))
     if child.comma is None:
-        if place == 0:
-            # Right behind the bracket there is no white space to take along.
+        comma = into.children[place - 1].comma if place else None
+        if comma is None:
             return text[:before] + text[child.end :]
-        comma = into.children[place - 1].comma
-        assert comma is not None
         return text[:comma] + text[comma + 1 : before] + text[child.end :]
     until = child.comma + 1
     if text[child.end : child.comma].strip():
