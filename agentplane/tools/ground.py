@@ -5,6 +5,7 @@ meanwhile.
 import difflib
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -81,6 +82,18 @@ def write(project: Path, change: Change) -> str:
     except AgentplaneError as error:
         return error.what
     return "" if done else "was changed by somebody else at this moment"
+
+
+def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict[str, str]]:
+    """Which files were written, and why others could not be."""
+    done, failed = [], {}
+    for change in changes:
+        why = write(project, change)
+        if why:
+            failed[change.path] = why
+        else:
+            done.append(change.path)
+    return done, failed
 
 
 def make_folders(project: Path, folder: Path) -> None:

@@ -42,17 +42,17 @@ def test_a_file_made_for_us_goes_with_us(place: Place) -> None:
     assert settings.without(later, [place]) is None
 
 
-@pytest.mark.parametrize("place", PLACES, ids=name_of)
 @pytest.mark.parametrize("path", WILD, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_files_as_projects_have_them_come_back_to_the_byte(path: Path, place: Place) -> None:
-    if place.toml != (path.suffix == ".toml") or (place.tool, place.part) == ("kiro", "hooks"):
-        pytest.skip("a file of another shape")
+def test_files_as_projects_have_them_come_back_to_the_byte(path: Path) -> None:
     data = path.read_bytes()
-    assert settings.state(data, place) == "absent"
-    made = settings.put(data, place)
-    assert settings.put(made, place) == made
-    assert settings.state(made, place) == "current"
-    assert settings.without(made, [place]) == data
+    # Kiro's file of hooks holds a list where the others hold an object.
+    fitting = [TOML_PLACE] if path.suffix == ".toml" else [one for one in JSON_PLACES if name_of(one) != "kiro hooks"]
+    for place in fitting:
+        assert settings.state(data, place) == "absent"
+        made = settings.put(data, place)
+        assert settings.put(made, place) == made
+        assert settings.state(made, place) == "current"
+        assert settings.without(made, [place]) == data
 
 
 @given(texts(), st.sampled_from(JSON_PLACES))
