@@ -110,7 +110,7 @@ TOOLS = (
         "codex", "Codex CLI", SHARED,
         programs=("codex",), marks=(".codex",), homes=(".codex",),
         hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
-        hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=3),
+        hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=10),
         mcp=Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
         resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",
