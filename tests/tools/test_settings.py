@@ -46,7 +46,11 @@ def test_a_file_made_for_us_goes_with_us(place: Place) -> None:
 def test_files_as_projects_have_them_come_back_to_the_byte(path: Path) -> None:
     data = path.read_bytes()
     # Kiro's file of hooks holds a list where the others hold an object.
-    fitting = [TOML_PLACE] if path.suffix == ".toml" else [one for one in JSON_PLACES if name_of(one) != "kiro hooks"]
+    fitting = (
+        [TOML_PLACE]
+        if path.suffix == ".toml"
+        else [one for one in JSON_PLACES if name_of(one) != "kiro hooks"]
+    )
     for place in fitting:
         assert settings.state(data, place) == "absent"
         made = settings.put(data, place)
@@ -115,11 +119,16 @@ def test_what_others_edit_meanwhile_stays(text: str, place: Place, data: st.Data
 def test_our_entries_are_what_the_tool_reads() -> None:
     hooks = json.loads(settings.put(None, place_of("claude-code", "hooks")))
     (group,) = hooks["hooks"]["SessionStart"]
-    assert group["hooks"][0]["command"].split("&& ")[1] == "agentplane hook session-start --tool claude-code || true"
+    assert (
+        group["hooks"][0]["command"].split("&& ")[1]
+        == "agentplane hook session-start --tool claude-code || true"
+    )
     server = json.loads(settings.put(None, place_of("claude-code", "mcp")))
     assert server["mcpServers"]["agentplane"] == {"type": "stdio", "command": "agentplane", "args": ["mcp", "--tool", "claude-code"]}  # fmt: skip
     codex = tomllib.loads(settings.put(None, place_of("codex", "mcp")).decode())
-    assert codex == {"mcp_servers": {"agentplane": {"command": "agentplane", "args": ["mcp", "--tool", "codex"]}}}
+    assert codex == {
+        "mcp_servers": {"agentplane": {"command": "agentplane", "args": ["mcp", "--tool", "codex"]}}
+    }
     cursor = json.loads(settings.put(None, place_of("cursor", "hooks")))
     assert cursor["version"] == 1
     assert "agentplane hook stop --tool cursor" in cursor["hooks"]["stop"][0]["command"]
