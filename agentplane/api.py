@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from agentplane.runs.session import Asked
     from agentplane.runs.wrap import Ran
     from agentplane.tools.deliver import Delivered
-    from agentplane.tools.sync import Standing
+    from agentplane.tools.ground import Change
+    from agentplane.tools.room import Packs
+    from agentplane.tools.sync import Standing, Synced
     from agentplane.tools.table import Tool
+    from agentplane.tools.wire import Wired, Wiring
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
@@ -61,14 +64,6 @@ class Promoted(msgspec.Struct, frozen=True):
 
     id: str
     approved: bool
-
-
-class Synced(msgspec.Struct, frozen=True):
-    written: tuple[str, ...]
-    proposed: tuple[str, ...]
-    """Candidates that were made of lines which somebody had written into a block."""
-    kept: dict[str, str]
-    """Files that stay as they are, and why."""
 
 
 class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -396,25 +391,53 @@ class Plane:
         """How the files of these tools stand to a pack."""
         from agentplane.tools import sync
 
-        return sync.standings(self.layout.project, self.layout.root.name, tools, made)
+        return sync.standings(*self._ground, tools, self._packs(made))
 
-    def sync(self, tools: "Sequence[Tool]", made: "Pack") -> Synced:
-        """Writes a pack into the files of these tools. What was written into a block by others is proposed first;
-        where the gate refuses that, the file stays as it is.
+    def sync(self, tools: "Sequence[Tool]", made: "Pack") -> "Synced":
+        """Writes a pack into the files of these tools, each within its limit. What was written into a block by others
+        is proposed first; where the gate refuses that, the file stays as it is.
         """
         from agentplane.tools import sync
 
         self.write_pack(made)
-        proposed: list[str] = []
-        kept: dict[str, str] = {}
-        for standing in self.synced(tools, made):
-            try:
-                proposed += [self._propose_line(standing.path, line) for line in standing.added]
-            except AgentplaneError as error:
-                kept[standing.path] = error.what
-        free = [tool for tool in tools if tool.target.path not in kept]
-        written = sync.write(self.layout.project, self.layout.root.name, free, made)
-        return Synced(tuple(written), tuple(proposed), kept)
+        return sync.bring(*self._ground, tools, self._packs(made), self._propose_line)
+
+    def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
+        """How these tools are wired: the file they read, their hooks, their MCP server."""
+        from agentplane.tools import wire
+
+        return wire.wirings(*self._ground, tools, self._packs())
+
+    def rewiring(self, tools: "Sequence[Tool]", *, out: bool = False) -> "list[Change]":
+        """What `wire` would write, or `unwire`."""
+        from agentplane.tools import wire
+
+        if out:
+            return wire.removals(self.layout.project, tools)
+        return wire.changes(*self._ground, tools, self._packs())
+
+    def wire(self, tools: "Sequence[Tool]") -> "Wired":
+        """Brings the memory, our hooks and our MCP server into the files of these tools."""
+        from agentplane.tools import wire
+
+        packs = self._packs()
+        self.write_pack(packs.whole)
+        return wire.wire(*self._ground, tools, packs, self._propose_line)
+
+    def unwire(self, tools: "Sequence[Tool]") -> "Wired":
+        """Takes all that out again, and nothing else."""
+        from agentplane.tools import wire
+
+        return wire.unwire(self.layout.project, tools)
+
+    @property
+    def _ground(self) -> tuple[Path, str]:
+        return self.layout.project, self.layout.root.name
+
+    def _packs(self, whole: "Pack | None" = None) -> "Packs":
+        from agentplane.tools import room
+
+        return room.packs(self.memory, self._today(), whole)
 
     def _propose_line(self, path: str, line: str) -> str:
         why = f"It was written into the managed block of {path}."

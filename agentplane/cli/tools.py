@@ -9,34 +9,100 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import found, sync
+from agentplane.tools import entries, found, sync
+from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing
 from agentplane.tools.table import TOOLS, Tool
+from agentplane.tools.wire import Part, Wired, Wiring
 
 
 _LASTING = Ask(passing=False)
 _MARKS = {"current": "●", "old": "~", "absent": "○", "edited": "!", "blocked": "x"}
 
 
-@click.command()
+_PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
+
+
+@click.group(invoke_without_command=True)
 @json_option
-def tools_command(as_json: bool) -> None:
-    """The coding tools: which are used here, which file each reads, which revision that holds."""
-    plane = opened()
-    rows = found.look(plane.layout.project)
-    stands = {name: one for one in plane.synced(TOOLS, plane.pack(_LASTING)) for name in one.tools}
-    if as_json:
-        out.emit(
-            "tools",
-            revision=plane.status().revision,
-            tools=[_row(row, stands[row.tool.name]) for row in rows],
-        )
+@click.pass_context
+def tools_command(ctx: click.Context, as_json: bool) -> None:
+    """The coding tools: which are used here, and how each is wired: the file it reads, its hooks, its MCP server.
+
+    Without a command it lists them all.
+    """
+    if ctx.invoked_subcommand is not None:
         return
-    for row in sorted(rows, key=lambda row: not (row.in_project or row.installed)):
-        standing = stands[row.tool.name]
+    plane = opened()
+    rows = {row.tool.name: row for row in found.look(plane.layout.project)}
+    wirings = plane.wiring(TOOLS)
+    if as_json:
+        told = [_row(rows[one.tool.name], one) for one in wirings]
+        out.emit("tools", revision=plane.status().revision, tools=told)
+        return
+    for one in sorted(
+        wirings, key=lambda one: not (rows[one.tool.name].in_project or rows[one.tool.name].installed)
+    ):
+        row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        cells = [(row.tool.title, 22), (where, 9), (_said(standing), 25)]
-        out.line(out.row(cells, row.tool.target.path))
+        out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(map(_part_said, one.parts))))
+
+
+@tools_command.command("add")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.option(
+    "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
+)
+@json_option
+def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
+    """Wire tools: the memory, our hooks and our MCP server go into their files of this project.
+
+    What else is in the files stays as it is. Again, it completes what is missing.
+    """
+    plane, tools = opened(), named_tools(",".join(names))
+    if check:
+        return _previewed(plane.rewiring(tools), as_json=as_json)
+    wired = plane.wire(tools)
+    if as_json:
+        out.emit("tools-add", **_fields(wired))
+    else:
+        say_wired(wired, tools)
+    return int(bool(wired.blocked))
+
+
+@tools_command.command("remove")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.option(
+    "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
+)
+@json_option
+def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
+    """Take out of the files of these tools exactly what is ours; `all` for every tool.
+
+    Each file is left as it was. Files and folders that were made for us go, when nothing else is in them.
+    """
+    plane, tools = opened(), list(TOOLS) if names == ("all",) else named_tools(",".join(names))
+    if check:
+        return _previewed(plane.rewiring(tools, out=True), as_json=as_json)
+    wired = plane.unwire(tools)
+    if as_json:
+        out.emit("tools-remove", **_fields(wired))
+        return int(bool(wired.blocked))
+    _say(wired.written, "taken out of", "no file holds anything of ours.")
+    for path, readers in wired.shared.items():
+        out.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
+    _say_blocked(wired)
+    return int(bool(wired.blocked))
+
+
+@tools_command.command("diff")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@json_option
+def diff_command(names: tuple[str, ...], as_json: bool) -> int:
+    """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
+    plane = opened()
+    tools = named_tools(",".join(names)) if names else _wanted(plane, None)
+    return _previewed(plane.rewiring(tools), as_json=as_json)
 
 
 @click.command()
@@ -56,7 +122,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     """
     plane = opened()
     if remove:
-        done = sync.remove(plane.layout.project, TOOLS if names is None else _named(names))
+        done = sync.remove(plane.layout.project, TOOLS if names is None else named_tools(names))
         if as_json:
             out.emit("sync", removed=done)
         else:
@@ -80,13 +146,17 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         for standing in stands:
             if standing.state == "blocked":
                 out.note(f"{visible(standing.path)} was not written: it {standing.why}")
+            elif standing.cut and standing.path in synced.written:
+                out.note(
+                    f"{visible(standing.path)} has no room for {out.count(len(standing.cut), 'entry', 'entries')}"
+                )
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
 def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     """Those that are named; else those that are wired; else those that are used in this project or installed."""
     if names is not None:
-        return _named(names)
+        return named_tools(names)
     rows = found.look(plane.layout.project)
     tools = sync.wired(plane.layout.project, TOOLS)
     tools = tools or [row.tool for row in rows if row.in_project]
@@ -96,7 +166,7 @@ def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     return tools
 
 
-def _named(names: str) -> list[Tool]:
+def named_tools(names: str) -> list[Tool]:
     tools = found.named([name for name in names.split(",") if name.strip()])
     if not tools:
         raise BadInput("no tool is named", where="--tools", todo="name them, as with `--tools codex,claude`.")
@@ -121,21 +191,67 @@ def _said(standing: Standing) -> str:
     words = {"current": "current", "old": "old", "absent": "not wired", "edited": "edited inside"}[
         standing.state
     ]
-    return f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
+    held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
+    return f"{held}, {out.count(len(standing.cut), 'entry', 'entries')} cut" if standing.cut else held
 
 
-def _row(row: found.Found, standing: Standing) -> dict[str, object]:
+def _row(row: found.Found, wiring: Wiring) -> dict[str, object]:
+    file = wiring.parts[0]
     return {
         "name": row.tool.name,
         "title": row.tool.title,
         "in_project": row.in_project,
         "installed": row.installed,
         "file": row.tool.target.path,
-        "state": standing.state,
-        "revision": standing.revision,
-        "why": standing.why,
+        "state": file.state,
+        "revision": file.revision,
+        "why": file.why,
+        "wired": wiring.parts,
         "hint": row.tool.hint,
     }
+
+
+def _part_said(part: Part) -> str:
+    mark = f"{_MARKS[part.state]} {_PARTS[part.part]}"
+    if part.part != "file":
+        return mark
+    held = f" {one_line(part.revision, 12)}" if part.revision else ""
+    return f"{mark}{held} in {visible(part.path)}"
+
+
+def _fields(wired: Wired) -> dict[str, object]:
+    return {field: getattr(wired, field) for field in wired.__struct_fields__}
+
+
+def _previewed(changes: list[Change], *, as_json: bool) -> int:
+    if as_json:
+        out.emit("tools-diff", files=[{"path": one.path, "diff": one.diff()} for one in changes])
+    elif not changes:
+        out.note("nothing is to be written.")
+    for change in () if as_json else changes:
+        for line in change.diff():
+            out.line(visible(line))
+    return int(bool(changes))
+
+
+def say_wired(wired: Wired, tools: list[Tool]) -> None:
+    """What was written; what a person has to do for those tools once; what is to be added by hand."""
+    _say(wired.written, "wired:", "nothing was missing.")
+    for tool in tools:
+        mine = {tool.target.path, *entries.paths([tool])}
+        if tool.hint and mine & set(wired.written):
+            out.note(tool.hint)
+    if wired.proposed:
+        out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
+    _say_blocked(wired)
+
+
+def _say_blocked(wired: Wired) -> None:
+    for path, why in wired.blocked.items():
+        out.note(f"{visible(path)} was not touched: it {one_line(why, 160)}")
+        if path in wired.by_hand:
+            out.note("to add by hand:")
+            out.note(wired.by_hand[path].rstrip("\n"))
 
 
 def _say(done: "tuple[str, ...] | list[str]", what: str, nothing: str) -> None:

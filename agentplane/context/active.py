@@ -1,7 +1,7 @@
 """`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.context import pack
 from agentplane.context.choose import Ask
-from agentplane.context.pack import LastRun, Pack, Sources
+from agentplane.context.pack import LastRun, Pack, Receipt, Sources
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.runs import capsule
@@ -18,6 +18,8 @@ from agentplane.text import chain, files
 
 ACTIVE = "context/active.md"
 RECEIPT = "context/receipt.json"
+RECEIPTS = "context/files.json"
+"""Receipts of files that have room for less than the whole pack."""
 _FAR = 2000
 """Runs that are looked at for one of the task; further back, nothing is open any more."""
 
@@ -50,6 +52,17 @@ def write(layout: Layout, made: Pack) -> bool:
         if name in changed:
             files.write_atomic(layout.file(name), data)
     return bool(changed)
+
+
+def write_receipts(root: Path, receipts: Mapping[str, Receipt]) -> None:
+    """Puts the receipts of smaller packs on the disk, by file; where there are none, there is no such file."""
+    if not receipts:
+        files.remove(root / RECEIPTS)
+        return
+    told = {"schema": "agentplane/receipts@1", "files": {path: receipts[path] for path in sorted(receipts)}}
+    data = msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+    if files.read_if(root / RECEIPTS) != data:
+        files.write_atomic(root / RECEIPTS, data)
 
 
 def revision(root: Path) -> str | None:

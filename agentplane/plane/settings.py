@@ -104,6 +104,8 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
     """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
+
+
 class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the hooks of coding tools do."""
 

@@ -5,16 +5,12 @@ from datetime import date
 
 import msgspec
 
-from agentplane.context import active, pack
-from agentplane.context.choose import Ask
+from agentplane.context import active
 from agentplane.errors import AgentplaneError
 from agentplane.memory.shelf import Memory
-from agentplane.tools import found, sync
+from agentplane.tools import found, room, sync
 from agentplane.tools.table import TOOLS
 
-
-LASTING = Ask(passing=False)
-"""What stands in files: nothing in it is out of date by tomorrow."""
 
 OFF = "`tools.deliver` is off"
 _LEFT = ("edited", "blocked")
@@ -48,11 +44,13 @@ def deliver(memory: Memory, today: date, *, write: bool = True) -> Delivered | N
 
 def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Delivered:
     layout = memory.snapshot.layout
+    where = (layout.project, layout.root.name)
     users = found.named(sorted({name for one in old for name in one.tools}))
-    made = pack.make(active.sources(memory, LASTING, today), LASTING)
-    stands = sync.standings(layout.project, layout.root.name, users, made)
+    packs = room.packs(lambda: memory, today)
+    stands = sync.standings(*where, users, packs)
     kept = {one.path: one.why or "was edited inside the block" for one in stands if one.state in _LEFT}
-    free = [tool for tool in users if not any(tool.name in one.tools for one in stands if one.path in kept)]
-    active.write(layout, made)
-    sync.write(layout.project, layout.root.name, free, made)
+    held = {name for one in stands if one.path in kept for name in one.tools}
+    active.write(layout, packs.whole)
+    _, failed = sync.write(*where, [tool for tool in users if tool.name not in held], packs)
+    kept |= failed
     return Delivered(tuple(one.path for one in old if one.path not in kept), kept)

@@ -6,8 +6,7 @@ is not written over before what they wrote was proposed.
 
 import difflib
 import os
-import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -17,14 +16,14 @@ from agentplane.context import active
 from agentplane.context.pack import Pack
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
-from agentplane.tools import block
+from agentplane.tools import block, ground, room
+from agentplane.tools.ground import Change
+from agentplane.tools.room import Packs
 from agentplane.tools.table import ACTIVE, Target, Tool
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
 """`blocked`: the file is none that we may write, and `why` says so."""
-
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -40,6 +39,8 @@ class Standing(msgspec.Struct, frozen=True):
     """What was edited inside the block."""
     added: tuple[str, ...] = ()
     """Lines that somebody wrote into the block."""
+    cut: tuple[str, ...] = ()
+    """Entries that there is no room for."""
 
 
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
@@ -47,23 +48,53 @@ def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
     return [tool for tool in tools if _has_block(project, tool.target)]
 
 
-def standings(project: Path, plane: str, tools: Sequence[Tool], pack: Pack) -> list[Standing]:
+def standings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Standing]:
     """How each file stands, one for each file."""
-    return [_standing(project, plane, path, users, pack) for path, users in _by_file(project, tools).items()]
+    return [_standing(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
 
 
-def write(project: Path, plane: str, tools: Sequence[Tool], pack: Pack) -> list[str]:
-    """Writes what is not current, edited blocks too: whoever calls has taken up what was edited. Says which files."""
-    done = []
+def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Change]:
+    """What is to be written where a file is not current; edited blocks too."""
+    found = []
     for path, users in _by_file(project, tools).items():
-        standing = _standing(project, plane, path, users, pack)
-        if standing.state in ("current", "blocked"):
-            continue
-        target = _real(project, path)
-        _make_folders(target.parent, project)
-        files.write_atomic(target, _wanted(project, plane, path, users, pack))
-        done.append(path)
-    return done
+        if _standing(project, plane, path, users, packs).state not in ("current", "blocked"):
+            data = files.read_if(ground.real(project, path))
+            found.append(Change(path, data, _wanted(data, plane, users, packs)))
+    return found
+
+
+def write(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> tuple[list[str], dict[str, str]]:
+    """Writes what is not current, edited blocks too: whoever calls has taken up what was edited. Says which files, and
+    which could not be written, and why.
+    """
+    return ground.write_all(project, changes(project, plane, tools, packs))
+
+
+class Synced(msgspec.Struct, frozen=True):
+    written: tuple[str, ...]
+    proposed: tuple[str, ...]
+    """Candidates that were made of lines which somebody had written into a block."""
+    kept: dict[str, str]
+    """Files that stay as they are, and why."""
+
+
+def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+    """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
+    that is refused, the file stays as it is.
+    """
+    proposed: list[str] = []
+    kept: dict[str, str] = {}
+    held: set[str] = set()
+    for standing in standings(project, plane, tools, packs):
+        try:
+            proposed += [propose(standing.path, line) for line in standing.added]
+        except AgentplaneError as error:
+            kept[standing.path] = error.what
+            held.update(standing.tools)
+    free = [tool for tool in tools if tool.name not in held]
+    written, failed = write(project, plane, free, packs)
+    _write_receipts(project, plane, tools, packs)
+    return Synced(tuple(written), tuple(proposed), {**kept, **failed})
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -84,23 +115,21 @@ def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
     return found
 
 
-def remove(project: Path, tools: Iterable[Tool]) -> list[str]:
-    """Takes our part out of the files; those that were made for it go. Says which files."""
-    done = []
+def removals(project: Path, tools: Iterable[Tool]) -> list[Change]:
+    """What is to be written so that nothing of ours is left in these files; those that were made for it go."""
+    found = []
     for path in dict.fromkeys(tool.target.path for tool in tools):
         if _trouble(project, path):
             continue
-        target = _real(project, path)
-        data = files.read_if(target)
-        if data is None or block.find(data) is None:
-            continue
-        rest = _without_header(data, path, tools)
-        if rest is None:
-            files.remove(target)
-        else:
-            files.write_atomic(target, rest)
-        done.append(path)
-    return done
+        data = files.read_if(ground.real(project, path))
+        if data is not None and block.find(data) is not None:
+            found.append(Change(path, data, _without_header(data, path, tools)))
+    return found
+
+
+def remove(project: Path, tools: Iterable[Tool]) -> list[str]:
+    """Takes our part out of the files. Says which files."""
+    return ground.write_all(project, removals(project, tools))[0]
 
 
 def _by_file(project: Path, tools: Sequence[Tool]) -> dict[str, list[Tool]]:
@@ -114,30 +143,55 @@ def _by_file(project: Path, tools: Sequence[Tool]) -> dict[str, list[Tool]]:
     return found
 
 
-def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], pack: Pack) -> Standing:
+def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs: Packs) -> Standing:
     names = tuple(tool.name for tool in users)
     trouble = _trouble(project, path)
     if trouble:
         return Standing(path, names, "blocked", why=trouble)
-    data = files.read_if(_real(project, path))
+    data = files.read_if(ground.real(project, path))
+    pack = _pack(data, users, packs)
+    if pack is None:
+        return Standing(path, names, "blocked", why=room.full(users))
     found = None if data is None else block.find(data)
     if data is None or found is None:
-        return Standing(path, names, "absent")
+        return Standing(path, names, "absent", cut=_cut(pack))
     if found.is_edited(data):
         diff, added = _edits(data, found, _text(plane, users, pack))
-        return Standing(path, names, "edited", found.revision, diff=diff, added=added)
-    current = data == _wanted(project, plane, path, users, pack)
+        return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=_cut(pack))
+    current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
         current = current and files.read_if(project / plane / active.ACTIVE) == pack.text.encode()
     revision = _held(project, plane, path, users)
-    return Standing(path, names, "current" if current else "old", revision)
+    return Standing(path, names, "current" if current else "old", revision, cut=_cut(pack))
 
 
-def _wanted(project: Path, plane: str, path: str, users: Sequence[Tool], pack: Pack) -> bytes:
-    data = files.read_if(_real(project, path))
-    header = _header(users[0].target)
+def _wanted(data: bytes | None, plane: str, users: Sequence[Tool], packs: Packs) -> bytes:
+    pack = _pack(data, users, packs) or packs.whole
     revision = "" if _only_imports(users) else pack.receipt.revision
-    return block.put(data, _text(plane, users, pack), revision, header=header)
+    return block.put(data, _text(plane, users, pack), revision, header=_header(users[0].target))
+
+
+def _pack(data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | None:
+    """What of the memory there is room for beside what others wrote into a file; None: not enough for any."""
+    if _only_imports(users):
+        return packs.whole
+    outside = len(_header(users[0].target) if data is None else block.without(data) or b"")
+    return packs.within(room.left(users, outside))
+
+
+def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:
+    """What was cut for files that have room for less than the whole."""
+    receipts = {}
+    for path, users in _by_file(project, tools).items():
+        if not _trouble(project, path):
+            made = _pack(files.read_if(ground.real(project, path)), users, packs)
+            if made is not None and made is not packs.whole:
+                receipts[path] = made.receipt
+    active.write_receipts(project / plane, receipts)
+
+
+def _cut(pack: Pack) -> tuple[str, ...]:
+    return tuple(cut.id for cut in pack.receipt.cut)
 
 
 def _header(target: Target) -> bytes:
@@ -160,7 +214,7 @@ def _only_imports(users: Sequence[Tool]) -> bool:
 def _held(project: Path, plane: str, path: str, users: Sequence[Tool]) -> str | None:
     """The revision that a file gives its readers; None where it holds nothing of ours."""
     try:
-        data = files.read_if(_real(project, path))
+        data = files.read_if(ground.real(project, path))
         found = None if data is None else block.find(data)
         if found is None:
             return None
@@ -193,7 +247,7 @@ def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...
 
 def _has_block(project: Path, target: Target) -> bool:
     try:
-        data = files.read_if(_real(project, target.path))
+        data = files.read_if(ground.real(project, target.path))
     except AgentplaneError:
         return False
     return data is not None and block.find(data) is not None
@@ -201,29 +255,9 @@ def _has_block(project: Path, target: Target) -> bool:
 
 def _trouble(project: Path, path: str) -> str:
     """Why a file is not ours to write; empty where it is."""
-    real = _real(project, path)
-    if not real.is_relative_to(os.path.realpath(project)):
-        return "is a link to outside of the project"
-    try:
-        found = os.lstat(real)
-    except OSError:
-        return ""
-    if not stat.S_ISREG(found.st_mode):
-        return "is no plain file"
-    if not found.st_mode & stat.S_IWUSR:
-        return "is read-only"
-    data = files.read(real)
-    if data.startswith(_UTF16):
-        return "is not UTF-8"
-    return "holds half a block of ours; take its marker line out" if block.is_torn(data) else ""
-
-
-def _real(project: Path, path: str) -> Path:
-    return Path(os.path.realpath(project / path))
-
-
-def _make_folders(folder: Path, project: Path) -> None:
-    top = Path(os.path.realpath(project))
-    for part in reversed([folder, *folder.parents]):
-        if part.is_relative_to(top) and part != top:
-            files.make_folder(part)
+    found = ground.trouble(project, path)
+    if found:
+        return found
+    data = files.read_if(ground.real(project, path))
+    torn = data is not None and block.is_torn(data)
+    return "holds half a block of ours; take its marker line out" if torn else ""

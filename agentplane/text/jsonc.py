@@ -1,0 +1,134 @@
+"""JSON with comments and trailing commas, read so that every piece keeps its place in the text.
+
+What is read here belongs to others and is changed by `splice.py` a few characters at a time, so nothing is thrown away:
+a node knows where it begins and ends, and a child where the comma behind it stands.
+"""
+
+import json
+import re
+from typing import Literal
+
+import msgspec
+
+
+Kind = Literal["object", "array", "string", "number", "word"]
+
+_DEEPEST = 100
+_SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"true|false|null")
+
+
+class BadJson(ValueError):
+    """A text that is no JSON, and in which line that shows."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(f"{what} in line {line}")
+        self.what = what
+        self.line = line
+
+
+class Node(msgspec.Struct):
+    kind: Kind
+    start: int
+    end: int
+    text: str = ""
+    """What a string says; a number or word as it is written."""
+    children: list["Child"] = []
+
+    def child(self, key: str) -> "Child | None":
+        return next((child for child in self.children if child.key == key), None)
+
+
+class Child(msgspec.Struct):
+    """A member of an object, or an item of an array."""
+
+    key: str | None
+    start: int
+    """Of its key, where it has one."""
+    node: Node
+    comma: int | None = None
+    """Where the comma behind it stands."""
+
+    @property
+    def end(self) -> int:
+        return self.node.end
+
+
+def parse(text: str) -> Node:
+    """The one value of a text. A byte order mark before it is skipped."""
+    reader = _Reader(text)
+    node = reader.value(reader.skip(1 if text.startswith("\ufeff") else 0), 0)
+    if reader.skip(node.end) != len(text):
+        raise reader.bad("text behind the end", node.end)
+    return node
+
+
+def plain(node: Node) -> object:
+    """What a text says, without how it says it: two texts that say the same have equal ones. Order counts."""
+    if node.kind == "object":
+        return ("object", [(child.key, plain(child.node)) for child in node.children])
+    if node.kind == "array":
+        return ("array", [(None, plain(child.node)) for child in node.children])
+    return (node.kind, node.text)
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def skip(self, at: int) -> int:
+        """Past white space and comments."""
+        found = _SKIP.match(self.text, at)
+        return found.end() if found else at
+
+    def bad(self, what: str, at: int) -> BadJson:
+        return BadJson(what, self.text.count("\n", 0, at) + 1)
+
+    def value(self, at: int, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise self.bad("too many brackets within each other", at)
+        first = self.text[at : at + 1]
+        if first in ("{", "["):
+            return self.container(at, depth)
+        if first == '"':
+            return self.string(at)
+        for kind, pattern in (("number", _NUMBER), ("word", _WORD)):
+            found = pattern.match(self.text, at)
+            if found:
+                return Node(kind, at, found.end(), found[0])  # type: ignore[arg-type]
+        raise self.bad("no JSON value" if first else "an end too early", at)
+
+    def string(self, at: int) -> Node:
+        found = _STRING.match(self.text, at)
+        if not found:
+            raise self.bad("a broken string", at)
+        return Node("string", at, found.end(), json.loads(found[0]))
+
+    def container(self, at: int, depth: int) -> Node:
+        kind: Kind = "object" if self.text[at] == "{" else "array"
+        closing = "}" if kind == "object" else "]"
+        node = Node(kind, at, at, children=[])
+        place = self.skip(at + 1)
+        while self.text[place : place + 1] != closing:
+            if node.children and node.children[-1].comma is None:
+                raise self.bad("no comma between two values", place)
+            node.children.append(self.child(kind, place, depth))
+            place = self.skip(node.children[-1].end)
+            if self.text[place : place + 1] == ",":
+                node.children[-1].comma = place
+                place = self.skip(place + 1)
+        node.end = place + 1
+        return node
+
+    def child(self, kind: Kind, at: int, depth: int) -> Child:
+        if kind == "array":
+            return Child(None, at, self.value(at, depth + 1))
+        if self.text[at : at + 1] != '"':
+            raise self.bad("no key" if self.text[at : at + 1] else "an end too early", at)
+        key = self.string(at)
+        colon = self.skip(key.end)
+        if self.text[colon : colon + 1] != ":":
+            raise self.bad("no colon behind a key", colon)
+        return Child(key.text, at, self.value(self.skip(colon + 1), depth + 1))

@@ -1,0 +1,212 @@
+"""Changes a JSON text of others a few characters at a time, in the style of what stands around; and takes that back.
+
+A place to put things into was there before, or is made. One that is made begins with white space behind its bracket; one
+that was there and empty gets its first child right behind the bracket. So the text itself says what goes with the last
+child, and taking out what was put in gives the text from before, to the byte.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from agentplane.text import jsonc
+from agentplane.text.jsonc import Child, Node
+
+
+_SAME_LINE = re.compile(r"(?:[ \t]*(?://[^\n]*?(?=\r?\n|\Z)|/\*[^\r\n]*?\*/))*")
+_INDENT = re.compile(r'\n([ \t]+)["{\[]')
+
+
+class NotPlain(ValueError):
+    """A text into which nothing can be put at this place, and why."""
+
+
+def node_at(root: Node, path: Sequence[str]) -> Node | None:
+    """What stands at a path of keys; None where it is not there."""
+    node = root
+    for key in path:
+        if node.kind != "object":
+            raise NotPlain(f"holds no object above `{key}`")
+        same = [child for child in node.children if child.key == key]
+        if len(same) > 1:
+            raise NotPlain(f"says `{key}` twice")
+        if not same:
+            return None
+        node = same[0].node
+    return node
+
+
+def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
+    """Adds a member to the object at a path, or without a key an item to the array there; makes what is missing."""
+    root = jsonc.parse(text)
+    depth = next(size for size in range(len(path), -1, -1) if node_at(root, path[:size]) is not None)
+    into = node_at(root, path[:depth]) or root
+    whole: object = value
+    wanted = [*path[depth:], *([] if key is None else [key])]
+    if key is None and wanted:
+        whole = [value]
+    for name in reversed(wanted[1:]):
+        whole = {name: whole}
+    first = wanted[0] if wanted else None
+    kind = "array" if first is None else "object"
+    if into.kind != kind:
+        raise NotPlain(f"holds no {kind} at `{'.'.join(path[:depth]) or 'its top'}`")
+    return _insert(text, root, into, first, whole)
+
+
+def replace(text: str, node: Node, value: object) -> str:
+    """Writes a value over another; nothing around it changes."""
+    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
+
+
+def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str | None:
+    """Without the child at a route of places, and what was made only to hold it. None: the text was made for it, which
+    began with it, and holds nothing else but `left`.
+    """
+    root = jsonc.parse(text)
+    chain = [root]
+    for place in route[:-1]:
+        chain.append(chain[-1].children[place].node)
+    steps = list(route)
+    while _was_made(text, chain[-1]):
+        if len(chain) == 1:
+            return None if _is_all(text, root) else text[: root.start] + "{}" + text[root.end :]
+        chain.pop()
+        steps.pop()
+    if len(chain) == 1 and steps == [0] and _is_all(text, root) and _holds_only(text, root, left):
+        return None
+    done = _cut(text, chain[-1], steps[-1])
+    if jsonc.plain(jsonc.parse(done)) != _plain_without(root, steps):
+        raise NotPlain("does not let go of it without a change to what stands beside")
+    return done
+
+
+def _insert(text: str, root: Node, into: Node, key: str | None, value: object) -> str:
+    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    unit = _unit(text)
+    one_line = bool(root.children) and "\n" not in text[root.start : root.end]
+    if not into.children:
+        base = None if one_line else _line_indent(text, into.start)
+        at = into.start + 1
+        return text[:at] + _member(key, value, base, unit, newline) + text[at:]
+    last = into.children[-1]
+    own = _own_indent(text, last)
+    body = _member(key, value, own, unit, newline)
+    if own is None:
+        at = last.end if last.comma is None else last.comma + 1
+        return text[:at] + (f", {body}" if last.comma is None else f" {body},") + text[at:]
+    body = newline + own + body
+    at = _past_same_line(text, last.end if last.comma is None else last.comma + 1)
+    if last.comma is not None:
+        return f"{text[:at]}{body},{text[at:]}"
+    return f"{text[: last.end]},{text[last.end : at]}{body}{text[at:]}"
+
+
+def _past_same_line(text: str, at: int) -> int:
+    """Past the comments that stand behind something on its line."""
+    found = _SAME_LINE.match(text, at)
+    return found.end() if found else at
+
+
+def _member(key: str | None, value: object, indent: str | None, unit: str, newline: str) -> str:
+    start = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    return start + (in_line(value) if indent is None else on_lines(value, indent, unit, newline))
+
+
+def in_line(value: object) -> str:
+    """A value on one line; what it holds stands apart from its brackets."""
+    if isinstance(value, Mapping) and value:
+        rows = (f"{json.dumps(key, ensure_ascii=False)}: {in_line(item)}" for key, item in value.items())
+        return f"{{ {', '.join(rows)} }}"
+    if isinstance(value, list) and value and not _is_short(value):
+        return f"[ {', '.join(map(in_line, value))} ]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def on_lines(value: object, indent: str, unit: str, newline: str) -> str:
+    """A value on lines of their own, but for lists of plain values."""
+    inner = indent + unit
+    if isinstance(value, Mapping) and value:
+        rows = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {on_lines(item, inner, unit, newline)}"
+            for key, item in value.items()
+        ]
+        return f"{{{newline}{f',{newline}'.join(rows)}{newline}{indent}}}"
+    if isinstance(value, list) and value and not _is_short(value):
+        rows = [inner + on_lines(item, inner, unit, newline) for item in value]
+        return f"[{newline}{f',{newline}'.join(rows)}{newline}{indent}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_short(value: list[object]) -> bool:
+    return not any(isinstance(item, Mapping | list) for item in value)
+
+
+def _unit(text: str) -> str:
+    """By how much a level is set in: as the first line that is."""
+    found = _INDENT.search(text)
+    return found[1] if found else "  "
+
+
+def _line_indent(text: str, at: int) -> str:
+    """Of the line that a place is in."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _own_indent(text: str, child: Child) -> str | None:
+    """How far a child is set in; None where it does not begin its line."""
+    start = text.rfind("\n", 0, child.start) + 1
+    before = text[start : child.start]
+    return before if start and not before.strip(" \t") else None
+
+
+def _was_made(text: str, into: Node) -> bool:
+    """Whether a container was made for its only child, by the white space behind its bracket."""
+    if len(into.children) != 1:
+        return False
+    child = into.children[0]
+    before = text[into.start + 1 : child.start]
+    after = text[child.end if child.comma is None else child.comma + 1 : into.end - 1]
+    return bool(before) and not before.strip() and not after.strip()
+
+
+def _is_all(text: str, root: Node) -> bool:
+    """Whether nothing stands around the one value of a text."""
+    return not (text[: root.start] + text[root.end :]).strip()
+
+
+def _holds_only(text: str, root: Node, left: Mapping[str, object]) -> bool:
+    """Whether the first child is followed by what is left of a file of ours, without a word of anybody else."""
+    rest = root.children[1:]
+    if not left or {child.key: text[child.node.start : child.end] for child in rest} != {
+        key: json.dumps(value) for key, value in left.items()
+    }:
+        return False
+    first = root.children[0]
+    return bool(text[root.start + 1 : first.start]) and not text[root.start + 1 : first.start].strip()
+
+
+def _cut(text: str, into: Node, place: int) -> str:
+    child = into.children[place]
+    before = child.start - (len(text[: child.start]) - len(text[: child.start].rstrip(" \t\r\n")))
+    if child.comma is None:
+        comma = into.children[place - 1].comma if place else None
+        if comma is None:
+            return text[:before] + text[child.end :]
+        return text[:comma] + text[comma + 1 : before] + text[child.end :]
+    until = child.comma + 1
+    if text[child.end : child.comma].strip():
+        return text[:before] + text[child.end : child.comma] + text[until:]
+    if place == 0 and len(into.children) > 1 and not text[until : into.children[1].start].strip():
+        return text[: child.start] + text[into.children[1].start :]
+    return text[:before] + text[until:]
+
+
+def _plain_without(node: Node, route: Sequence[int]) -> object:
+    rows = [
+        (child.key, _plain_without(child.node, route[1:]) if place == route[0] else jsonc.plain(child.node))
+        for place, child in enumerate(node.children)
+        if place != route[0] or len(route) > 1
+    ]
+    return (node.kind, rows)

@@ -1,0 +1,106 @@
+"""What is to stand in a tool's settings files: our hooks and our MCP server, in the shape that the tool reads.
+
+The files are often committed and reach people who do not have agentplane. A hook looks for the program first and ends
+well without it. No `$` stands in a command: several tools would put a variable in its place.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from agentplane.tools.table import Event, Hooks, Mcp, Tool
+
+
+NAME = "agentplane"
+"""Of our MCP server, in the settings of every tool."""
+
+Part = Literal["hooks", "mcp"]
+
+
+class Want(msgspec.Struct, frozen=True):
+    """One thing that is to stand in a settings file."""
+
+    under: tuple[str, ...]
+    key: str | None
+    """None: an item of the list there."""
+    value: dict[str, Any]
+    says: str
+    """The words by which it is known, whoever wrote around them."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A settings file, and what is to stand in it for one tool."""
+
+    path: str
+    part: Part
+    tool: str
+    wants: tuple[Want, ...]
+    under: tuple[str, ...]
+    """Where ours is looked for."""
+    toml: bool = False
+    version: int | str | None = None
+    rival: str = ""
+
+
+def places(project: Path, tool: Tool) -> list[Place]:
+    found = [_hooks_place(tool, tool.hooks)] if tool.hooks else []
+    return [*found, _mcp_place(project, tool, tool.mcp)] if tool.mcp else found
+
+
+def paths(tools: Iterable[Tool]) -> list[str]:
+    """Every settings file that these tools may hold ours in."""
+    found = [path for tool in tools for path in (*([tool.hooks.path] if tool.hooks else []), *(tool.mcp.paths if tool.mcp else ()))]  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def hook_command(event: Event, tool: str) -> str:
+    """Found and run, or nothing; never a failure of ours in somebody's session."""
+    return f"command -v {NAME} >/dev/null 2>&1 && {_hook(event, tool)} || true"
+
+
+def mcp_words(tool: str) -> list[str]:
+    return [NAME, "mcp", "--tool", tool]
+
+
+def _hook(event: Event, tool: str) -> str:
+    return f"{NAME} hook {event} --tool {tool}"
+
+
+def _hooks_place(tool: Tool, hooks: Hooks) -> Place:
+    wants = []
+    for event, theirs in hooks.events:
+        command = hook_command(event, tool.name)
+        under = hooks.under if hooks.shape == "kiro" else (*hooks.under, theirs)
+        value = _hook_value(hooks, theirs, command)
+        wants.append(Want(under, None, value, _hook(event, tool.name)))
+    return Place(
+        hooks.path, "hooks", tool.name, tuple(wants), hooks.under, version=hooks.version, rival=hooks.rival
+    )
+
+
+def _hook_value(hooks: Hooks, theirs: str, command: str) -> dict[str, Any]:
+    limit = {"timeout": hooks.timeout} if hooks.timeout else {}
+    if hooks.shape == "groups":
+        return {"hooks": [{"type": "command", "command": command, **limit}]}
+    if hooks.shape == "flat":
+        return {"command": command, **limit}
+    if hooks.shape == "copilot":
+        return {"type": "command", "bash": command, "timeoutSec": hooks.timeout}
+    action = {"type": "command", "command": command}
+    return {"name": f"{NAME}: {theirs}", "trigger": theirs, "action": action, **limit, "enabled": True}
+
+
+def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
+    there = next((path for path in mcp.paths if (project / path).exists()), mcp.paths[0])
+    value = _mcp_value(mcp, mcp_words(tool.name))
+    want = Want(mcp.under, NAME, value, " ".join(mcp_words(tool.name)))
+    return Place(there, "mcp", tool.name, (want,), mcp.under, toml=mcp.shape == "toml")
+
+
+def _mcp_value(mcp: Mcp, words: Sequence[str]) -> dict[str, Any]:
+    if mcp.shape == "local":
+        return {"type": "local", "command": list(words), "enabled": True}
+    start = {"type": "stdio"} if mcp.shape == "stdio" else {}
+    return {**start, "command": words[0], "args": list(words[1:])}

@@ -1,0 +1,112 @@
+"""Files of a project that are others' too: which of them we may write, and writing them without losing what changed
+meanwhile.
+"""
+
+import difflib
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.text import files
+
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LARGEST = 4 << 20
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A file as it is and as it is to be; None: it is not there, or goes."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+    def diff(self) -> list[str]:
+        """The change as `diff -u` shows it."""
+        old, new = ((data or b"").decode(errors="replace").splitlines() for data in (self.before, self.after))
+        names = (
+            "/dev/null" if self.before is None else f"a/{self.path}",
+            "/dev/null" if self.after is None else f"b/{self.path}",
+        )
+        return list(difflib.unified_diff(old, new, *names, lineterm=""))
+
+
+def real(project: Path, path: str) -> Path:
+    return Path(os.path.realpath(project / path))
+
+
+def trouble(project: Path, path: str) -> str:
+    """Why a file is not ours to write; empty where it is."""
+    target = real(project, path)
+    if not target.is_relative_to(os.path.realpath(project)):
+        return "is a link to outside of the project"
+    try:
+        found = os.lstat(target)
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return "is below something that is no folder"
+    if not stat.S_ISREG(found.st_mode):
+        return "is no plain file"
+    if not found.st_mode & stat.S_IWUSR:
+        return "is read-only"
+    if found.st_size > _LARGEST:
+        return "is too large for a file of settings or instructions"
+    try:
+        return "is not UTF-8" if files.read(target).startswith(_UTF16) else ""
+    except AgentplaneError as error:
+        return error.what
+
+
+def write(project: Path, change: Change) -> str:
+    """Writes a change, or takes the file away. Says why it could not; empty where it could."""
+    target = real(project, change.path)
+
+    def is_as_read() -> bool:
+        return files.read_if(target) == change.before
+
+    try:
+        if change.after is None:
+            if not is_as_read():
+                return "was changed by somebody else at this moment"
+            files.remove(target)
+            drop_folders(project, target.parent)
+            return ""
+        make_folders(project, target.parent)
+        done = files.write_atomic(target, change.after, only_if=is_as_read)
+    except AgentplaneError as error:
+        return error.what
+    return "" if done else "was changed by somebody else at this moment"
+
+
+def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict[str, str]]:
+    """Which files were written, and why others could not be."""
+    done, failed = [], {}
+    for change in changes:
+        why = write(project, change)
+        if why:
+            failed[change.path] = why
+        else:
+            done.append(change.path)
+    return done, failed
+
+
+def make_folders(project: Path, folder: Path) -> None:
+    top = Path(os.path.realpath(project))
+    for part in reversed([folder, *folder.parents]):
+        if part.is_relative_to(top) and part != top:
+            files.make_folder(part)
+
+
+def drop_folders(project: Path, folder: Path) -> None:
+    """Takes away folders that are empty now, from the innermost up to the project."""
+    top = Path(os.path.realpath(project))
+    with suppress(OSError):
+        while folder != top and folder.is_relative_to(top):
+            os.rmdir(folder)
+            folder = folder.parent

@@ -1,0 +1,67 @@
+"""How much of the memory there is room for in a file that a tool reads only so far."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import cache
+
+import msgspec
+
+from agentplane.context import active, pack
+from agentplane.context.choose import Ask
+from agentplane.context.pack import Pack
+from agentplane.memory.shelf import Memory
+from agentplane.tools.table import Tool
+
+
+_MARKERS = 200
+"""Bytes that the marker lines and the gap before them take at most."""
+
+
+class Packs:
+    """The memory in the sizes that files have room for."""
+
+    def __init__(self, whole: Pack, make: Callable[[int], Pack]) -> None:
+        self.whole = whole
+        self._make = make
+        self._made: dict[int, Pack] = {}
+
+    def within(self, size: int | None) -> Pack | None:
+        """A pack of so many bytes at most; None where that is too few for any. No size: there is no limit."""
+        if size is None or len(self.whole.text.encode()) <= size:
+            return self.whole
+        budget = size * 2 // 7
+        if budget < pack.LEAST:
+            return None
+        if budget not in self._made:
+            self._made[budget] = self._make(budget)
+        made = self._made[budget]
+        return made if len(made.text.encode()) <= size else None
+
+
+def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) -> Packs:
+    """A pack, by default that of the whole project, and smaller ones for the same ask. Reads only what it needs."""
+    told = whole.receipt if whole else None
+    ask = Ask(told.task, told.paths, told.budget, passing=False) if told else Ask(passing=False)
+    sources = cache(lambda: active.sources(read(), ask, today))
+
+    def make(budget: int) -> Pack:
+        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget))
+
+    return Packs(whole or make(ask.budget), make)
+
+
+def limit(users: Sequence[Tool]) -> int:
+    """How far the file is read by all of its readers; 0: as far as is known, wholly."""
+    return min((tool.limits.file_bytes for tool in users if tool.limits.file_bytes), default=0)
+
+
+def left(users: Sequence[Tool], outside: int) -> int | None:
+    """What is left for the memory beside what others wrote; None: there is no limit."""
+    most = limit(users)
+    return most - outside - _MARKERS if most else None
+
+
+def full(users: Sequence[Tool]) -> str:
+    """Why nothing can be written where there is no room."""
+    names = ", ".join(tool.title for tool in users if tool.limits.file_bytes == limit(users))
+    return f"is full: {names} reads {limit(users)} bytes of it, and others wrote nearly all of them"

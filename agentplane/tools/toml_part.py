@@ -1,0 +1,115 @@
+"""A table of our own at the end of a TOML file of others.
+
+It is found by what it runs. Before anything is written the file is read both ways: apart from our table, it has to say
+the same as before.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+MADE = "# Made by `agentplane tools add`.\n"
+"""What a file begins with that was made for our table; it goes with it."""
+
+
+class NotToml(ValueError):
+    """A text that is no TOML, or into which no table of ours can be put, and why."""
+
+
+def read(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=str)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise NotToml(f"is no TOML: {str(error)[:80].lower()}") from error
+
+
+def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
+    """What stands at a path; None where it is not there."""
+    found: Any = data
+    for key in path:
+        if not isinstance(found, Mapping) or key not in found:
+            return None
+        found = found[key]
+    return found
+
+
+def put(text: str | None, path: Sequence[str], value: Mapping[str, object]) -> str:
+    """The text with a table at its end. A text that ends without a line end still does."""
+    old = MADE if text is None else text
+    newline = "\r\n" if old.count("\r\n") * 2 > old.count("\n") else "\n"
+    table = newline.join(
+        [f"[{'.'.join(path)}]", *(f"{key} = {_written(item)}" for key, item in value.items())]
+    )
+    if old and not old.endswith("\n"):
+        made = old + newline * 2 + table
+    else:
+        made = (old and old + newline) + table + newline
+    wanted = dict(value)
+    for key in reversed(path):
+        wanted = {key: wanted}
+    if _read_if(made) != _merged(read(old), wanted):
+        raise NotToml(f"has no place for a table `{'.'.join(path)}`")
+    return made
+
+
+def remove(text: str, path: Sequence[str]) -> str | None:
+    """Without the table at a path. None: the text was made for it, and holds nothing else."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    header = re.compile(r"[ \t]*\[[ \t]*" + r"[ \t]*\.[ \t]*".join(map(_key, path)) + r"[ \t]*\]")
+    begin = next((place for place, line in enumerate(lines) if header.match(line)), None)
+    if begin is None:
+        raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
+    end = next((place for place in range(begin + 1, len(lines)) if lines[place].startswith("[")), len(lines))
+    while end > begin + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1
+    before, after = "".join(lines[:begin]), "".join(lines[end:])
+    gap = 1 if lines[end - 1].endswith("\n") else 2
+    for _ in range(gap if before else 0):
+        before = before.removesuffix("\n").removesuffix("\r")
+    rest = before + after
+    if _bare(_read_if(rest), path) != _bare(_without(read(text), path), path):
+        raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
+    return None if rest.replace("\r\n", "\n") == MADE else rest
+
+
+def _read_if(text: str) -> dict[str, Any] | None:
+    try:
+        return read(text)
+    except NotToml:
+        return None
+
+
+def _key(name: str) -> str:
+    return f'(?:{re.escape(name)}|"{re.escape(name)}")'
+
+
+def _written(value: object) -> str:
+    """Strings and lists of them are the same in TOML as in JSON, but for characters that we do not write."""
+    return json.dumps(value)
+
+
+def _merged(data: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(data)
+    for key, value in more.items():
+        inner = found.get(key)
+        found[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return found
+
+
+def _without(data: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    if len(path) == 1:
+        return {key: value for key, value in data.items() if key != path[0]}
+    return {**data, path[0]: _without(data[path[0]], path[1:])}
+
+
+def _bare(data: Mapping[str, Any] | None, path: Sequence[str]) -> Mapping[str, Any] | None:
+    """Without tables on the way that are empty: whether a header of theirs stands there makes no difference."""
+    if data is None or len(path) < 2 or not isinstance(data.get(path[0]), dict):
+        return data
+    inner = _bare(data[path[0]], path[1:])
+    return (
+        {**data, path[0]: inner} if inner else {key: value for key, value in data.items() if key != path[0]}
+    )
