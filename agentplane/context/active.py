@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -54,15 +55,25 @@ def write(layout: Layout, made: Pack) -> bool:
     return bool(changed)
 
 
-def write_receipts(root: Path, receipts: Mapping[str, Receipt]) -> None:
-    """Puts the receipts of smaller packs on the disk, by file; where there are none, there is no such file."""
-    if not receipts:
+def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
+    """Keeps the receipts of smaller packs, by file; None: the file holds the whole pack now."""
+    old = files.read_if(root / RECEIPTS)
+    known = {**_receipts(old), **{path: msgspec.to_builtins(receipt) for path, receipt in receipts.items()}}
+    told = {path: known[path] for path in sorted(known) if known[path] is not None}
+    if not told:
         files.remove(root / RECEIPTS)
         return
-    told = {"schema": "agentplane/receipts@1", "files": {path: receipts[path] for path in sorted(receipts)}}
-    data = msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
-    if files.read_if(root / RECEIPTS) != data:
-        files.write_atomic(root / RECEIPTS, data)
+    data = msgspec.json.encode({"schema": "agentplane/receipts@1", "files": told})
+    wanted = msgspec.json.format(data, indent=2) + b"\n"
+    if old != wanted:
+        files.write_atomic(root / RECEIPTS, wanted)
+
+
+def _receipts(data: bytes | None) -> dict[str, Any]:
+    try:
+        return dict(msgspec.json.decode(data or b"{}")["files"])
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        return {}
 
 
 def revision(root: Path) -> str | None:

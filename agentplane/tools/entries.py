@@ -73,21 +73,22 @@ def _hooks_place(tool: Tool, hooks: Hooks) -> Place:
     for event, theirs in hooks.events:
         command = hook_command(event, tool.name)
         under = hooks.under if hooks.shape == "kiro" else (*hooks.under, theirs)
-        value = _hook_value(hooks, theirs, command)
+        limit = hooks.ending if event == "session-end" and hooks.ending else hooks.timeout
+        value = _hook_value(hooks, theirs, command, limit)
         wants.append(Want(under, None, value, _hook(event, tool.name)))
     return Place(
         hooks.path, "hooks", tool.name, tuple(wants), hooks.under, version=hooks.version, rival=hooks.rival
     )
 
 
-def _hook_value(hooks: Hooks, theirs: str, command: str) -> dict[str, Any]:
-    limit = {"timeout": hooks.timeout} if hooks.timeout else {}
+def _hook_value(hooks: Hooks, theirs: str, command: str, most: int) -> dict[str, Any]:
+    limit = {"timeout": most} if most else {}
     if hooks.shape == "groups":
         return {"hooks": [{"type": "command", "command": command, **limit}]}
     if hooks.shape == "flat":
         return {"command": command, **limit}
     if hooks.shape == "copilot":
-        return {"type": "command", "bash": command, "timeoutSec": hooks.timeout}
+        return {"type": "command", "bash": command, "timeoutSec": most}
     action = {"type": "command", "command": command}
     return {"name": f"{NAME}: {theirs}", "trigger": theirs, "action": action, **limit, "enabled": True}
 

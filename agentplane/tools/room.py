@@ -27,15 +27,21 @@ class Packs:
 
     def within(self, size: int | None) -> Pack | None:
         """A pack of so many bytes at most; None where that is too few for any. No size: there is no limit."""
-        if size is None or len(self.whole.text.encode()) <= size:
+        if size is None or _size(self.whole) <= size:
             return self.whole
         budget = size * 2 // 7
-        if budget < pack.LEAST:
-            return None
-        if budget not in self._made:
-            self._made[budget] = self._make(budget)
-        made = self._made[budget]
-        return made if len(made.text.encode()) <= size else None
+        while budget >= pack.LEAST:
+            if budget not in self._made:
+                self._made[budget] = self._make(budget)
+            if _size(self._made[budget]) <= size:
+                return self._made[budget]
+            budget -= budget // 20
+        return None
+
+
+def _size(made: Pack) -> int:
+    """Of its bytes in a file, where every line may end as on Windows."""
+    return len(made.text.encode()) + made.text.count("\n")
 
 
 def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) -> Packs:

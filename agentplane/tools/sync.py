@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import Pack
+from agentplane.context.pack import Pack, Receipt
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import block, ground, room
@@ -181,12 +181,11 @@ def _pack(data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | Non
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:
     """What was cut for files that have room for less than the whole."""
-    receipts = {}
+    receipts: dict[str, Receipt | None] = {}
     for path, users in _by_file(project, tools).items():
-        if not _trouble(project, path):
-            made = _pack(files.read_if(ground.real(project, path)), users, packs)
-            if made is not None and made is not packs.whole:
-                receipts[path] = made.receipt
+        data = None if _trouble(project, path) else files.read_if(ground.real(project, path))
+        made = _pack(data, users, packs)
+        receipts[path] = made.receipt if data and made and made is not packs.whole else None
     active.write_receipts(project / plane, receipts)
 
 

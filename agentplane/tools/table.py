@@ -35,6 +35,8 @@ class Hooks(msgspec.Struct, frozen=True):
     """The keys above the events; none: they are the file."""
     timeout: int = 0
     """In the tool's own unit; 0: its default."""
+    ending: int = 0
+    """For session-end, where a tool grants that less."""
     version: int | str | None = None
     """What a new file has to state."""
     rival: str = ""
@@ -110,7 +112,7 @@ TOOLS = (
         "codex", "Codex CLI", SHARED,
         programs=("codex",), marks=(".codex",), homes=(".codex",),
         hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
-        hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=10),
+        hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=10, ending=3),
         mcp=Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
         resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",

@@ -76,14 +76,50 @@ def test_removing_leaves_the_project_as_it_was(plane: Plane, project: Path) -> N
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200).filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff"))))
 def test_any_file_survives(plane: Plane, project: Path, data: bytes) -> None:
-    path = project / "AGENTS.md"
-    path.write_bytes(data)
+    paths = dict.fromkeys(tool.target.path for tool in TOOLS)
+    for path in paths:
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_bytes(data)
     pack = plane.pack(LASTING)
-    tools = found.named(["codex", "opencode"])
-    assert plane.sync(tools, pack).written == ("AGENTS.md",)
-    plane.sync(tools, pack)
-    sync.remove(project, tools)
-    assert path.read_bytes() == data
+    assert set(plane.sync(TOOLS, pack).written) == set(paths)
+    assert plane.sync(TOOLS, pack).written == ()
+    sync.remove(project, TOOLS)
+    assert {path: (project / path).read_bytes() for path in paths} == dict.fromkeys(paths, data)
+
+
+def test_files_and_folders_that_were_made_for_it_go(plane: Plane, project: Path) -> None:
+    plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
+    plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
+    sync.remove(project, TOOLS)
+    assert [path.name for path in project.iterdir()] == [".agentplane"]
+
+
+def test_a_thousand_entries_are_brought_once_and_only_what_is_old_is_written(
+    plane: Plane, project: Path
+) -> None:
+    decisions = plane.layout.memory / "decisions.md"
+    rows = [f"---\nid: DEC-{number:03d}\ntype: decision\nstatus: accepted\n---\nDecision: Part {number} stays apart.\n" for number in range(1, 1001)]  # fmt: skip
+    decisions.write_text("\n".join([decisions.read_text(), *rows]))
+    plane.adopt()
+    pack = plane.pack(LASTING)
+    assert len(plane.sync(TOOLS, pack).written) == len({tool.target.path for tool in TOOLS})
+    (project / "QWEN.md").write_text((project / "QWEN.md").read_text().replace("revision=", "revision=0", 1))
+    before = {path: path.stat() for path in project.rglob("*") if path.is_file()}
+    assert plane.sync(TOOLS, pack).written == ("QWEN.md",)
+    changed = {path.name for path, stat in before.items() if path.stat() != stat}
+    assert changed == {"QWEN.md"}
+
+
+def test_a_refusal_keeps_a_linked_file_under_both_its_names(plane: Plane, project: Path) -> None:
+    (project / "AGENTS.md").write_text("# Rules\n")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    tools = found.named(["codex", "claude-code"])
+    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    path = project / "AGENTS.md"
+    edited = path.read_text().replace(UNLIKE[0], "The token is ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8")
+    path.write_text(edited)
+    assert plane.sync(tools, plane.pack(LASTING)).kept
+    assert path.read_text() == edited
 
 
 def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, project: Path) -> None:
