@@ -1,11 +1,17 @@
-"""When another process started: read from /proc where there is one, which is quicker than loading psutil."""
+"""Other processes: when they started, and which started them.
+
+Read from /proc where there is one, which is quicker than loading psutil.
+"""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 
-_START = 19
-"""Where the start of a process stands in /proc/PID/stat, counted from behind its name."""
+_PARENT, _START = 1, 19
+"""Where they stand in /proc/PID/stat, counted from behind the name of the process."""
+_MOST = 64
+"""Ancestors that are looked at: while one looks, they may change under its eyes."""
 
 
 def born(pid: int) -> float:
@@ -13,11 +19,33 @@ def born(pid: int) -> float:
     boot = _boot_time()
     if boot is None:
         return _born_elsewhere(pid)
+    fields = _stat(pid)
+    return boot + int(fields[_START]) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def ancestors(pid: int) -> Iterator[int]:
+    """The process that started this one, the one that started that, and so on; without the very first one."""
+    for _ in range(_MOST):
+        pid = parent(pid)
+        if pid <= 1:
+            return
+        yield pid
+
+
+def parent(pid: int) -> int:
+    """0 where there is none."""
+    if _boot_time() is None:
+        return _parent_elsewhere(pid)
+    fields = _stat(pid)
+    return int(fields[_PARENT]) if fields else 0
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Empty where there is no such process. Its name may hold blanks and brackets."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
-        return 0.0
-    return boot + int(stat.rpartition(b")")[2].split()[_START]) / os.sysconf("SC_CLK_TCK")
+        return []
 
 
 def _boot_time() -> float | None:
@@ -35,3 +63,12 @@ def _born_elsewhere(pid: int) -> float:
         return float(psutil.Process(pid).create_time())
     except (psutil.Error, ValueError):
         return 0.0
+
+
+def _parent_elsewhere(pid: int) -> int:
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).ppid())
+    except (psutil.Error, ValueError):
+        return 0

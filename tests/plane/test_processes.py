@@ -1,7 +1,8 @@
-"""When a process started: the same by /proc as by psutil, and 0 for none."""
+"""When a process started and which started it: the same by /proc as by psutil, and 0 for none."""
 
 import os
 import subprocess
+import sys
 
 import psutil
 import pytest
@@ -26,3 +27,27 @@ def test_a_process_that_is_gone_never_started() -> None:
 def test_where_there_is_no_proc_psutil_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_boot_time", lambda: None)
     assert processes.born(os.getpid()) > 0
+    assert list(processes.ancestors(os.getpid()))[:1] == [os.getppid()]
+
+
+def test_the_ancestors_of_a_process() -> None:
+    """Also of one whose name looks like the end of a name."""
+    script = (
+        "import time; print(open('/proc/self/comm', 'w').write(') R 1 (') and '', flush=True); time.sleep(60)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout
+        child.stdout.readline()
+        found = list(processes.ancestors(child.pid))
+        assert found[0] == os.getpid()
+        assert found == [os.getpid(), *processes.ancestors(os.getpid())]
+        assert found == [one.pid for one in psutil.Process(child.pid).parents() if one.pid > 1]
+        assert processes.parent(child.pid) == processes._parent_elsewhere(child.pid) == os.getpid()
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+    for pid in (child.pid, -1, 1 << 30):
+        assert processes.parent(pid) == processes._parent_elsewhere(pid) == 0
+        assert list(processes.ancestors(pid)) == []
