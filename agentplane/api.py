@@ -440,7 +440,10 @@ class Plane:
 
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
         """The trusted entries that are nearest to a query; unless asked for others, those in force."""
-        return scan([entry for entry in self.memory().shelf if wanted.takes(entry)], query, limit)
+        memory = self.memory()
+        if wanted.kind is not None:
+            wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
+        return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
 
     def keep_badge(self, memory: Memory) -> Badge:
         """Keeps the counts of a memory that was just looked at."""

@@ -64,7 +64,9 @@ def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None)
         return proposal
     other = memory.get(relation.id)
     if relation.kind == "supersedes" and (other.file == INBOX or other.head.status != "accepted"):
-        what = "waits in the inbox" if other.file == INBOX else f"is {one_line(other.head.status, 20)} already"
+        what = (
+            "waits in the inbox" if other.file == INBOX else f"is {one_line(other.head.status, 20)} already"
+        )
         raise BadInput(
             f"{other.id} {what}, so nothing can take its place",
             where="relation",
