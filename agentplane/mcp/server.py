@@ -68,7 +68,9 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
             code=types.INVALID_PARAMS, message=f"no tool of that name; there are {', '.join(tools.BY_NAME)}"
         )
     try:
-        asked = msgspec.convert(params.arguments or {}, tool.takes)
+        # Models write null for what they leave out, and numbers as text.
+        given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
+        asked = msgspec.convert(given, tool.takes, strict=False)
 
         def work(plane: Plane, run: OpenRun | None) -> answers.Fields:
             return answers.ANSWERS[tool.name](plane, asked, run)

@@ -78,7 +78,7 @@ def _text(about: str = "") -> dict[str, Any]:
 
 
 def _one_of(*values: str) -> dict[str, Any]:
-    return {"enum": list(values)}
+    return {"type": "string", "enum": list(values)}
 
 
 _TEXT, _NUMBER, _FLAG = _text(), {"type": "number"}, {"type": "boolean"}
