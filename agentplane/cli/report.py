@@ -27,6 +27,7 @@ _PAST = {
     "prune": "pruned",
     "supersede": "approved",
     "merge": "merged",
+    "relate": "related",
 }
 
 

@@ -5,14 +5,13 @@ from typing import Any
 
 import msgspec
 
-from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.mcp import tools
+from agentplane.mcp.session import Session
 from agentplane.memory.verbs import Proposal
 from agentplane.retrieval.scan import Result, Wanted
 from agentplane.review.masks import masked_text
-from agentplane.runs.session import OpenRun
 from agentplane.text.visible import one_line, visible
 
 
@@ -23,12 +22,14 @@ _NEAR = 3
 Fields = dict[str, Any]
 
 
-def recall(plane: Plane, asked: tools.Recall, _run: OpenRun | None) -> Fields:
+def recall(session: Session, asked: tools.Recall) -> Fields:
     if not asked.query.strip():
         raise BadInput("the query is empty", where="query", todo="say what you look for.")
     wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
     return {
-        "results": [_found(result) for result in plane.recall(asked.query, limit=asked.limit, wanted=wanted)]
+        "results": [
+            _found(result) for result in session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
+        ]
     }
 
 
@@ -45,14 +46,15 @@ def _found(result: Result) -> Fields:
     }
 
 
-def propose(plane: Plane, asked: tools.Propose, run: OpenRun | None) -> Fields:
+def propose(session: Session, asked: tools.Propose) -> Fields:
+    plane = session.plane
     proposal = Proposal(
         type=asked.type,
         statement=asked.statement,
         rationale=asked.rationale,
         evidence=asked.evidence,
         tags=asked.tags,
-        source=run.run_id if run else None,
+        source=session.source(),
     )
     offered = plane.offer(proposal, asked.relation)
     entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
@@ -84,8 +86,8 @@ def propose(plane: Plane, asked: tools.Propose, run: OpenRun | None) -> Fields:
     return told
 
 
-def context(plane: Plane, asked: tools.Context, _run: OpenRun | None) -> Fields:
-    made = plane.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+def context(session: Session, asked: tools.Context) -> Fields:
+    made = session.plane.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
     receipt = made.receipt
     return {
         "text": made.text,
@@ -95,7 +97,7 @@ def context(plane: Plane, asked: tools.Context, _run: OpenRun | None) -> Fields:
     }
 
 
-def record(plane: Plane, asked: tools.Record, run: OpenRun | None) -> Fields:
+def record(session: Session, asked: tools.Record) -> Fields:
     # Facts carry no confidence here, so that no policy takes one for sure that a tool says of itself.
     event: Fields = {
         "summary": asked.summary,
@@ -107,11 +109,11 @@ def record(plane: Plane, asked: tools.Record, run: OpenRun | None) -> Fields:
     event = {name: value for name, value in event.items() if value}
     if not event:
         raise BadInput("nothing to record", todo="say at least what was done, in `summary`.")
-    plane.step("writing")
-    if run is not None:
-        plane.note(run.run_id, event)
-        return {"run_id": run.run_id, "open": True, "candidates": [], "refused": []}
-    logged = plane.log(event | {"tool": plane.origin.actor} | ({"task": asked.task} if asked.task else {}))
+    session.plane.step("writing")
+    if session.run is not None:
+        session.plane.note(session.run.run_id, event)
+        return {"run_id": session.run.run_id, "open": True, "candidates": [], "refused": []}
+    logged = session.log(event | ({"task": asked.task} if asked.task else {}))
     return {
         "run_id": logged.run_id,
         "open": False,
@@ -120,7 +122,7 @@ def record(plane: Plane, asked: tools.Record, run: OpenRun | None) -> Fields:
     }
 
 
-ANSWERS: Mapping[str, Callable[[Plane, Any, OpenRun | None], Fields]] = {
+ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {
     "recall": recall,
     "propose": propose,
     "context": context,

@@ -22,10 +22,10 @@ from mcp.shared.exceptions import MCPError
 
 from agentplane.api import Plane, open_plane
 from agentplane.errors import AgentplaneError, BadInput, PlaneError
+from agentplane.mcp.session import Session
 from agentplane.plane import layout
 from agentplane.plane.origin import TOOL_VARIABLES, tool_in
 from agentplane.runs.belongs import open_run_here
-from agentplane.runs.session import OpenRun
 from agentplane.text.visible import one_line
 
 
@@ -65,6 +65,7 @@ class Desk:
         self._environ = environ
         self._asks_roots = asks_roots
         self._roots: list[str] | None = None
+        self._own: dict[tuple[Path, str], str] = {}
         self._limiter: anyio.CapacityLimiter | None = None
         self.writing = threading.Lock()
         """Held while something may be written, so that the process can wait for it before it ends."""
@@ -72,9 +73,7 @@ class Desk:
     def forget_roots(self) -> None:
         self._roots = None
 
-    async def run(
-        self, call: Call, work: Callable[[Plane, OpenRun | None], _Answer], *, reads: bool
-    ) -> _Answer:
+    async def run(self, call: Call, work: Callable[[Session], _Answer], *, reads: bool) -> _Answer:
         """Does the work in a thread. It is told of a cancellation at its next step, before anything is written."""
         roots = await self._asked_roots(call)
         who = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
@@ -89,7 +88,8 @@ class Desk:
         def job() -> _Answer:
             plane = self._opened(roots, who)
             plane.step = step
-            return work(plane, open_run_here(plane.layout, self._environ, os.getpid()))
+            run = open_run_here(plane.layout, self._environ, os.getpid())
+            return work(Session(plane, run, self._own))
 
         def alone() -> _Answer:
             with self.writing:

@@ -11,11 +11,10 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from agentplane import __version__
-from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
 from agentplane.mcp import answers, resources, tools
 from agentplane.mcp.desk import Call, Desk, as_ours
-from agentplane.runs.session import OpenRun
+from agentplane.mcp.session import Session
 
 
 _NO_RESOURCE = -32002
@@ -72,8 +71,8 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         asked = msgspec.convert(given, tool.takes, strict=False)
 
-        def work(plane: Plane, run: OpenRun | None) -> answers.Fields:
-            return answers.ANSWERS[tool.name](plane, asked, run)
+        def work(session: Session) -> answers.Fields:
+            return answers.ANSWERS[tool.name](session, asked)
 
         fields = await desk.run(call, work, reads=tool.reads)
     except Exception as error:  # noqa: BLE001 -- the border: a client gets an answer, whatever happened
@@ -112,7 +111,7 @@ async def _list_resources(
         raise MCPError(code=types.INVALID_PARAMS, message="no such page")
     try:
         page, more = await desk.run(
-            call, lambda plane, _: resources.listed(plane, int(cursor or 0)), reads=True
+            call, lambda session: resources.listed(session.plane, int(cursor or 0)), reads=True
         )
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
@@ -147,7 +146,7 @@ async def _read_resource(
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        found = await desk.run(call, lambda plane, _: resources.read(plane, uri), reads=True)
+        found = await desk.run(call, lambda session: resources.read(session.plane, uri), reads=True)
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
     return types.ReadResourceResult(

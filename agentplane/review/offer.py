@@ -103,7 +103,7 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     core = memory.snapshot.core(entry.file, entry.id)
     if not changes or core is None:
         return None
-    return Plan("edit", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
+    return Plan("relate", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
 
 
 def met(memory: Memory, reviewed: Reviewed, context: Context) -> tuple[Met, ...]:

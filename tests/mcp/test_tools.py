@@ -1,5 +1,6 @@
 """Each tool, called by a client as coding tools call it."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agentplane.context import pack
 from agentplane.mcp import tools
 from agentplane.memory.verbs import MAX_TEXT
 from agentplane.review.offer import Relation
+from agentplane.runs import timeline
 from tests.conftest import decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
 
@@ -114,6 +116,33 @@ def test_a_proposal_waits_in_the_name_of_the_tool(shelf: Plane) -> None:
     assert shelf.ops(1)[0].channel == "mcp"
 
 
+def test_what_a_tool_proposed_passes_the_check_of_a_branch(shelf: Plane) -> None:
+    """Outside of any run a session is logged, once, which its proposals cite."""
+    folder = shelf.layout.project
+
+    def git(*words: str) -> None:
+        subprocess.run(("git", *words), cwd=folder, check=True, capture_output=True)
+
+    git("add", "-A")
+    git("commit", "-m", "base")
+
+    async def said(client: Client) -> set[str | None]:
+        first = await client.call_tool(
+            "propose", {"type": "decision", "statement": "Amounts are whole cents."}
+        )
+        await client.call_tool("record", {"summary": "Looked at amounts."})
+        second = await client.call_tool("propose", {"type": "decision", "statement": "Logs go to stderr."})
+        memory = shelf.memory()
+        return {memory.get(ok(one)["id"]).head.source for one in (first, second)}
+
+    (source,) = talk(folder, said)
+    runs = [row for row in timeline.rows(shelf.layout) if row.kind == "run"]
+    assert len(runs) == 2
+    assert runs[-1].run_id == source
+    git("add", "-A")
+    assert shelf.check("HEAD").findings == []
+
+
 def test_tool_option_names_the_proposer(shelf: Plane) -> None:
     told = ok(call(shelf.layout.project, "propose", "--tool", "amp", type="decision", statement="Use ruff."))
     assert shelf.memory().get(told["id"]).head.proposed_by == "amp"
@@ -149,7 +178,7 @@ def test_the_caller_judges_and_its_candidate_says_so(shelf: Plane) -> None:
     assert second["conflicts"][0]["kind"] == "supersession"
     assert third["waiting"] == 1
     assert shelf.memory().get(first["id"]).head.supersedes == ("DEC-001",)
-    assert [op.verb for op in shelf.ops(2)] == ["edit", "propose"]
+    assert [op.verb for op in shelf.ops(2)] == ["relate", "propose"]
 
 
 @pytest.mark.parametrize("kind", ["refines", "unrelated"])
