@@ -22,7 +22,7 @@ from agentplane.plane.history import OpView
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
-from agentplane.retrieval.scan import Result, scan
+from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
 from agentplane.review import policy, promote
 
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.memory.settle import Settled
     from agentplane.review.inbox import Reviewed, Reviewer
+    from agentplane.review.offer import Offered, Relation
     from agentplane.review.resolve import Choice
     from agentplane.runs.guard import Checked
     from agentplane.runs.session import Asked
@@ -85,6 +86,8 @@ class Plane:
         """Is told what a change had to settle first: what branches left that git merged."""
         self.delivered: Delivered | None = None
         """What the last change brought to the files of tools; None where there was nothing to bring."""
+        self.step: Callable[[str], None] = _unheard
+        """Is told what a proposal is at; what it raises stops it, before anything was written."""
 
     @property
     def layout(self) -> Layout:
@@ -137,10 +140,42 @@ class Plane:
         `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors ask for it
         only on behalf of a person.
         """
+        return self._propose(self.memory(), proposal, again=again).ids[0]
+
+    def offer(self, proposal: Proposal, relation: "Relation | None" = None) -> "Offered":
+        """Proposes, and says at once how that stands to what is there. A statement of the same proposer that waits
+        already gets the relation instead of a copy.
+        """
+        from agentplane.review import offer
+
+        self.step("reading the plane")
+        memory, who = self.memory(), self.origin.actor
+        proposal = offer.with_relation(memory, proposal, relation)
+        verbs.check_proposal(memory, proposal)
+        copy = offer.waiting_copy(memory, proposal, who)
+        if copy is None:
+            done: Done | None = self._propose(memory, proposal)
+        else:
+            wanted = copy.id
+            done = self._commit(lambda now: offer.relate(now, wanted, who, proposal), self.origin)
+        id_ = done.ids[0] if done else copy.id if copy else ""
+        self.step("looking for conflicts")
+        reviewer = self.reviewer(Memory(done.snapshot) if done else memory)
+        (reviewed,) = reviewer.look([id_])
+        self.keep_badge(reviewer.memory)
+        return offer.Offered(
+            reviewed=reviewed,
+            met=offer.met(reviewer.memory, reviewed, reviewer.context),
+            earlier=reviewer.earlier(reviewed.entry),
+            waiting=len(reviewer.memory.inbox_ids),
+            again=copy is not None,
+        )
+
+    def _propose(self, memory: Memory, proposal: Proposal, *, again: bool = False) -> Done:
         from agentplane.review import gate, inbox, suppressed
 
-        memory = self.memory()
         verbs.check_proposal(memory, proposal)
+        self.step("asking the gate")
         context = inbox.gate_context(memory, self._today())
         verdict = gate.check(proposal, gate.let_in_again(context) if again else context)
         who = self.origin.actor
@@ -148,8 +183,12 @@ class Plane:
             earlier = verdict.earlier
             times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
             raise gate.refusal(verdict, times)
-        done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
-        return done.ids[0]
+
+        def plan(now: Memory) -> Plan:
+            self.step("writing")
+            return verbs.propose(now, proposal, who, self._today(), self.store.token)
+
+        return self._do(plan)
 
     def reviewer(self, memory: Memory | None = None) -> "Reviewer":
         """What looks at candidates as things are now, or were when `memory` was read, some at a time."""
@@ -449,12 +488,12 @@ class Plane:
 
         return guard.check(self.layout, base)
 
-    def recall(self, query: str, *, limit: int = 5) -> list[Result]:
-        """The trusted entries in force that are nearest to a query."""
-        entries = [
-            entry for entry in self.memory().shelf if entry.trusted and entry.head.status == "accepted"
-        ]
-        return scan(entries, query, limit)
+    def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
+        """The trusted entries that are nearest to a query; unless asked for others, those in force."""
+        memory = self.memory()
+        if wanted.kind is not None:
+            wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
+        return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
 
     def keep_badge(self, memory: Memory) -> Badge:
         """Keeps the counts of a memory that was just looked at."""
@@ -528,6 +567,10 @@ class Plane:
         if done is None:
             raise BadInput("nothing to do")
         return done
+
+
+def _unheard(_doing: str) -> None:
+    """Nobody wants to know."""
 
 
 class _BranchesMeet(Exception):

@@ -23,6 +23,7 @@ _PAST = {
     "prune": "pruned",
     "supersede": "approved",
     "merge": "merged",
+    "relate": "related",
 }
 
 

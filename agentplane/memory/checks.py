@@ -73,7 +73,8 @@ def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
     if entry.head.status not in wanted:
         what = f"{name}: status `{one_line(entry.head.status, 30)}` here should be {' or '.join(wanted)}"
         yield Finding("warning", where, what, remedy)
-    for link in (*entry.head.supersedes, *entry.head.superseded_by):
+    head = entry.head
+    for link in (*head.supersedes, *head.superseded_by, *head.refines, *head.unrelated):
         if link not in memory.entries and link not in memory.snapshot.ledger.known:
             yield Finding(
                 "warning", where, f"{name} points to {one_line(link, 40)}, which is nowhere", remedy

@@ -31,6 +31,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """Path globs that it is about; none: the whole project."""
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
+    refines: tuple[str, ...] = ()
+    """Entries that it says more about, as its proposer says."""
+    unrelated: tuple[str, ...] = ()
+    """Entries that it has nothing to do with, as its proposer says, though their words are near."""
     anchor: str | None = None
     """The commit at which it was approved."""
     layer: str | None = None
@@ -77,7 +81,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 _strict = msgspec.msgpack.Decoder(Header)
 _strict_list = msgspec.msgpack.Decoder(list[Header])
 _loose = msgspec.msgpack.Decoder()
-_LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by")
+_LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _NUMBERS = ("confidence", "systemic_scale")
 
 

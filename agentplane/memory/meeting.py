@@ -20,7 +20,7 @@ from agentplane.text import document, header
 
 
 VERB = "settle"
-_LINKS = ("supersedes", "superseded_by", "evidence")
+_LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
 
 History = Mapping[str, Sequence[Version]]
 
@@ -261,7 +261,7 @@ class _Meeting:
         found = {id_: (text, version.place) for id_, (text, version) in self.texts.items()}
         for id_, mark in self.ledger.known.items():
             links = self.memory.entries[id_].head if id_ in self.memory.entries else None
-            named = links and {*links.supersedes, *links.superseded_by, *links.evidence}
+            named = links and {link for name in _LINKS for link in getattr(links, name)}
             if mark.digest and id_ not in self.edits and named and named & self.moved.keys():
                 text = self.snapshot.approved_text(id_)
                 place = versions.live(self.story.versions[id_], self.story.braid)[0].place

@@ -36,6 +36,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     check: str | None = None
     scope: list[str] = []
     supersedes: list[str] = []
+    refines: list[str] = []
+    unrelated: list[str] = []
     layer: str | None = None
     systemic_scale: float | None = None
 
@@ -62,6 +64,8 @@ def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Cal
         "check",
         "scope",
         "supersedes",
+        "refines",
+        "unrelated",
         "layer",
     ):
         value = getattr(proposal, name)
@@ -218,7 +222,8 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     kind_named(memory.kinds, proposal.type)
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
-    words = (*proposal.tags, *proposal.evidence, *proposal.scope, *proposal.supersedes)
+    links = (*proposal.supersedes, *proposal.refines, *proposal.unrelated)
+    words = (*proposal.tags, *proposal.evidence, *proposal.scope, *links)
     texts = (proposal.statement, proposal.rationale or "", *words)
     if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
         raise BadInput("the text is not UTF-8", todo="save it as UTF-8.")

@@ -5,9 +5,33 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane.memory.entry import Entry
+from agentplane.review.globs import can_meet
 
 
 _LEAST_SCORE = 0.35
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which entries are looked at; None: all."""
+
+    kind: str | None = None
+    tag: str | None = None
+    status: str = "accepted"
+    path: str | None = None
+    """What it is about: entries that are for other paths are left out."""
+
+    def takes(self, entry: Entry) -> bool:
+        head = entry.head
+        return (
+            entry.trusted
+            and head.status == self.status
+            and self.kind in (None, head.type)
+            and (self.tag is None or self.tag in head.tags)
+            and (self.path is None or can_meet(head.scope, (self.path,)))
+        )
+
+
+IN_FORCE = Wanted()
 
 
 class Result(msgspec.Struct, frozen=True):

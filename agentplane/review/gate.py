@@ -221,6 +221,8 @@ def proposal_of(entry: Entry) -> Proposal:
         check=head.check,
         scope=list(head.scope),
         supersedes=list(head.supersedes),
+        refines=list(head.refines),
+        unrelated=list(head.unrelated),
         layer=head.layer,
         systemic_scale=head.systemic_scale,
     )
@@ -238,6 +240,8 @@ def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
         ("tags", "tag"),
         ("scope", "scope"),
         ("supersedes", "supersedes"),
+        ("refines", "refines"),
+        ("unrelated", "unrelated"),
     ):
         for number, text in enumerate(getattr(proposal, name), 1):
             yield f"{label} {number}", text
@@ -344,7 +348,7 @@ def _size(proposal: Proposal) -> Iterator[_Noticed]:
     size = len(proposal.statement) + len(proposal.rationale or "")
     if size > LONG:
         yield "size", f"has {size:,} characters; a memory is read again and again", "statement"
-    for name in ("evidence", "tags", "scope", "supersedes"):
+    for name in ("evidence", "tags", "scope", "supersedes", "refines", "unrelated"):
         count = len(getattr(proposal, name))
         if count > _MANY:
             yield "size", f"has {count:,} items", name

@@ -71,9 +71,13 @@ def age_in_days(entry: Entry, today: date) -> int | None:
 
 
 def provenance(entry: Entry) -> str:
-    """Why it is here: who proposed it, and from which run."""
-    by = f"by {entry.head.proposed_by}" if entry.head.proposed_by else "by hand"
-    return f"{by}, from run {entry.head.source}" if entry.head.source else by
+    """Why it is here: who proposed it, from which run, and how they say that it stands to other entries."""
+    head = entry.head
+    told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
+    told += [f"from run {head.source}"] if head.source else []
+    told += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
+    told += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
+    return ", ".join(told)
 
 
 def figures(snapshot: Snapshot) -> list[SourceFigures]:

@@ -146,6 +146,15 @@ class Reviewer:
         self._rejected.look_up([text_of(entry) for entry in entries])
         return [self._reviewed(entry, conflicts) for entry, conflicts in zip(entries, found, strict=True)]
 
+    def earlier(self, entry: Entry) -> gate.Earlier | None:
+        """A rejection that a candidate says again, or nearly."""
+        found = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
+        return gate.shown_earlier(found.rejection) if found else None
+
+    @property
+    def context(self) -> Context:
+        return self._context
+
     def _reviewed(self, entry: Entry, conflicts: Sequence[Conflict]) -> Reviewed:
         return Reviewed(
             entry=entry,

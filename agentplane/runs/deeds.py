@@ -139,6 +139,17 @@ def only_proposes(record: Record) -> bool:
     return fresh and (record.verb == "propose" or not record.changes)
 
 
+def only_in_place(record: Record) -> bool:
+    """Whether the op leaves its entries where they are, in the inbox, and was done to what ops had put there."""
+    return not record.prunes and all(
+        change.file == INBOX
+        and change.was is None
+        and change.before == change.found is not None
+        and change.left == change.after is not None
+        for change in record.changes
+    )
+
+
 def written_by_tool(deeds: Iterable[Deed]) -> dict[str, bool]:
     """For each id whether a tool wrote its text, or else a person: the last op that brought a text says it."""
     tools: dict[str, bool] = {}

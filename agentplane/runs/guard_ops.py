@@ -8,7 +8,7 @@ from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
-from agentplane.runs import deeds, guard_settle
+from agentplane.runs import deeds, guard_relate, guard_settle
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import LOG, Side, shown
 from agentplane.text import document
@@ -53,6 +53,8 @@ def _op(
         if complaint := guard_settle.complaint(record, done, now):
             remedy = f"take the op out, and let `agentplane` settle the merge again: {back}"
             yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+    elif record.verb == "relate" and guard_relate.only_links(record, now):
+        pass
     elif complaint := _not_decided(record, base.settings, now, runs):
         remedy = f"take the op out, and decide in a terminal of your own: {back}"
         yield Finding("error", where, f"{deed.name} {complaint}", remedy)

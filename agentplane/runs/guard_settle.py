@@ -12,7 +12,7 @@ from agentplane.text import document
 
 
 # What getting another id changes: the id itself, and links to ids.
-_MOVES = ("id", "supersedes", "superseded_by", "evidence")
+_MOVES = ("id", "supersedes", "superseded_by", "refines", "unrelated", "evidence")
 
 _Essence = tuple[dict[str, Any], str]
 

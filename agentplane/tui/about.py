@@ -184,6 +184,8 @@ class About:
             "tags": ", ".join(head.tags),
             "scope": ", ".join(head.scope),
             "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+            "refines": ", ".join(head.refines),
+            "unrelated": ", ".join(head.unrelated),
             "expires": head.expires_at,
             "check": head.check,
             "proposed by": "" if entry.file == INBOX else head.proposed_by,

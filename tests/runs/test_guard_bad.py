@@ -82,6 +82,37 @@ def shelf_file_deleted(repo: Repo) -> None:
     repo.path(DECISIONS).unlink()
 
 
+def relate(repo: Repo, file: str, id_: str, old: bytes, new: bytes) -> None:
+    """An op over `mcp` that says that it relates."""
+    core = repo.plane().memory().snapshot.core(file, id_) or b""
+    assert old in core
+    edit = Edit(id_, file, core.replace(old, new))
+    repo.plane().store.commit(lambda _: Plan("relate", [edit]), Origin("codex", "mcp", "codex"))
+
+
+@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) came over the channel `mcp`, over which nobody decides")
+def text_changed_by_what_should_relate(repo: Repo) -> None:
+    id_ = repo.plane("codex", "mcp", "codex").propose(decision("Queues run on Redis.", source=branches.RUN))
+    relate(repo, INBOX, id_, b"on Redis", b"on NATS")
+
+
+@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) came over the channel `mcp`")
+def candidate_of_another_related(repo: Repo) -> None:
+    id_ = repo.plane("Mara").propose(decision("Queues run on Redis."))
+    relate(repo, INBOX, id_, b"status: proposed\n", b"status: proposed\nrefines: [DEC-001]\n")
+
+
+@bad(rf"{LOG}:\d+", r"relate of DEC-001\) came over the channel `mcp`")
+def entry_on_the_shelf_related(repo: Repo) -> None:
+    relate(
+        repo,
+        "memory/decisions.md",
+        "DEC-001",
+        b"status: accepted\n",
+        b"status: accepted\nrefines: [DEC-002]\n",
+    )
+
+
 @bad("", "stands on the shelf, but is a candidate that nobody approved")
 def candidate_smuggled_onto_the_shelf(repo: Repo) -> str:
     inbox = repo.path(f"{MEMORY}/candidates.md")

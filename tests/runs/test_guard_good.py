@@ -13,6 +13,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Edit, Plan, Snapshot, Store
+from agentplane.review.offer import Relation
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
 from agentplane.text import header
@@ -67,6 +68,15 @@ def tool_that_cites_its_run(repo: Repo) -> None:
     codex = repo.plane("codex", "mcp", "codex")
     codex.write_log({"run_id": "20260202T101502Z-abcdef", "tool": "codex"})
     codex.propose(decision("Deploys wait for the bank.", source="20260202T101502Z-abcdef"))
+
+
+def tool_that_relates_its_candidate(repo: Repo) -> None:
+    """Links of its own candidate are a claim; a person decides what comes of it."""
+    codex = repo.plane("codex", "mcp", "codex")
+    offered = decision("Screens are drawn by Rich.", source=RUN)
+    for kind in ("supersedes", "refines", "unrelated"):
+        codex.offer(offered, Relation(kind, "DEC-001"))
+    assert [op.verb for op in codex.ops(3)] == ["relate", "relate", "propose"]
 
 
 def approve_what_a_tool_proposed(repo: Repo) -> None:
@@ -170,6 +180,7 @@ GOOD: list[Callable[[Repo], None]] = [
     edit_an_entry,
     edit_a_candidate_of_a_tool,
     tool_that_cites_its_run,
+    tool_that_relates_its_candidate,
     approve_what_a_tool_proposed,
     deprecate,
     supersede,

@@ -1,0 +1,50 @@
+"""Serving coding tools over MCP."""
+
+import os
+import sys
+
+import click
+
+from agentplane.errors import BadInput
+
+
+@click.command()
+@click.option("--tool", metavar="NAME", help="Who proposes through it; else what the client calls itself.")
+@click.option("--http", "over_http", is_flag=True, help="Serve HTTP on 127.0.0.1 instead of standard input.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port for --http; one that is free if not said.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help="The bearer token for --http; else $AGENTPLANE_MCP_TOKEN, else a new one, printed once.",
+)
+def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file: str | None) -> None:
+    """Serve the memory to a coding tool over the Model Context Protocol, on standard input and output.
+
+    Tools: recall, propose, context, record. Nothing here can approve. Coding tools start this themselves.
+    """
+    if not over_http and (port is not None or token_file is not None):
+        raise BadInput("--port and --token-file go with --http", todo="add --http.")
+    # The library takes a second to load: nothing else does so.
+    from agentplane.mcp import desk, server
+
+    server.quiet()
+    wanted: str | None = click.get_current_context().find_root().obj
+    counter = desk.Desk(wanted, tool, os.environ, asks_roots=not over_http)
+    made = server.server(counter)
+    if over_http:
+        from agentplane.mcp import http
+
+        token, is_new = http.token_of(os.environ, token_file)
+        code = http.serve(made, counter, port or 0, token, tell=is_new)
+    else:
+        from agentplane.mcp import stdio
+
+        code = stdio.serve(made, counter)
+    # A thread may still wait for a client that neither writes nor closes its end.
+    sys.stderr.flush()
+    os._exit(code)

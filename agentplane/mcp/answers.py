@@ -1,0 +1,148 @@
+"""What each tool answers: from a plane and arguments to the fields of its output. Knows nothing of the protocol."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from agentplane.context.choose import Ask
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.mcp import tools
+from agentplane.mcp.session import Session
+from agentplane.memory.verbs import Proposal
+from agentplane.retrieval.scan import Result, Wanted
+from agentplane.review.masks import masked_text
+from agentplane.text.visible import one_line, visible
+
+
+_LONGEST = 1500
+"""Characters of one entry among the results of a search."""
+_NEAR = 3
+
+Fields = dict[str, Any]
+
+
+def recall(session: Session, asked: tools.Recall) -> Fields:
+    if not asked.query.strip():
+        raise BadInput("the query is empty", where="query", todo="say what you look for.")
+    wanted = Wanted(asked.kind, asked.tag, asked.status, asked.path)
+    return {
+        "results": [
+            _found(result) for result in session.plane.recall(asked.query, limit=asked.limit, wanted=wanted)
+        ]
+    }
+
+
+def _found(result: Result) -> Fields:
+    text = visible(result.text)
+    more = f"… (agentplane://entry/{result.id} has all of it)" if len(text) > _LONGEST else ""
+    return {
+        "id": result.id,
+        "kind": result.kind,
+        "score": result.score,
+        "text": text[:_LONGEST] + more,
+        "why": one_line(result.why, 200),
+        "file": result.file,
+    }
+
+
+def propose(session: Session, asked: tools.Propose) -> Fields:
+    plane = session.plane
+    proposal = Proposal(
+        type=asked.type,
+        statement=asked.statement,
+        rationale=asked.rationale,
+        evidence=asked.evidence,
+        tags=asked.tags,
+        source=session.source(),
+    )
+    offered = plane.offer(proposal, asked.relation)
+    entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
+    near = plane.recall(asked.statement[:_LONGEST], limit=_NEAR + len(met))
+    told: Fields = {
+        "id": entry.id,
+        "conflicts": [
+            {
+                "with": one.conflict.id,
+                "kind": one.conflict.kind,
+                "score": one.conflict.score,
+                "reasons": list(one.conflict.reasons),
+                "waits": one.waits,
+                **({"statement": one.statement} if one.statement else {}),
+            }
+            for one in offered.met
+        ],
+        "near": [
+            {"id": result.id, "score": result.score, "statement": one_line(result.statement, 300)}
+            for result in near
+            if result.id not in met
+        ][:_NEAR],
+        "flags": [one_line(flag, 300) for flag in offered.reviewed.flags],
+        "waiting": offered.waiting,
+        "again": offered.again,
+    }
+    if offered.earlier:
+        told["rejected"] = msgspec.to_builtins(offered.earlier)
+    return told
+
+
+def context(session: Session, asked: tools.Context) -> Fields:
+    made = session.plane.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    receipt = made.receipt
+    return {
+        "text": made.text,
+        "revision": receipt.revision,
+        "tokens": receipt.tokens,
+        "cut": [cut.id for cut in receipt.cut][:100],
+    }
+
+
+def record(session: Session, asked: tools.Record) -> Fields:
+    # Facts carry no confidence here, so that no policy takes one for sure that a tool says of itself.
+    event: Fields = {
+        "summary": asked.summary,
+        "derived_facts": asked.facts,
+        "next_actions": asked.next,
+        "receipts": asked.receipts,
+        "outputs": [{"path": path} for path in asked.outputs],
+    }
+    event = {name: value for name, value in event.items() if value}
+    if not event:
+        raise BadInput("nothing to record", todo="say at least what was done, in `summary`.")
+    session.plane.step("writing")
+    if session.run is not None:
+        session.plane.note(session.run.run_id, event)
+        return {"run_id": session.run.run_id, "open": True, "candidates": [], "refused": []}
+    logged = session.log(event | ({"task": asked.task} if asked.task else {}))
+    return {
+        "run_id": logged.run_id,
+        "open": False,
+        "candidates": [one.id for one in logged.promoted],
+        "refused": [one_line(why, 300) for why in logged.refused],
+    }
+
+
+ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {
+    "recall": recall,
+    "propose": propose,
+    "context": context,
+    "record": record,
+}
+
+
+def failure(error: AgentplaneError) -> Fields:
+    """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
+    from agentplane.review.gate import Repeated
+
+    told = {"refused": error.what, "where": error.where, "todo": error.todo}
+    fields: Fields = {name: masked_text(text) for name, text in told.items() if text}
+    if isinstance(error, Repeated):
+        fields["rejected"] = msgspec.to_builtins(error.earlier)
+        fields["times"] = error.times
+    return fields
+
+
+def said(fields: Fields) -> str:
+    """A failure in words, for clients that show text only."""
+    where = f"{fields['where']}: " if "where" in fields else ""
+    return f"{where}{fields['refused']}" + (f"\n{fields['todo']}" if "todo" in fields else "")

@@ -1,0 +1,175 @@
+"""Which plane a client means, in whose name it speaks, and the work of its calls, done in threads of their own.
+
+Nothing is opened before the first call that needs it, and each call opens the plane anew: it may have been made, moved
+or deleted since the last one.
+"""
+
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+import msgspec
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from agentplane.api import Plane, open_plane
+from agentplane.errors import AgentplaneError, BadInput, PlaneError
+from agentplane.mcp.session import Session
+from agentplane.plane import layout
+from agentplane.plane.origin import TOOL_VARIABLES, tool_in
+from agentplane.runs.belongs import open_run_here
+from agentplane.text.visible import one_line
+
+
+Call = ServerRequestContext[Any, Any]
+_Answer = TypeVar("_Answer")
+
+_ROOTS_SECONDS = 3.0
+_STEPS = 4
+_AT_ONCE = 8
+
+# What clients call themselves in `initialize`, where that is not the name of the tool in our table.
+_CLIENTS = (
+    ("claude-code", "claude-code"),
+    ("claude-ai", "claude-desktop"),
+    ("codex", "codex"),
+    ("gemini-cli", "gemini-cli"),
+    ("cursor", "cursor"),
+    ("opencode", "opencode"),
+    ("cline", "cline"),
+    ("windsurf", "windsurf"),
+    ("github-copilot", "copilot"),
+    ("visual studio code", "copilot"),
+    ("qwen", "qwen-code"),
+    ("goose", "goose"),
+    ("zed", "zed"),
+)
+
+
+class Desk:
+    """Serves one process: over stdio one client, over HTTP any number of them."""
+
+    def __init__(
+        self, plane: str | None, tool: str | None, environ: Mapping[str, str], *, asks_roots: bool
+    ) -> None:
+        self._plane = plane
+        self._tool = tool
+        self._environ = environ
+        self._asks_roots = asks_roots
+        self._roots: list[str] | None = None
+        self._own: dict[tuple[Path, str], str] = {}
+        self._limiter: anyio.CapacityLimiter | None = None
+        self.writing = threading.Lock()
+        """Held while something may be written, so that the process can wait for it before it ends."""
+
+    def forget_roots(self) -> None:
+        self._roots = None
+
+    async def run(self, call: Call, work: Callable[[Session], _Answer], *, reads: bool) -> _Answer:
+        """Does the work in a thread. It is told of a cancellation at its next step, before anything is written."""
+        roots = await self._asked_roots(call)
+        who = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
+        done = 0
+
+        def step(doing: str) -> None:
+            nonlocal done
+            anyio.from_thread.check_cancelled()
+            anyio.from_thread.run(call.session.report_progress, done, _STEPS, doing)
+            done += 1
+
+        def job() -> _Answer:
+            plane = self._opened(roots, who)
+            plane.step = step
+            run = open_run_here(plane.layout, self._environ, os.getpid())
+            return work(Session(plane, run, self._own))
+
+        def alone() -> _Answer:
+            with self.writing:
+                anyio.from_thread.check_cancelled()
+                return job()
+
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(_AT_ONCE)
+        return await anyio.to_thread.run_sync(
+            job if reads else alone, abandon_on_cancel=True, limiter=self._limiter
+        )
+
+    def _opened(self, roots: list[str], who: str) -> Plane:
+        if self._plane is not None:
+            if not os.path.isdir(self._plane):
+                todo = "start the server with the folder of a plane, or run `agentplane init`."
+                raise BadInput("no such folder", where=one_line(self._plane, 60), todo=todo)
+            return open_plane(self._plane, channel="mcp", actor=who)
+        for folder in roots:
+            try:
+                layout.find(Path(folder))
+            except AgentplaneError:
+                continue
+            return open_plane(folder, channel="mcp", actor=who)
+        return open_plane(".", channel="mcp", actor=who)
+
+    async def _asked_roots(self, call: Call) -> list[str]:
+        """The folders that the client works in, asked for once."""
+        session = call.session
+        able = session.client_capabilities is not None and session.client_capabilities.roots is not None
+        if self._plane is not None or not (self._asks_roots and able and session.can_send_request):
+            return []
+        if self._roots is None:
+            self._roots = []
+            try:
+                found = await session.send_request(
+                    types.ListRootsRequest(),
+                    types.ListRootsResult,
+                    request_read_timeout_seconds=_ROOTS_SECONDS,
+                )
+                self._roots = [path for root in found.roots if (path := _path(str(root.uri)))]
+            except (MCPError, ValueError):
+                pass
+        return self._roots
+
+
+def _path(uri: str) -> str | None:
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    return path if parts.scheme == "file" and path.startswith("/") and "\0" not in path else None
+
+
+def _named(call: Call) -> str | None:
+    """The tool by the name that the client gives itself."""
+    params = call.session.client_params
+    return tool_named(params.client_info.name) if params else None
+
+
+def tool_named(name: str) -> str | None:
+    lower = name.strip().lower()
+    for beginning, tool in _CLIENTS:
+        if lower.startswith(beginning):
+            return tool
+    if lower in TOOL_VARIABLES:
+        return lower
+    return re.sub(r"[^\w. -]", "", one_line(lower, 40)).strip() or None
+
+
+def as_ours(error: Exception) -> AgentplaneError | None:
+    """An error that a user can cause, as one of our family; None: it is a mistake of the program."""
+    if isinstance(error, AgentplaneError):
+        return error
+    if isinstance(error, msgspec.ValidationError):
+        what, _, place = str(error).partition(" - at `")
+        field = place.rstrip("`").removeprefix("$").removeprefix(".")
+        return BadInput(
+            what[:1].lower() + what[1:], where=field or "arguments", todo="mend it and call again."
+        )
+    if isinstance(error, OSError):
+        where = str(error.filename) if error.filename is not None else None
+        what = (error.strerror or str(error)).lower()
+        return PlaneError(what, where=where, todo="check the folder and its permissions.")
+    return None

@@ -1,0 +1,136 @@
+"""Serving over HTTP on this machine, for clients that cannot start a process. Each request bears a token."""
+
+import hmac
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agentplane.errors import AgentplaneError, BadInput, PlaneError
+from agentplane.mcp.desk import Desk
+from agentplane.text import files
+
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+TOKEN = "AGENTPLANE_MCP_TOKEN"  # noqa: S105 -- the name of a variable
+_LEAST = 16
+_GRACE = 2
+_LAST_WRITE = 5.0
+
+
+class Bearer:
+    """Lets through what bears the token, and says nothing to anything else."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._may_pass(scope["headers"]):
+            refusal = Response(
+                "a bearer token is needed", status_code=401, headers={"WWW-Authenticate": "Bearer"}
+            )
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _may_pass(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        given = [value for name, value in headers if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)
+
+
+def token_of(environ: Mapping[str, str], file: str | None) -> tuple[str, bool]:
+    """The token, and whether it was made up now."""
+    if file is not None:
+        try:
+            given = files.read(os.path.abspath(file)).decode().strip()
+        except (AgentplaneError, UnicodeDecodeError):
+            raise BadInput(
+                "no token can be read from it", where=file, todo="write one line into it."
+            ) from None
+        return _checked(given, file), False
+    if environ.get(TOKEN):
+        return _checked(environ[TOKEN].strip(), TOKEN), False
+    return secrets.token_urlsafe(32), True
+
+
+def _checked(token: str, where: str) -> str:
+    if len(token) < _LEAST or not token.isascii() or not token.isprintable() or " " in token:
+        raise BadInput(
+            f"the token has to be {_LEAST} or more plain characters, without spaces",
+            where=where,
+            todo="`openssl rand -hex 32` makes one.",
+        )
+    return token
+
+
+def bound(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port), backlog=64)
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        raise PlaneError(what, where=f"{HOST}:{port}", todo="choose another port with --port.") from None
+
+
+def app(made: Server[Any], token: str, port: int) -> ASGIApp:
+    """The application: a page elsewhere that a browser was tricked into sending from is refused by Host and Origin."""
+    hosts = [f"{name}:{port}" for name in (HOST, "localhost")]
+    security = TransportSecuritySettings(
+        allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+    )
+    inner = made.streamable_http_app(streamable_http_path=PATH, transport_security=security)
+    return Bearer(inner, token)
+
+
+def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -> int:
+    """Serves until a signal comes. `tell`: the token is new, and this is the one time that it is shown."""
+    with bound(port) as listening:
+        port = listening.getsockname()[1]
+        config = uvicorn.Config(
+            app(made, token, port),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE,
+            ws="none",
+        )
+        sys.stderr.write(f"serving http://{HOST}:{port}{PATH}\n")
+        sys.stderr.write(f"token: {token}\n" if tell else "the token is the one that was given\n")
+        sys.stderr.flush()
+        anyio.run(_serve, _Quiet(config), listening)
+    if desk.writing.acquire(timeout=_LAST_WRITE):
+        desk.writing.release()
+    return 0
+
+
+class _Quiet(uvicorn.Server):
+    """Leaves the signals to us: uvicorn would raise them once more when it is done."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _serve(running: uvicorn.Server, listening: socket.socket) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_until_signal, running)
+        await running.serve(sockets=[listening])
+        tasks.cancel_scope.cancel()
+
+
+async def _until_signal(running: uvicorn.Server) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for _ in signals:
+            running.should_exit = True

@@ -1,0 +1,185 @@
+"""The server: what the protocol asks for, answered from the rooms below."""
+
+import logging
+import sys
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+import msgspec
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+
+from agentplane import __version__
+from agentplane.errors import AgentplaneError
+from agentplane.mcp import answers, resources, tools
+from agentplane.mcp.desk import Call, Desk, as_ours
+from agentplane.mcp.session import Session
+
+
+_NO_RESOURCE = -32002
+"""The code of the protocol for a resource that is not there."""
+
+
+def server(desk: Desk) -> Server[Any]:
+    made: Server[Any] = Server(
+        "agentplane",
+        version=__version__,
+        title="agentplane: reviewed project memory",
+        instructions=tools.INSTRUCTIONS,
+        on_list_tools=_list_tools,
+        on_call_tool=partial(_call_tool, desk),
+        on_list_resources=partial(_list_resources, desk),
+        on_list_resource_templates=_list_templates,
+        on_read_resource=partial(_read_resource, desk),
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
+    )
+
+    async def forget(_call: Call, _params: types.NotificationParams) -> None:
+        desk.forget_roots()
+
+    made.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, forget)
+    return made
+
+
+def listed_tools() -> list[types.Tool]:
+    return [
+        types.Tool(
+            name=tool.name,
+            description=tool.about,
+            input_schema=tool.input,
+            output_schema=tool.output,
+            annotations=types.ToolAnnotations(read_only_hint=True) if tool.reads else None,
+        )
+        for tool in tools.TOOLS
+    ]
+
+
+async def _list_tools(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=listed_tools())
+
+
+async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
+    tool = tools.BY_NAME.get(params.name)
+    if tool is None:
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=f"no tool of that name; there are {', '.join(tools.BY_NAME)}"
+        )
+    try:
+        # Models write null for what they leave out, and numbers as text.
+        given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
+        asked = msgspec.convert(given, tool.takes, strict=False)
+
+        def work(session: Session) -> answers.Fields:
+            return answers.ANSWERS[tool.name](session, asked)
+
+        fields = await desk.run(call, work, reads=tool.reads)
+    except Exception as error:  # noqa: BLE001 -- the border: a client gets an answer, whatever happened
+        return _failed(error)
+    text = fields["text"] if tool.name == "context" else msgspec.json.encode(fields).decode()
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=fields)
+
+
+def _failed(error: Exception) -> types.CallToolResult:
+    ours = as_ours(error) or _mistake(error)
+    fields = answers.failure(ours)
+    text = answers.said(fields)
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=fields, is_error=True
+    )
+
+
+def _mistake(error: Exception) -> AgentplaneError:
+    """A mistake of ours: told on stderr, by its type and place only, since its words may hold what was proposed."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at else "?"
+    sys.stderr.write(f"agentplane mcp: {type(error).__name__} at {place}\n")
+    return AgentplaneError(
+        f"a mistake of agentplane ({type(error).__name__}); nothing is known to be written",
+        todo="try it on the command line; `agentplane doctor` checks the plane.",
+    )
+
+
+async def _list_resources(
+    desk: Desk, call: Call, params: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
+    cursor = params.cursor if params else None
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
+        raise MCPError(code=types.INVALID_PARAMS, message="no such page")
+    try:
+        page, more = await desk.run(
+            call, lambda session: resources.listed(session.plane, int(cursor or 0)), reads=True
+        )
+    except (AgentplaneError, OSError) as error:
+        raise _as_protocol_error(error) from None
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(uri=one.uri, name=one.name, description=one.about, mime_type=one.kind)
+            for one in page
+        ],
+        next_cursor=None if more is None else str(more),
+    )
+
+
+async def _list_templates(
+    _call: Call, _params: types.PaginatedRequestParams | None
+) -> types.ListResourceTemplatesResult:
+    rows = (
+        (f"{resources.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
+        (f"{resources.RUN}{{run_id}}", "run", "What a run did."),
+    )
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                uri_template=uri, name=name, description=about, mime_type=resources.MARKDOWN
+            )
+            for uri, name, about in rows
+        ]
+    )
+
+
+async def _read_resource(
+    desk: Desk, call: Call, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    uri = str(params.uri)
+    try:
+        found = await desk.run(call, lambda session: resources.read(session.plane, uri), reads=True)
+    except (AgentplaneError, OSError) as error:
+        raise _as_protocol_error(error) from None
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=uri, text=found.text, mime_type=found.kind)]
+    )
+
+
+def _as_protocol_error(error: Exception) -> MCPError:
+    """Resources have no result that says no, so their failures are errors of the protocol."""
+    ours = as_ours(error)
+    fields = answers.failure(ours or _mistake(error))
+    return MCPError(code=_NO_RESOURCE, message=answers.said(fields), data=fields)
+
+
+async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    task = types.PromptArgument(name="task", description="What the session was about.", required=False)
+    return types.ListPromptsResult(
+        prompts=[types.Prompt(name=resources.PROMPT, description=resources.PROMPT_ABOUT, arguments=[task])]
+    )
+
+
+async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    if params.name != resources.PROMPT:
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {resources.PROMPT}"
+        )
+    text = resources.prompt((params.arguments or {}).get("task"))
+    return types.GetPromptResult(
+        description=resources.PROMPT_ABOUT,
+        messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
+    )
+
+
+def quiet() -> None:
+    """The library's own warnings may repeat what a client sent; only its errors are told, on stderr."""
+    logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)

@@ -1,0 +1,34 @@
+"""`agentplane recall`."""
+
+from agentplane.api import Plane
+from tests.cli.conftest import Cli
+
+
+def test_what_is_approved_is_found(shelf: Plane, cli: Cli) -> None:
+    found = cli("recall", "which ui", "--json").json("recall")["results"]
+    assert [row["id"] for row in found] == ["DEC-001"]
+    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file"}
+    assert "Rationale: It is quick." in found[0]["text"]
+    told = cli("recall", "textual")
+    assert told.code == 0
+    assert "DEC-001" in told.out
+    assert "Use Textual." in told.out
+
+
+def test_it_is_narrowed(shelf: Plane, cli: Cli) -> None:
+    for words in (("--kind", "fact"), ("--tag", "api")):
+        assert cli("recall", "textual", *words, "--json").json("recall")["results"] == []
+    (row,) = cli("recall", "answers textual", "--kind", "FACT", "--json").json("recall")["results"]
+    assert row["id"] == "FACT-001"
+    assert len(cli("recall", "answers textual", "--limit", "1", "--json").json("recall")["results"]) == 1
+
+
+def test_nothing_near_is_said(shelf: Plane, cli: Cli) -> None:
+    told = cli("recall", "zebra")
+    assert (told.code, told.out) == (0, "")
+    assert "nothing is near" in told.err
+
+
+def test_a_kind_that_is_none_is_an_error(shelf: Plane, cli: Cli) -> None:
+    cli("recall", "x", "--kind", "opinion").refused(2, "no kind")
+    cli("recall", "x", "--limit", "0").refused(2, "--limit")

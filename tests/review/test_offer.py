@@ -1,0 +1,76 @@
+"""Offers: a relation that whoever proposes claims, and what it is told."""
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput, Refused
+from agentplane.memory.verbs import Proposal
+from agentplane.review.offer import Relation
+from tests.conftest import decision, plane_in
+
+
+@pytest.fixture
+def shelf(plane: Plane) -> Plane:
+    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
+    return plane
+
+
+def test_links_survive_approval_and_every_later_edit(shelf: Plane) -> None:
+    offered = shelf.offer(decision("Ledger rows are never deleted."), Relation("refines", "DEC-001"))
+    (id_,) = shelf.approve([offered.reviewed.entry.id]).renamed.values()
+    assert shelf.memory().get(id_).head.refines == ("DEC-001",)
+    shelf.deprecate([id_])
+    assert shelf.memory().get(id_).head.refines == ("DEC-001",)
+
+
+def test_the_same_relation_twice_changes_nothing(shelf: Plane) -> None:
+    for _ in range(2):
+        offered = shelf.offer(decision("Ledger rows are never deleted."), Relation("unrelated", "DEC-001"))
+    assert offered.again
+    assert [op.verb for op in shelf.ops(2)] == ["propose", "approve"]
+
+
+def test_relations_add_up(shelf: Plane) -> None:
+    shelf.approve([shelf.propose(decision("Buttons have round corners."))])
+    for name in ("DEC-001", "DEC-002"):
+        offered = shelf.offer(decision("Ledger rows are never deleted."), Relation("unrelated", name))
+    assert offered.reviewed.entry.head.unrelated == ("DEC-001", "DEC-002")
+    assert "unrelated to DEC-001, DEC-002" in offered.reviewed.because
+
+
+def test_a_candidate_that_was_edited_by_hand_is_not_related(shelf: Plane) -> None:
+    """Its text is not what was proposed: adding to it would approve the edit as a proposal."""
+    shelf.offer(decision("Ledger rows are never deleted."))
+    inbox = shelf.layout.memory / "candidates.md"
+    inbox.write_text(inbox.read_text().replace("updated:", "confidence: 1.0\nupdated:"))
+    with pytest.raises(Refused, match="by hand"):
+        shelf.offer(decision("Ledger rows are never deleted."), Relation("refines", "DEC-001"))
+
+
+def test_other_words_or_another_kind_are_another_candidate(shelf: Plane) -> None:
+    first = shelf.offer(decision("Ledger rows are never deleted."))
+    same = shelf.offer(decision("Ledger  rows are never deleted. "))
+    other = shelf.offer(Proposal(type="invariant", statement="Ledger rows are never deleted."))
+    assert first.reviewed.entry.id == same.reviewed.entry.id != other.reviewed.entry.id
+
+
+def test_what_stops_a_step_leaves_nothing(shelf: Plane) -> None:
+    class Stopped(Exception):
+        pass
+
+    def step(doing: str) -> None:
+        if doing == "writing":
+            raise Stopped
+
+    before = shelf.layout.log.read_bytes()
+    shelf.step = step
+    with pytest.raises(Stopped):
+        shelf.offer(decision("Ledger rows are never deleted."))
+    assert shelf.layout.log.read_bytes() == before
+    assert plane_in(shelf.layout.project).memory().inbox == []
+
+
+def test_a_superseded_entry_cannot_be_superseded_again(shelf: Plane) -> None:
+    shelf.deprecate(["DEC-001"])
+    with pytest.raises(BadInput, match="deprecated already"):
+        shelf.offer(decision("Use MySQL for the ledger."), Relation("supersedes", "DEC-001"))
