@@ -29,22 +29,40 @@ def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file:
     """
     if not over_http and (port is not None or token_file is not None):
         raise BadInput("--port and --token-file go with --http", todo="add --http.")
-    # The library takes a second to load: nothing else does so.
-    from agentplane.mcp import desk, server
-
-    server.quiet()
     wanted: str | None = click.get_current_context().find_root().obj
-    counter = desk.Desk(wanted, tool, os.environ, asks_roots=not over_http)
-    made = server.server(counter)
-    if over_http:
-        from agentplane.mcp import http
-
-        token, is_new = http.token_of(os.environ, token_file)
-        code = http.serve(made, counter, port or 0, token, tell=is_new)
-    else:
-        from agentplane.mcp import stdio
-
-        code = stdio.serve(made, counter)
+    code = _over_http(wanted, tool, port or 0, token_file) if over_http else _over_stdio(wanted, tool)
     # A thread may still wait for a client that neither writes nor closes its end.
     sys.stderr.flush()
     os._exit(code)
+
+
+# The library takes a second to load: nothing else does so.
+
+
+def _over_http(wanted: str | None, tool: str | None, port: int, token_file: str | None) -> int:
+    from agentplane.mcp import desk, http, server
+
+    server.quiet()
+    counter = desk.Desk(wanted, tool, os.environ, asks_roots=False)
+    token, is_new = http.token_of(os.environ, token_file)
+    return http.serve(server.server(counter), counter, port, token, tell=is_new)
+
+
+def _over_stdio(wanted: str | None, tool: str | None) -> int:
+    from agentplane.mcp import greeting
+    from agentplane.mcp.line import Line
+
+    line = Line()
+    greeting.load_meanwhile()
+    try:
+        greeted = greeting.greet(line)
+    except OSError as gone:
+        sys.stderr.write(f"agentplane mcp: the client is gone ({gone})\n")
+        return 0
+    if greeted is None:
+        return 0
+    from agentplane.mcp import desk, server, stdio
+
+    server.quiet()
+    counter = desk.Desk(wanted, tool, os.environ, asks_roots=True)
+    return stdio.serve(server.server(counter), counter, line, greeted)

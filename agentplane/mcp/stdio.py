@@ -1,12 +1,9 @@
 """Serving one client over standard input and output.
 
-The wire has descriptors of its own: whatever else prints in this process goes to standard error, and children get no
-input. Reading and writing are left behind when the process is to end: a client that neither reads nor closes
-its end cannot hold it.
+Reading and writing are left behind when the process is to end: a client that neither reads nor closes its end cannot
+hold it.
 """
 
-import fcntl
-import os
 import signal
 import sys
 from typing import Any
@@ -18,24 +15,21 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from agentplane.mcp.desk import Desk
+from agentplane.mcp.greeting import Greeted
+from agentplane.mcp.line import LONGEST, Line
 
 
-LONGEST = 4 << 20
-"""Bytes of one message."""
 _LAST_WRITE = 5.0
 """Seconds that an op in progress gets before the process ends. What is cut off is mended when the plane is opened."""
 
 
 class Wire:
-    """Lines in, lines out, over descriptors that nothing else uses."""
+    """What the library reads and writes: first what was heard before it was there."""
 
-    def __init__(self) -> None:
-        self._in = os.fdopen(fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3), "rb")
-        self._out = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
-        nowhere = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nowhere, 0)
-        os.dup2(2, 1)
-        os.close(nowhere)
+    def __init__(self, line: Line, greeted: Greeted) -> None:
+        self._line = line
+        self._heard = list(greeted.heard)
+        self._answered = greeted.answered
         self._turn = anyio.Lock()
 
     def __aiter__(self) -> "Wire":
@@ -44,7 +38,7 @@ class Wire:
     async def __anext__(self) -> str:
         """The next message that is one; what is none is answered here, because the library drops it."""
         while True:
-            line = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
+            line = self._heard.pop(0) if self._heard else await self._read()
             if line is None:
                 raise StopAsyncIteration
             complaint = _complaint(line)
@@ -53,15 +47,13 @@ class Wire:
             if complaint:
                 await self._send(complaint)
 
-    def _line(self) -> bytes | None:
-        """None at the end. A line that is too long is read to its end and comes back cut."""
-        line = self._in.readline(LONGEST + 1)
-        rest = line
-        while len(line) > LONGEST and rest and not rest.endswith(b"\n"):
-            rest = self._in.readline(LONGEST)
-        return line or None
+    async def _read(self) -> bytes | None:
+        return await anyio.to_thread.run_sync(self._line.read, abandon_on_cancel=True)
 
     async def write(self, text: str) -> None:
+        if self._answered is not None and msgspec.json.decode(text).get("id") == self._answered:
+            self._answered = None
+            return
         await self._send(text.encode(errors="replace"))
 
     async def flush(self) -> None:
@@ -69,12 +61,7 @@ class Wire:
 
     async def _send(self, data: bytes) -> None:
         async with self._turn:
-            await anyio.to_thread.run_sync(self._write, data, abandon_on_cancel=True)
-
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._out, view) :]
+            await anyio.to_thread.run_sync(self._line.write, data, abandon_on_cancel=True)
 
 
 def _complaint(line: bytes) -> bytes | None:
@@ -100,19 +87,19 @@ def _error(id_: str | int | None, code: int, what: str) -> bytes:
     return msgspec.json.encode(told) + b"\n"
 
 
-def serve(made: Server[Any], desk: Desk) -> int:
+def serve(made: Server[Any], desk: Desk, line: Line, greeted: Greeted) -> int:
     """Serves until the client closes its end or a signal comes."""
     # A closed pipe is told by the write that fails, and the first signal ends the server as the end of input does.
-    anyio.run(_serve, made)
+    anyio.run(_serve, made, line, greeted)
     if desk.writing.acquire(timeout=_LAST_WRITE):
         desk.writing.release()
     return 0
 
 
-async def _serve(made: Server[Any]) -> None:
+async def _serve(made: Server[Any], line: Line, greeted: Greeted) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_until_signal, tasks.cancel_scope)
-        wire: Any = Wire()
+        wire: Any = Wire(line, greeted)
         try:
             async with stdio_server(stdin=wire, stdout=wire) as (read, write):
                 await made.run(read, write, made.create_initialization_options())

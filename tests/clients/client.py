@@ -74,6 +74,14 @@ class Client(msgspec.Struct, frozen=True):
         else:
             _write(self.home / ".claude" / "settings.json", _CLAUDE)
 
+    def command(self, *words: str) -> str:
+        """One of our commands, as a person would give it beside the tool. What it says."""
+        done = subprocess.run(
+            ["agentplane", *words], cwd=self.project, env=self.environment(), capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
     def run(
         self, prompt: str, *, under: Sequence[str] = (), resume: str | None = None
     ) -> subprocess.CompletedProcess[str]:

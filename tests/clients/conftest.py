@@ -1,6 +1,5 @@
 """A model server, a project with a plane, and the tools that are installed."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tests.conftest import plane_in
 
 
 _PROGRAMS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
+TOOLS = tuple(_PROGRAMS)
 MakeClient = Callable[[str], Client]
 
 
@@ -42,10 +42,4 @@ def client(plane: Plane, model: Model, tmp_path: Path) -> MakeClient:
 
 def wire(client: Client) -> None:
     """As a person does it."""
-    subprocess.run(
-        ["agentplane", "sync", "--tools", client.name],
-        cwd=client.project,
-        env=client.environment(),
-        check=True,
-        capture_output=True,
-    )
+    client.command("init", "--yes", "--tools", client.name)

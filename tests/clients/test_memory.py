@@ -3,12 +3,11 @@
 import pytest
 
 from agentplane.api import Plane
-from tests.clients.conftest import MakeClient, wire
+from tests.clients.conftest import TOOLS, MakeClient, wire
 from tests.clients.model import Model
 from tests.conftest import decision
 
 
-TOOLS = ("codex", "claude-code", "gemini-cli")
 APPROVED = "Webhooks are signed with the key of the partner."
 WAITING = "Reports are mailed on the first Monday of the quarter."
 BY_HAND = "Invoices may be deleted by anyone."
@@ -31,6 +30,8 @@ def test_what_was_approved_reaches_the_model_and_nothing_else_does(
     assert "Invoices are kept for ten years." in model.text()
     assert WAITING not in model.text()
     assert BY_HAND not in model.text()
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_second_session_after_an_approval_has_the_new_revision(
     client: MakeClient, plane: Plane, model: Model, name: str
