@@ -35,7 +35,8 @@ class Client(msgspec.Struct, frozen=True):
         if self.name == "claude-code":
             again = ["--resume", resume] if resume else []
             return [self.program, "-p", *again, "--allowedTools", f"mcp__{SERVER}", "--", prompt]
-        return [self.program, *(["--resume", resume] if resume else []), "-p", prompt]
+        # Without a person to ask, it offers no tool that would have to be asked for.
+        return [self.program, "--yolo", *(["--resume", resume] if resume else []), "-p", prompt]
 
     def environment(self) -> dict[str, str]:
         path = (str(PROGRAMS), str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin")

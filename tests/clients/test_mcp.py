@@ -25,6 +25,8 @@ def test_what_a_model_proposes_waits_with_its_session_as_its_source(
     wire(tool)
     model.script = calls(Call("propose", PROPOSED))
     tool.run("Fix the refunds.")
+    results = [result for asked in model.turns for result in asked.results]
+    assert plane.memory().inbox, results
     (waiting,) = plane.memory().inbox
     assert waiting.statement == PROPOSED["statement"]
     assert waiting.head.proposed_by == name
@@ -32,7 +34,7 @@ def test_what_a_model_proposes_waits_with_its_session_as_its_source(
     assert events.is_logged(plane.layout, source)
     run = capsule.load(plane.layout, source)
     assert run.tool == name
-    assert any(waiting.id in result for asked in model.turns for result in asked.results)
+    assert any(waiting.id in result for result in results)
     assert not plane.memory().shelf
 
 
