@@ -11,10 +11,12 @@ import msgspec
 from agentplane.api import Plane, open_plane
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
+from agentplane.memory.settle import Settled
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import cache, git, layout, stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
+from agentplane.plane.store import Done
 from agentplane.review import policy
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.review.resolve import Choice
@@ -70,6 +72,8 @@ class Desk:
         self._fresh: set[str] = set()
         self._touched: set[str] = set()
         """Candidates that met an entry which is not as it was."""
+        self._settled = ""
+        plane.settled = self._tell_settled
         self._mark_read: str | None = None
         """The stamp of the files that `shown` was read from."""
         self.shown: Shown | None = None
@@ -182,34 +186,47 @@ class Desk:
 
     def do(self, op: Op) -> Outcome:
         """Carries out an op; raises what the plane says against it."""
+        self._check_person(self.plane.store.settings(), DOING[op.verb])
+        self._settled = ""
+        return msgspec.structs.replace(self._do(op), settled=self._settled)
+
+    def _do(self, op: Op) -> Outcome:
         plane = self.plane
-        self._check_person(plane.store.settings(), DOING[op.verb])
         if op.verb == "propose" and op.proposal is not None:
             new = plane.propose(op.proposal)
             return Outcome("propose", "propose", (new,), new, "")
-        if op.verb == "edit":
-            done = plane.edit(op.ids[0], op.text or b"", op.seen or "")
-            return outcome_of(done) if done else Outcome("edit", "edit", op.ids, None, "")
-        if op.verb == "merge":
-            return outcome_of(plane.merge(op.ids[0], op.target or "", op.text or b"", op.seen or ""))
-        if op.verb == "approve":
-            return outcome_of(plane.approve(op.ids, op.choice or Choice()))
-        if op.verb == "reject":
-            return outcome_of(plane.reject(op.ids, op.why))
-        if op.verb == "deprecate":
-            return outcome_of(plane.deprecate(op.ids, op.why))
-        if op.verb == "undo":
-            return outcome_of(plane.undo(op.target))
+        done = self._decide(op)
+        return outcome_of(done, plane.delivered) if done else Outcome(op.verb, op.verb, op.ids, None, "")
+
+    def _decide(self, op: Op) -> Done | None:
+        plane = self.plane
         if op.verb in ("adopt", "revert") and not op.ids:
             # To the plane, none named means all of them, and nobody has seen those.
             raise BadInput("no hand edit was named")
-        if op.verb == "redo":
-            return outcome_of(plane.redo())
-        if op.verb == "adopt":
-            return outcome_of(plane.adopt(op.ids))
-        if op.verb == "revert":
-            return outcome_of(plane.revert(op.ids))
-        return outcome_of(plane.approve_clean())
+        match op.verb:
+            case "edit":
+                return plane.edit(op.ids[0], op.text or b"", op.seen or "")
+            case "merge":
+                return plane.merge(op.ids[0], op.target or "", op.text or b"", op.seen or "")
+            case "approve":
+                return plane.approve(op.ids, op.choice or Choice())
+            case "reject":
+                return plane.reject(op.ids, op.why)
+            case "deprecate":
+                return plane.deprecate(op.ids, op.why)
+            case "undo":
+                return plane.undo(op.target)
+            case "redo":
+                return plane.redo()
+            case "adopt":
+                return plane.adopt(op.ids)
+            case "revert":
+                return plane.revert(op.ids)
+        return plane.approve_clean()
+
+    def _tell_settled(self, done: Settled) -> None:
+        waiting = f", {len(done.waiting)} to review" if done.waiting else ""
+        self._settled = f"Settled merged branches{waiting}"
 
     def _refusal(self, settings: Settings) -> str | None:
         try:

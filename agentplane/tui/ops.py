@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from agentplane.text.visible import one_line
+
 
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.memory.verbs import Proposal
     from agentplane.review.resolve import Choice
+    from agentplane.tools.deliver import Delivered
 
 Verb = Literal[
     "approve",
@@ -81,6 +84,12 @@ class Outcome(msgspec.Struct, frozen=True):
     op: str | None
     """None: nothing was changed."""
     revision: str
+    brought: tuple[str, ...] = ()
+    """The files through which tools have the new memory now."""
+    old: tuple[str, ...] = ()
+    """Those that hold the old one."""
+    settled: str = ""
+    """What had to be settled first, of branches that git merged."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -92,7 +101,12 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def told(outcome: Outcome) -> str:
-    """`Approved DEC-031 · u undoes`."""
+    """`Approved DEC-031, in 2 files · u undoes`; where branches met, what became of that comes first."""
+    first = f"{outcome.settled} · " if outcome.settled else ""
+    return first + _told(outcome)
+
+
+def _told(outcome: Outcome) -> str:
     if outcome.op is None:
         return "Nothing was changed"
     ids = outcome.ids
@@ -104,13 +118,24 @@ def told(outcome: Outcome) -> str:
     if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
         count = max(count // 2, 1)
         ids = tuple(id_ for id_ in ids if id_.startswith("CAND-")) or ids
-    what = ids[0] if count == 1 else f"{count:,} entries"
+    what = (ids[0] if count == 1 else f"{count:,} entries") + _reach(outcome)
     if outcome.verb in ("undo", "redo"):
         back = "U does it again" if outcome.verb == "undo" else "u undoes"
         return f"{PAST[outcome.verb].capitalize()} the {outcome.of} of {what} · {back}"
     return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u undoes"
 
 
-def outcome_of(done: Any) -> Outcome:
+def _reach(outcome: Outcome) -> str:
+    """Where tools have it, in few words."""
+    if outcome.old:
+        more = f" and {len(outcome.old) - 1} more" if len(outcome.old) > 1 else ""
+        return f" · old memory in {one_line(outcome.old[0], 30)}{more}: sync"
+    if outcome.brought:
+        return f", in {one_line(outcome.brought[0], 30) if len(outcome.brought) == 1 else f'{len(outcome.brought)} files'}"
+    return ""
+
+
+def outcome_of(done: Any, delivered: "Delivered | None" = None) -> Outcome:
     """Of a `Done`, without the plane that it carries."""
-    return Outcome(done.verb, done.of, tuple(done.ids), done.op, done.revision)
+    brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
+    return Outcome(done.verb, done.of, tuple(done.ids), done.op, done.revision, brought, old)

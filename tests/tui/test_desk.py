@@ -1,15 +1,20 @@
 """The plane as the screens see it, without a screen."""
 
+from pathlib import Path
+
 import pytest
 
 from agentplane.api import Plane
+from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.verbs import Proposal
+from agentplane.tools import found
 from agentplane.tui import glimpse
 from agentplane.tui.desk import Desk, as_error
 from agentplane.tui.ops import Op, Outcome, told
 from agentplane.tui.rows import Place, rows
-from tests.conftest import decision, files_of
+from tests.conftest import UNLIKE, decision, files_of
+from tests.plane.branches import Repository, with_driver
 
 
 def desk_of(plane: Plane) -> Desk:
@@ -206,3 +211,30 @@ def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: 
     assert desk.to_look_at([left[1]])[:2] == [rival, left[1]]
     desk.look(left[:1])
     assert not desk.shown.reviewed[rival].conflicts
+
+
+def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
+    desk = desk_of(three)
+    first, second, _ = (entry.id for entry in desk.load().inbox)
+    three.sync(found.named(["codex", "claude", "copilot"]), three.pack(Ask(passing=False)))
+    assert told(desk.do(Op("approve", (first,)))) == "Approved DEC-001, in 3 files · u undoes"
+    rules = three.layout.project / "AGENTS.md"
+    rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
+    done = desk.do(Op("approve", (second,)))
+    assert told(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
+
+
+def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) -> None:
+    repository = with_driver(Repository(git_project))
+    repository.approve(UNLIKE[0])
+    repository.branch("other")
+    repository.approve(UNLIKE[1])
+    repository.checkout("main")
+    repository.approve(UNLIKE[2])
+    for hook in (git_project / ".git/hooks").glob("p*"):
+        hook.unlink()
+    repository.git("merge", "-q", "--no-edit", "other")
+    desk = desk_of(repository.plane)
+    done = desk.do(Op("propose", proposal=decision(UNLIKE[3])))
+    assert told(done).startswith("Settled merged branches · Proposed CAND-")
+    assert told(desk.do(Op("approve", (done.ids[0],)))).startswith("Approved DEC-004")
