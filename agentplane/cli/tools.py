@@ -9,7 +9,7 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import entries, found, sync
+from agentplane.tools import entries, found, sync, wire
 from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing
 from agentplane.tools.table import TOOLS, Tool
@@ -101,7 +101,7 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
     plane = opened()
-    tools = named_tools(",".join(names)) if names else _wanted(plane, None)
+    tools = named_tools(",".join(names)) if names else wire.in_use(plane.layout.project)
     return _previewed(plane.rewiring(tools), as_json=as_json)
 
 

@@ -104,8 +104,13 @@ def unwire(project: Path, tools: Sequence[Tool]) -> Wired:
     return Wired(tuple(written), {**held, **planned.blocked, **failed}, shared=shared)
 
 
-def in_settings(project: Path, tool: Tool) -> bool:
-    """Whether one of the tool's settings files holds entries of ours."""
+def in_use(project: Path) -> list[Tool]:
+    """The tools that left something in the project, or whose settings hold entries of ours."""
+    here = {row.tool.name for row in found.look(project) if row.in_project}
+    return [tool for tool in TOOLS if tool.name in here or _in_settings(project, tool)]
+
+
+def _in_settings(project: Path, tool: Tool) -> bool:
     return any(_part(project, place).state in ("current", "old") for place in entries.places(project, tool))
 
 
@@ -182,10 +187,10 @@ def _blocks(project: Path, tools: Iterable[Tool]) -> list[str]:
 
 def _alone(project: Path, tools: Sequence[Tool]) -> tuple[list[Tool], dict[str, tuple[str, ...]]]:
     """The tools whose file nobody else reads, and the files that others in use read as well."""
-    others = [row.tool for row in found.look(project) if row.in_project and row.tool not in tools]
-    others += [tool for tool in TOOLS if tool not in (*tools, *others) and in_settings(project, tool)]
     readers: dict[str, tuple[str, ...]] = {}
-    for tool in others:
+    for tool in in_use(project):
+        if tool in tools:
+            continue
         path = os.path.realpath(project / tool.target.path)
         readers[path] = (*readers.get(path, ()), tool.name)
     alone = [tool for tool in tools if os.path.realpath(project / tool.target.path) not in readers]
