@@ -146,10 +146,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         for standing in stands:
             if standing.state == "blocked":
                 out.note(f"{visible(standing.path)} was not written: it {standing.why}")
-            elif standing.cut and standing.path in synced.written:
-                out.note(
-                    f"{visible(standing.path)} has no room for {out.count(len(standing.cut), 'entry', 'entries')}"
-                )
+            elif standing.path in synced.written and _room(standing) != _room_of(pack):
+                out.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -192,7 +190,24 @@ def _said(standing: Standing) -> str:
         standing.state
     ]
     held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    return f"{held}, {out.count(len(standing.cut), 'entry', 'entries')} cut" if standing.cut else held
+    room = _room(standing)
+    return f"{held}, {room}" if room else held
+
+
+def _room(standing: Standing) -> str:
+    return _left_out(len(standing.cut), len(standing.short))
+
+
+def _room_of(pack: Pack) -> str:
+    given = pack.receipt.given
+    return _left_out(len(pack.receipt.cut), sum(one.form != "full" for one in given))
+
+
+def _left_out(cut: int, short: int) -> str:
+    """What a file has no room for."""
+    parts = [f"{out.count(cut, 'entry', 'entries')} left out"] if cut else []
+    parts += [f"of {out.count(short, 'entry', 'entries')} the statement only"] if short else []
+    return ", ".join(parts)
 
 
 def _row(row: found.Found, wiring: Wiring) -> dict[str, object]:
