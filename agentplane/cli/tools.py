@@ -253,8 +253,8 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     """What was written; what a person has to do for those tools once; what is to be added by hand."""
     _say(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
-        mine = {tool.target.path, *entries.paths([tool])}
-        if tool.hint and mine & set(wired.written):
+        mine = entries.paths([tool]) or [tool.target.path]
+        if tool.hint and set(mine) & set(wired.written):
             out.note(tool.hint)
     if wired.proposed:
         out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")

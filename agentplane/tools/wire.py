@@ -77,6 +77,11 @@ def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
     return list(dict.fromkeys(found_paths))
 
 
+def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
+    """The settings files of these tools that we may not or cannot write, and why."""
+    return _additions(project, tools).blocked
+
+
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     """What taking these tools out would write."""
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]

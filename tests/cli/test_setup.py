@@ -256,12 +256,12 @@ def test_init_asks_about_the_files_and_takes_no_for_an_answer(person: Cli, proje
 
 
 def test_init_names_tools_that_are_installed_only(
-    cli: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    person: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "home" / ".codex").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/nowhere")
-    ran = cli("init", "--yes")
+    ran = person("init", typing="\n")
     assert "also installed: codex. `agentplane tools add codex` wires one." in ran.err
     assert not (project / "AGENTS.md").exists()
 
@@ -271,4 +271,7 @@ def test_init_says_what_it_left_in_a_tools_file(cli: Cli, project: Path) -> None
     ran = cli("init", "--yes", "--tools", "claude")
     assert ran.code == 1
     assert ".mcp.json was not touched" in ran.err
+    again = cli("init", "--yes", "--tools", "claude")
+    assert again.code == 1
+    assert ".mcp.json was not touched" in again.err
     assert (project / ".mcp.json").read_text() == "{"
