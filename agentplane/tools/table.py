@@ -197,6 +197,7 @@ TOOLS = (
         "goose", "Goose", SHARED,
         programs=("goose",), marks=(".goosehints",), homes=(".config/goose",),
         hint="Goose has MCP servers in its home only: `goose configure`, a command-line extension, `agentplane mcp --tool goose`.",
+        hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", "groups", _but("compact")),
         sessions=".local/share/goose/sessions/sessions.db",
     ),
     Tool(
@@ -229,7 +230,7 @@ TOOLS = (
     ),
     Tool(
         "antigravity", "Antigravity", SHARED,
-        programs=("antigravity",), marks=(".agents",), homes=(".gemini/antigravity",),
+        programs=("antigravity",), marks=(".agents/rules", ".agents/workflows", ".agents/hooks.json", ".agents/mcp_config.json"), homes=(".gemini/antigravity",),
         mcp=Mcp((".agents/mcp_config.json",)),
     ),
     Tool(
