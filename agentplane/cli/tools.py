@@ -253,7 +253,7 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     """What was written; what a person has to do for those tools once; what is to be added by hand."""
     _say(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
-        mine = entries.paths([tool]) or [tool.target.path]
+        mine = [place.path for place in entries.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
             out.note(tool.hint)
     if wired.proposed:

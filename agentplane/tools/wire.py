@@ -155,12 +155,7 @@ def _additions(project: Path, tools: Iterable[Tool]) -> _Planned:
 
 def _subtractions(project: Path, tools: Sequence[Tool]) -> _Planned:
     planned = _Planned([], {}, {})
-    places = [
-        msgspec.structs.replace(place, path=path)
-        for tool in tools
-        for place in entries.places(project, tool)
-        for path in (tool.mcp.paths if place.part == "mcp" and tool.mcp else (place.path,))
-    ]
+    places = [place for tool in tools for place in entries.all_places(tool)]
     for path, ours in _by_file(project, places).items():
         if not (project / path).exists():
             continue

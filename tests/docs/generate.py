@@ -100,7 +100,7 @@ def wiring() -> str:
     rows = []
     for tool in TOOLS:
         hooks = f"`{tool.hooks.path}`: {_events(tool.hooks)}" if tool.hooks else ""
-        mcp = f"{' or '.join(f'`{path}`' for path in tool.mcp.paths)}, {_keys(tool.mcp)}" if tool.mcp else ""
+        mcp = "; ".join(map(_server, tool.mcp))
         resume = f"`{' '.join(tool.resume).replace('{id}', 'ID')}`" if tool.resume else ""
         rows.append(f"| {tool.title} | {hooks} | {mcp} | {resume} | {tool.hint} |")
     return _table("| tool | hooks | MCP server | takes a session up again | once |", rows)
@@ -110,8 +110,8 @@ def _events(hooks: Hooks) -> str:
     return ", ".join(f"{ours} ({theirs})" if ours != theirs else ours for ours, theirs in hooks.events)
 
 
-def _keys(mcp: Mcp) -> str:
-    return f"`{'.'.join((*mcp.under, NAME))}`"
+def _server(mcp: Mcp) -> str:
+    return f"{' or '.join(f'`{path}`' for path in mcp.paths)}, `{'.'.join((*mcp.under, NAME))}`"
 
 
 def _table(head: str, rows: list[str]) -> str:
