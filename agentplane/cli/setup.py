@@ -49,13 +49,16 @@ def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
         out.note(f"set: {text}")
     for name in made:
         out.line(f"{folder.name}/{name}")
-    wired = open_plane(layout.root, channel=channel).wire(tools) if touched else Wired()
-    if touched:
+    wired = Wired()
+    if touched or wire.blocked(layout.project, tools):
+        wired = open_plane(layout.root, channel=channel).wire(tools)
         say_wired(wired, tools)
-    if not (made or told or touched):
+    elif not (made or told):
         out.note(f"{folder} is a plane already; nothing was missing.")
     if made:
-        _say_next(folder.parent, names)
+        if names is None and not yes:
+            _say_installed(folder.parent)
+        out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
     return int(bool(wired.blocked))
 
 
@@ -80,12 +83,10 @@ def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
     return [row.tool for row in found.look(project) if row.in_project]
 
 
-def _say_next(project: Path, names: str | None) -> None:
-    if names is None:
-        rows = [row.tool.name for row in found.look(project) if row.installed and not row.in_project]
-        if rows:
-            out.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
-    out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
+def _say_installed(project: Path) -> None:
+    rows = [row.tool.name for row in found.look(project) if row.installed and not row.in_project]
+    if rows:
+        out.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
 
 
 def _wanted_folder(named: str | None) -> Path:

@@ -9,7 +9,7 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import entries, found, sync
+from agentplane.tools import entries, found, sync, wire
 from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing
 from agentplane.tools.table import TOOLS, Tool
@@ -101,7 +101,7 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
     plane = opened()
-    tools = named_tools(",".join(names)) if names else _wanted(plane, None)
+    tools = named_tools(",".join(names)) if names else wire.in_use(plane.layout.project)
     return _previewed(plane.rewiring(tools), as_json=as_json)
 
 
@@ -146,10 +146,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         for standing in stands:
             if standing.state == "blocked":
                 out.note(f"{visible(standing.path)} was not written: it {standing.why}")
-            elif standing.cut and standing.path in synced.written:
-                out.note(
-                    f"{visible(standing.path)} has no room for {out.count(len(standing.cut), 'entry', 'entries')}"
-                )
+            elif standing.path in synced.written and _room(standing) != _room_of(pack):
+                out.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -192,7 +190,24 @@ def _said(standing: Standing) -> str:
         standing.state
     ]
     held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    return f"{held}, {out.count(len(standing.cut), 'entry', 'entries')} cut" if standing.cut else held
+    room = _room(standing)
+    return f"{held}, {room}" if room else held
+
+
+def _room(standing: Standing) -> str:
+    return _left_out(len(standing.cut), len(standing.short))
+
+
+def _room_of(pack: Pack) -> str:
+    given = pack.receipt.given
+    return _left_out(len(pack.receipt.cut), sum(one.form != "full" for one in given))
+
+
+def _left_out(cut: int, short: int) -> str:
+    """What a file has no room for."""
+    parts = [f"{out.count(cut, 'entry', 'entries')} left out"] if cut else []
+    parts += [f"of {out.count(short, 'entry', 'entries')} the statement only"] if short else []
+    return ", ".join(parts)
 
 
 def _row(row: found.Found, wiring: Wiring) -> dict[str, object]:
@@ -238,8 +253,8 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     """What was written; what a person has to do for those tools once; what is to be added by hand."""
     _say(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
-        mine = {tool.target.path, *entries.paths([tool])}
-        if tool.hint and mine & set(wired.written):
+        mine = [place.path for place in entries.all_places(tool)] or [tool.target.path]
+        if tool.hint and set(mine) & set(wired.written):
             out.note(tool.hint)
     if wired.proposed:
         out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")

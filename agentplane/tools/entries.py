@@ -4,7 +4,7 @@ The files are often committed and reach people who do not have agentplane. A hoo
 well without it. No `$` stands in a command: several tools would put a variable in its place.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,13 +46,13 @@ class Place(msgspec.Struct, frozen=True):
 
 def places(project: Path, tool: Tool) -> list[Place]:
     found = [_hooks_place(tool, tool.hooks)] if tool.hooks else []
-    return [*found, _mcp_place(project, tool, tool.mcp)] if tool.mcp else found
+    return [*found, *(_mcp_place(project, tool, mcp) for mcp in tool.mcp)]
 
 
-def paths(tools: Iterable[Tool]) -> list[str]:
-    """Every settings file that these tools may hold ours in."""
-    found = [path for tool in tools for path in (*([tool.hooks.path] if tool.hooks else []), *(tool.mcp.paths if tool.mcp else ()))]  # fmt: skip
-    return list(dict.fromkeys(found))
+def all_places(tool: Tool) -> list[Place]:
+    """Every place that may hold ours, also where a tool could have it in another file."""
+    found = [_hooks_place(tool, tool.hooks)] if tool.hooks else []
+    return [*found, *(_mcp_at(path, tool, mcp) for mcp in tool.mcp for path in mcp.paths)]
 
 
 def hook_command(event: Event, tool: str) -> str:
@@ -95,9 +95,13 @@ def _hook_value(hooks: Hooks, theirs: str, command: str, most: int) -> dict[str,
 
 def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
     there = next((path for path in mcp.paths if (project / path).exists()), mcp.paths[0])
+    return _mcp_at(there, tool, mcp)
+
+
+def _mcp_at(path: str, tool: Tool, mcp: Mcp) -> Place:
     value = _mcp_value(mcp, mcp_words(tool.name))
     want = Want(mcp.under, NAME, value, " ".join(mcp_words(tool.name)))
-    return Place(there, "mcp", tool.name, (want,), mcp.under, toml=mcp.shape == "toml")
+    return Place(path, "mcp", tool.name, (want,), mcp.under, toml=mcp.shape == "toml")
 
 
 def _mcp_value(mcp: Mcp, words: Sequence[str]) -> dict[str, Any]:

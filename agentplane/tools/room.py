@@ -10,7 +10,7 @@ from agentplane.context import active, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.memory.shelf import Memory
-from agentplane.tools.table import Tool
+from agentplane.tools.table import TOOLS, Tool
 
 
 _MARKERS = 200
@@ -57,8 +57,16 @@ def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) ->
 
 
 def limit(users: Sequence[Tool]) -> int:
-    """How far the file is read by all of its readers; 0: as far as is known, wholly."""
-    return min((tool.limits.file_bytes for tool in users if tool.limits.file_bytes), default=0)
+    """How far a file is read by every tool that reads it, also by those that are not asked about: so it is the same
+    whoever brings the memory. 0: as far as is known, wholly.
+    """
+    return min((tool.limits.file_bytes for tool in _readers(users)), default=0)
+
+
+def _readers(users: Sequence[Tool]) -> list[Tool]:
+    """Those with a limit, of all that read the files of these tools."""
+    paths = {tool.target.path for tool in users}
+    return [tool for tool in TOOLS if tool.target.path in paths and tool.limits.file_bytes]
 
 
 def left(users: Sequence[Tool], outside: int) -> int | None:
@@ -69,5 +77,5 @@ def left(users: Sequence[Tool], outside: int) -> int | None:
 
 def full(users: Sequence[Tool]) -> str:
     """Why nothing can be written where there is no room."""
-    names = ", ".join(tool.title for tool in users if tool.limits.file_bytes == limit(users))
+    names = ", ".join(tool.title for tool in _readers(users) if tool.limits.file_bytes == limit(users))
     return f"is full: {names} reads {limit(users)} bytes of it, and others wrote nearly all of them"

@@ -41,6 +41,8 @@ class Standing(msgspec.Struct, frozen=True):
     """Lines that somebody wrote into the block."""
     cut: tuple[str, ...] = ()
     """Entries that there is no room for."""
+    short: tuple[str, ...] = ()
+    """Entries that there is room for their statement only."""
 
 
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
@@ -152,17 +154,18 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     pack = _pack(data, users, packs)
     if pack is None:
         return Standing(path, names, "blocked", why=room.full(users))
+    cut, short = _cuts(pack)
     found = None if data is None else block.find(data)
     if data is None or found is None:
-        return Standing(path, names, "absent", cut=_cut(pack))
+        return Standing(path, names, "absent", cut=cut, short=short)
     if found.is_edited(data):
         diff, added = _edits(data, found, _text(plane, users, pack))
-        return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=_cut(pack))
+        return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=cut, short=short)
     current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
         current = current and files.read_if(project / plane / active.ACTIVE) == pack.text.encode()
     revision = _held(project, plane, path, users)
-    return Standing(path, names, "current" if current else "old", revision, cut=_cut(pack))
+    return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short)
 
 
 def _wanted(data: bytes | None, plane: str, users: Sequence[Tool], packs: Packs) -> bytes:
@@ -189,8 +192,11 @@ def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Pac
     active.write_receipts(project / plane, receipts)
 
 
-def _cut(pack: Pack) -> tuple[str, ...]:
-    return tuple(cut.id for cut in pack.receipt.cut)
+def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The entries that a pack leaves out, and those of which it has the statement only."""
+    receipt = pack.receipt
+    short = tuple(given.id for given in receipt.given if given.form != "full")
+    return tuple(cut.id for cut in receipt.cut), short
 
 
 def _header(target: Target) -> bytes:

@@ -76,7 +76,7 @@ class Tool(msgspec.Struct, frozen=True):
     hint: str = ""
     """What a person has to do once, where a file alone is not enough."""
     hooks: Hooks | None = None
-    mcp: Mcp | None = None
+    mcp: tuple[Mcp, ...] = ()
     limits: Limits = Limits()
     resume: tuple[str, ...] = ()
     """The command that takes a session up again; `{id}` stands for the session."""
@@ -104,7 +104,7 @@ TOOLS = (
         programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
         hint="Claude Code asks once whether to use the project's MCP server.",
         hooks=Hooks(".claude/settings.json", "groups", _CLAUDE, timeout=10),
-        mcp=Mcp((".mcp.json",), shape="stdio"),
+        mcp=(Mcp((".mcp.json",), shape="stdio"),),
         limits=Limits(context_characters=10_000),
         resume=("claude", "--resume", "{id}"), sessions=".claude/projects/*/*.jsonl",
     ),
@@ -113,7 +113,7 @@ TOOLS = (
         programs=("codex",), marks=(".codex",), homes=(".codex",),
         hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
         hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=10, ending=3),
-        mcp=Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),
+        mcp=(Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
         resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",
     ),
@@ -128,7 +128,7 @@ TOOLS = (
             ),
             timeout=10_000,
         ),
-        mcp=Mcp((".gemini/settings.json",)),
+        mcp=(Mcp((".gemini/settings.json",)),),
         resume=("gemini", "--resume", "{id}"), sessions=".gemini/tmp/*/chats/session-*.json*",
     ),
     Tool(
@@ -143,13 +143,13 @@ TOOLS = (
             ),
             timeout=10, version=1,
         ),
-        mcp=Mcp((".cursor/mcp.json",)),
+        mcp=(Mcp((".cursor/mcp.json",)),),
         resume=("cursor-agent", "--resume", "{id}"), sessions=".cursor/projects/*/agent-transcripts/**/*.jsonl",
     ),
     Tool(
         "copilot", "GitHub Copilot", Target(".github/copilot-instructions.md", "block"),
         programs=("copilot",), marks=(".github/copilot-instructions.md", ".github/instructions"), homes=(".copilot",),
-        hint="Copilot is reported to drop what hooks say: the memory reaches it by its file and MCP.",
+        hint="Copilot CLI reads the project's files once its folder is trusted. It is reported to drop what hooks say.",
         hooks=Hooks(
             ".github/hooks/agentplane.json", "copilot",
             (
@@ -158,13 +158,13 @@ TOOLS = (
             ),
             timeout=10, version=1,
         ),
-        mcp=Mcp((".vscode/mcp.json",), ("servers",), "stdio"),
+        mcp=(Mcp((".vscode/mcp.json",), ("servers",), "stdio"), Mcp((".github/mcp.json",), shape="stdio")),
         resume=("copilot", "--resume={id}"), sessions=".copilot/session-state/*/events.jsonl",
     ),
     Tool(
         "opencode", "opencode", SHARED,
         programs=("opencode",), marks=("opencode.json", "opencode.jsonc", ".opencode"), homes=(".config/opencode",),
-        mcp=Mcp(("opencode.json", "opencode.jsonc"), ("mcp",), "local"),
+        mcp=(Mcp(("opencode.json", "opencode.jsonc"), ("mcp",), "local"),),
         resume=("opencode", "--session", "{id}"), sessions=".local/share/opencode/opencode.db",
     ),
     Tool(
@@ -176,7 +176,7 @@ TOOLS = (
         "windsurf", "Windsurf, Devin Desktop", Target(".devin/rules/agentplane.md", "rule", "---\ntrigger: always_on\n---\n"),
         programs=("windsurf", "devin"), marks=(".devin", ".windsurf", ".windsurfrules"), homes=(".codeium/windsurf",),
         hooks=Hooks(".devin/hooks.v1.json", "groups", _but("compact"), under=(), timeout=10),
-        mcp=Mcp((".devin/config.json",)),
+        mcp=(Mcp((".devin/config.json",)),),
         limits=Limits(file_bytes=12_000),
         resume=("devin", "--resume", "{id}"),
     ),
@@ -184,19 +184,20 @@ TOOLS = (
         "kiro", "Kiro", Target(".kiro/steering/agentplane.md", "rule", "---\ninclusion: always\n---\n"),
         programs=("kiro", "kiro-cli"), marks=(".kiro",), homes=(".kiro",),
         hooks=Hooks(".kiro/hooks/agentplane.json", "kiro", _but("compact", "session-end"), timeout=10, version="v1"),
-        mcp=Mcp((".kiro/settings/mcp.json",)),
+        mcp=(Mcp((".kiro/settings/mcp.json",)),),
     ),
     Tool(
         "qwen-code", "Qwen Code", Target("QWEN.md", "block"),
         programs=("qwen",), marks=("QWEN.md", ".qwen"), homes=(".qwen",),
         hooks=Hooks(".qwen/settings.json", "groups", _CLAUDE),
-        mcp=Mcp((".qwen/settings.json",)),
+        mcp=(Mcp((".qwen/settings.json",)),),
         resume=("qwen", "--resume", "{id}"), sessions=".qwen/projects/*/chats/*.jsonl",
     ),
     Tool(
         "goose", "Goose", SHARED,
         programs=("goose",), marks=(".goosehints",), homes=(".config/goose",),
         hint="Goose has MCP servers in its home only: `goose configure`, a command-line extension, `agentplane mcp --tool goose`.",
+        hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", "groups", _but("compact")),
         sessions=".local/share/goose/sessions/sessions.db",
     ),
     Tool(
@@ -207,44 +208,44 @@ TOOLS = (
     Tool(
         "junie", "Junie", SHARED,
         programs=("junie",), marks=(".junie",), homes=(".junie",),
-        mcp=Mcp((".junie/mcp/mcp.json",)),
+        mcp=(Mcp((".junie/mcp/mcp.json",)),),
     ),
     Tool(
         "zed", "Zed", SHARED,
         programs=("zed",), marks=(".zed", ".rules"), homes=(".config/zed",),
-        mcp=Mcp((".zed/settings.json",), ("context_servers",)),
+        mcp=(Mcp((".zed/settings.json",), ("context_servers",)),),
     ),
     Tool(
         "amp", "Amp", SHARED,
         programs=("amp",), marks=(".amp",), homes=(".config/amp",),
-        mcp=Mcp((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers",)),
+        mcp=(Mcp((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers",)),),
         resume=("amp", "threads", "continue", "{id}"),
     ),
     Tool(
         "factory", "Factory Droid", SHARED,
         programs=("droid",), marks=(".factory",), homes=(".factory",),
         hooks=Hooks(".factory/hooks.json", "groups", _CLAUDE, under=(), timeout=10, rival=".factory/settings.json"),
-        mcp=Mcp((".factory/mcp.json",), shape="stdio"),
+        mcp=(Mcp((".factory/mcp.json",), shape="stdio"),),
         resume=("droid", "--resume", "{id}"),
     ),
     Tool(
         "antigravity", "Antigravity", SHARED,
-        programs=("antigravity",), marks=(".agents",), homes=(".gemini/antigravity",),
-        mcp=Mcp((".agents/mcp_config.json",)),
+        programs=("antigravity",), marks=(".agents/rules", ".agents/workflows", ".agents/hooks.json", ".agents/mcp_config.json"), homes=(".gemini/antigravity",),
+        mcp=(Mcp((".agents/mcp_config.json",)),),
     ),
     Tool(
         "augment", "Augment", Target(".augment/rules/agentplane.md", "rule", "---\ntype: always_apply\n---\n"),
         programs=("auggie",), marks=(".augment",), homes=(".augment",),
-        mcp=Mcp((".augment/settings.json",)),
+        mcp=(Mcp((".augment/settings.json",)),),
     ),
     Tool(
         "warp", "Warp", SHARED,
         programs=("warp-terminal", "warp"), marks=("WARP.md",), homes=(".warp",),
-        mcp=Mcp((".warp/.mcp.json",)),
+        mcp=(Mcp((".warp/.mcp.json",)),),
     ),
     Tool(
         "crush", "Crush", Target("CRUSH.md", "block"),
         programs=("crush",), marks=("CRUSH.md", ".crush"), homes=(".config/crush",),
-        mcp=Mcp(("crush.json", ".crush.json"), ("mcp",), "stdio"),
+        mcp=(Mcp(("crush.json", ".crush.json"), ("mcp",), "stdio"),),
     ),
 )  # fmt: skip

@@ -77,6 +77,11 @@ def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
     return list(dict.fromkeys(found_paths))
 
 
+def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
+    """The settings files of these tools that we may not or cannot write, and why."""
+    return _additions(project, tools).blocked
+
+
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     """What taking these tools out would write."""
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]
@@ -104,8 +109,13 @@ def unwire(project: Path, tools: Sequence[Tool]) -> Wired:
     return Wired(tuple(written), {**held, **planned.blocked, **failed}, shared=shared)
 
 
-def in_settings(project: Path, tool: Tool) -> bool:
-    """Whether one of the tool's settings files holds entries of ours."""
+def in_use(project: Path) -> list[Tool]:
+    """The tools that left something in the project, or whose settings hold entries of ours."""
+    here = {row.tool.name for row in found.look(project) if row.in_project}
+    return [tool for tool in TOOLS if tool.name in here or _in_settings(project, tool)]
+
+
+def _in_settings(project: Path, tool: Tool) -> bool:
     return any(_part(project, place).state in ("current", "old") for place in entries.places(project, tool))
 
 
@@ -145,12 +155,7 @@ def _additions(project: Path, tools: Iterable[Tool]) -> _Planned:
 
 def _subtractions(project: Path, tools: Sequence[Tool]) -> _Planned:
     planned = _Planned([], {}, {})
-    places = [
-        msgspec.structs.replace(place, path=path)
-        for tool in tools
-        for place in entries.places(project, tool)
-        for path in (tool.mcp.paths if place.part == "mcp" and tool.mcp else (place.path,))
-    ]
+    places = [place for tool in tools for place in entries.all_places(tool)]
     for path, ours in _by_file(project, places).items():
         if not (project / path).exists():
             continue
@@ -182,10 +187,10 @@ def _blocks(project: Path, tools: Iterable[Tool]) -> list[str]:
 
 def _alone(project: Path, tools: Sequence[Tool]) -> tuple[list[Tool], dict[str, tuple[str, ...]]]:
     """The tools whose file nobody else reads, and the files that others in use read as well."""
-    others = [row.tool for row in found.look(project) if row.in_project and row.tool not in tools]
-    others += [tool for tool in TOOLS if tool not in (*tools, *others) and in_settings(project, tool)]
     readers: dict[str, tuple[str, ...]] = {}
-    for tool in others:
+    for tool in in_use(project):
+        if tool in tools:
+            continue
         path = os.path.realpath(project / tool.target.path)
         readers[path] = (*readers.get(path, ()), tool.name)
     alone = [tool for tool in tools if os.path.realpath(project / tool.target.path) not in readers]

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 from agentplane.api import Plane
 from agentplane.review.inbox import Conflicts
 from agentplane.review.resolve import Choice
-from tests.bench import planes, runs
+from tests.bench import planes, runs, tools
 from tests.bench.timing import best
 from tests.bench.tui import tui_key, tui_paint
 from tests.bench.verify_log import row as verify_log_row
@@ -127,6 +127,7 @@ ROWS: dict[str, Callable[[int, Path], Row]] = {
     "timeline": runs.timeline,
     "log_event": runs.log_event,
     "run_overhead": runs.run_overhead,
+    "sync": tools.sync,
     "tui_paint": tui_paint,
     "tui_key": tui_key,
 }

@@ -212,3 +212,66 @@ def test_completion_prints_a_script_and_nothing_else(cli: Cli, shell: str) -> No
     ran = cli("completion", shell)
     assert (ran.code, ran.err) == (0, "")
     assert "_AGENTPLANE_COMPLETE" in ran.out
+
+
+def test_init_wires_the_tools_in_use_and_again_completes_them(cli: Cli, project: Path) -> None:
+    (project / ".claude").mkdir()
+    ran = cli("init", "--yes")
+    assert ran.code == 0
+    assert "wired: CLAUDE.md, .claude/settings.json, .mcp.json" in ran.err
+    before = tree(project)
+    ran = cli("init", "--yes")
+    assert "nothing was missing" in ran.err
+    assert tree(project) == before
+    (project / ".mcp.json").unlink()
+    assert "wired: .mcp.json" in cli("init", "--yes").err
+    assert tree(project) == before
+
+
+def test_init_wires_the_tools_that_are_named_or_none(cli: Cli, project: Path) -> None:
+    (project / ".claude").mkdir()
+    assert cli("init", "--yes", "--tools", "none").code == 0
+    assert not (project / "CLAUDE.md").exists()
+    cli("init", "--yes", "--tools", "codex")
+    assert (project / ".codex" / "hooks.json").exists()
+    assert not (project / "CLAUDE.md").exists()
+
+
+def test_init_with_an_unknown_tool_makes_nothing(cli: Cli, project: Path) -> None:
+    cli("init", "--yes", "--tools", "emacs").refused(2, "no tool `emacs`")
+    assert tree(project) == {}
+
+
+def test_init_asks_about_the_files_and_takes_no_for_an_answer(person: Cli, project: Path) -> None:
+    (project / ".claude").mkdir()
+    ran = person("init", typing="n\n")
+    assert ran.code != 0
+    assert "write into CLAUDE.md, .claude/settings.json, .mcp.json" in ran.out + ran.err
+    assert tree(project) == {".claude": None}
+    assert person("init", "--tools", "none", typing="\n").code == 0
+    assert person("init", typing="n\n").code != 0
+    assert not (project / "CLAUDE.md").exists()
+    assert person("init", typing="\n").code == 0
+    assert (project / "CLAUDE.md").exists()
+
+
+def test_init_names_tools_that_are_installed_only(
+    person: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home" / ".codex").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    ran = person("init", typing="\n")
+    assert "also installed: codex. `agentplane tools add codex` wires one." in ran.err
+    assert not (project / "AGENTS.md").exists()
+
+
+def test_init_says_what_it_left_in_a_tools_file(cli: Cli, project: Path) -> None:
+    (project / ".mcp.json").write_text("{")
+    ran = cli("init", "--yes", "--tools", "claude")
+    assert ran.code == 1
+    assert ".mcp.json was not touched" in ran.err
+    again = cli("init", "--yes", "--tools", "claude")
+    assert again.code == 1
+    assert ".mcp.json was not touched" in again.err
+    assert (project / ".mcp.json").read_text() == "{"

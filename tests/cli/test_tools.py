@@ -104,3 +104,85 @@ def test_tools_lists_all_with_what_they_hold(plane: Plane, project: Path, cli: C
     assert (rows["codex"]["state"], rows["codex"]["revision"]) == ("current", data["revision"])
     assert rows["claude-code"]["state"] == "absent"
     assert "Codex CLI" in cli("tools").out
+
+
+def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:
+    (project / ".mcp.json").write_text('{"mcpServers": {}}\n')
+    ran = cli("tools", "diff", "claude")
+    assert ran.code == 1
+    assert "+++ b/.claude/settings.json" in ran.out
+    assert '+{"mcpServers": {"agentplane"' in ran.out
+    assert cli("tools", "add", "claude", "--check").out == ran.out
+    assert not (project / ".claude").exists()
+
+    ran = cli("tools", "add", "claude,codex")
+    assert ran.code == 0
+    assert "wired: AGENTS.md, CLAUDE.md" in ran.err.replace("CLAUDE.md, AGENTS.md", "AGENTS.md, CLAUDE.md")
+    assert "trust it: `/hooks`" in ran.err
+    again = cli("tools", "add", "claude", "codex")
+    assert (again.code, again.err) == (0, "nothing was missing.\n")
+    assert (cli("tools", "diff").code, cli("tools", "diff").err) == (0, "nothing is to be written.\n")
+
+    shown = cli("tools", "remove", "claude", "--dry-run")
+    assert shown.code == 1
+    assert "+++ /dev/null" in shown.out
+    ran = cli("tools", "remove", "claude", "codex")
+    assert ran.code == 0
+    assert "taken out of" in ran.err
+    assert sorted(path.name for path in project.iterdir()) == [".agentplane", ".mcp.json"]
+    assert (project / ".mcp.json").read_text() == '{"mcpServers": {}}\n'
+    assert "no file holds" in cli("tools", "remove", "all").err
+
+
+def test_tools_says_each_part(plane: Plane, project: Path, cli: Cli) -> None:
+    cli("tools", "add", "claude")
+    (project / ".mcp.json").write_text("{")
+    row = next(line for line in cli("tools").out.splitlines() if line.startswith("Claude Code"))
+    assert "● memory" in row
+    assert "● hooks" in row
+    assert "x MCP" in row
+    data = cli("tools", "--json").json("tools")
+    (claude,) = (row for row in data["tools"] if row["name"] == "claude-code")
+    assert [(part["part"], part["state"]) for part in claude["wired"]] == [
+        ("file", "current"),
+        ("hooks", "current"),
+        ("mcp", "blocked"),
+    ]
+
+
+def test_add_says_what_it_left_and_what_to_add_by_hand(plane: Plane, project: Path, cli: Cli) -> None:
+    (project / ".mcp.json").write_text('{"mcpServers": [')
+    ran = cli("tools", "add", "claude")
+    assert ran.code == 1
+    assert ".mcp.json was not touched: it is no JSON: an end too early in line 1" in ran.err
+    assert '"args": ["mcp", "--tool", "claude-code"]' in ran.err
+    data = cli("tools", "add", "claude", "--json").json("tools-add")
+    assert data["blocked"] == {".mcp.json": "is no JSON: an end too early in line 1"}
+    data = cli("tools", "remove", "claude", "--json").json("tools-remove")
+    assert ".claude/settings.json" in data["written"]
+
+
+def test_diff_as_json_and_names_that_are_unknown(plane: Plane, cli: Cli) -> None:
+    data = cli("tools", "diff", "zed", "--json").json("tools-diff")
+    assert [one["path"] for one in data["files"]] == ["AGENTS.md", ".zed/settings.json"]
+    cli("tools", "add", "emacs").refused(2, "no tool `emacs`")
+    cli("tools", "remove", ",").refused(2, "no tool is named")
+    cli("tools", "add").refused(2, "NAMES")
+
+
+def test_remove_keeps_what_another_tool_in_use_reads(plane: Plane, project: Path, cli: Cli) -> None:
+    cli("tools", "add", "codex", "zed")
+    ran = cli("tools", "remove", "codex")
+    assert "AGENTS.md keeps the memory: zed read it too" in ran.err
+    assert (project / "AGENTS.md").exists()
+
+
+def test_sync_says_what_a_file_has_no_room_for(plane: Plane, project: Path, cli: Cli) -> None:
+    for text in UNLIKE:
+        plane.approve([plane.propose(decision(text, rationale="Agreed upon. " * 30))])
+    (project / "AGENTS.md").write_text("x" * (32 * 1024 - 950))
+    ran = cli("sync", "--tools", "codex")
+    assert ran.code == 0
+    assert "AGENTS.md is read only so far: of 6 entries the statement only" in ran.err
+    assert "of 6 entries the statement only" in cli("sync", "--check", "--tools", "codex").out
+    assert "read only so far" not in cli("sync", "--tools", "cursor").err

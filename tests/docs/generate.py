@@ -19,7 +19,8 @@ import click
 import msgspec
 
 from agentplane.cli.app import COMMANDS, cli
-from agentplane.tools.table import TOOLS
+from agentplane.tools.entries import NAME
+from agentplane.tools.table import TOOLS, Hooks, Mcp, Tool
 from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions
@@ -42,6 +43,9 @@ def commands() -> str:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         parts.append(_section(f"agentplane {name}", command, f"agentplane {name}"))
+        for inner, sub in (command.commands if isinstance(command, click.Group) else {}).items():
+            full = f"agentplane {name} {inner}"
+            parts.append(_section(full, sub, full))
     return "\n".join(parts)
 
 
@@ -78,21 +82,52 @@ def _first_line(path: Path) -> str:
 
 
 def tools() -> str:
-    """The table of coding tools."""
+    """The table of coding tools: what each reads."""
     forms = {"block": "a block in it", "import": "an import line in it", "rule": "a file of our own"}
     rows = [
-        f"| {tool.title} | `{tool.name}` | `{tool.target.path}` | {forms[tool.target.form]} | {tool.hint} |"
+        f"| {tool.title} | `{tool.name}` | `{tool.target.path}` | {forms[tool.target.form]} | {_limit(tool)} |"
         for tool in TOOLS
     ]
-    return (
-        "\n".join(["| tool | name | file | what it gets | once |", "| --- | --- | --- | --- | --- |", *rows])
-        + "\n"
-    )
+    return _table("| tool | name | file | what it gets | read up to |", rows)
+
+
+def _limit(tool: Tool) -> str:
+    return f"{tool.limits.file_bytes:,} bytes" if tool.limits.file_bytes else ""
+
+
+def wiring() -> str:
+    """The table of coding tools: which settings files take what."""
+    rows = []
+    for tool in TOOLS:
+        hooks = f"`{tool.hooks.path}`: {_events(tool.hooks)}" if tool.hooks else ""
+        mcp = "; ".join(map(_server, tool.mcp))
+        resume = f"`{' '.join(tool.resume).replace('{id}', 'ID')}`" if tool.resume else ""
+        rows.append(f"| {tool.title} | {hooks} | {mcp} | {resume} | {tool.hint} |")
+    return _table("| tool | hooks | MCP server | takes a session up again | once |", rows)
+
+
+def _events(hooks: Hooks) -> str:
+    return ", ".join(f"{ours} ({theirs})" if ours != theirs else ours for ours, theirs in hooks.events)
+
+
+def _server(mcp: Mcp) -> str:
+    return f"{' or '.join(f'`{path}`' for path in mcp.paths)}, `{'.'.join((*mcp.under, NAME))}`"
+
+
+def _table(head: str, rows: list[str]) -> str:
+    lines = [head, "|" + " --- |" * (head.count("|") - 1), *rows]
+    return "\n".join(lines) + "\n"
 
 
 def filled(text: str) -> str:
     """A page with its generated parts as they should be."""
-    makers = {"commands": commands, "modules": modules, "keys": actions.as_markdown, "tools": tools}
+    makers = {
+        "commands": commands,
+        "modules": modules,
+        "keys": actions.as_markdown,
+        "tools": tools,
+        "wiring": wiring,
+    }
     return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
 
 

@@ -76,8 +76,8 @@ def test_a_file_without_room_is_left_and_said(plane: Plane, project: Path) -> No
     assert "Codex CLI reads 32768 bytes" in standing.why
 
 
-@pytest.mark.parametrize("names", [("codex", "opencode"), ("opencode", "codex")])
-def test_of_several_readers_the_smallest_limit_counts(
+@pytest.mark.parametrize("names", [("codex", "opencode"), ("opencode", "codex"), ("opencode",)])
+def test_of_all_readers_the_smallest_limit_counts(
     plane: Plane, project: Path, names: tuple[str, ...]
 ) -> None:
     fill(plane)
@@ -85,9 +85,11 @@ def test_of_several_readers_the_smallest_limit_counts(
     assert len(text.encode()) <= LIMIT
 
 
-def test_a_reader_without_a_limit_gets_all(plane: Plane, project: Path) -> None:
+def test_a_file_without_a_limit_gets_all(plane: Plane, project: Path) -> None:
     fill(plane)
-    text, _ = written(plane, project, LIMIT - 1500, "opencode")
+    (project / "QWEN.md").write_text("x" * (LIMIT - 300))
+    plane.sync(found.named(["qwen"]), plane.pack(Ask(passing=False)))
+    text = (project / "QWEN.md").read_text()
     assert len(text.encode()) > LIMIT
     assert "Left out" not in text
 

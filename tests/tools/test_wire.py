@@ -226,9 +226,9 @@ def test_a_hook_ends_well_and_says_nothing_where_the_program_is_missing(tmp_path
 def test_every_row_says_where_and_in_which_shape() -> None:
     """Tools that take hooks or servers in a project have settings files there; nothing leads out of it."""
     for tool in TOOLS:
-        for path in entries.paths([tool]):
-            assert not path.startswith(("/", "~"))
-            assert ".." not in path
+        for place in entries.all_places(tool):
+            assert not place.path.startswith(("/", "~"))
+            assert ".." not in place.path
         for place in entries.places(Path("/nonexistent"), tool):
             assert settings.state(None, place) == "absent"
         assert not tool.resume or any("{id}" in word for word in tool.resume)
