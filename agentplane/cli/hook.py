@@ -167,7 +167,9 @@ class _Answering:
             noted.call(self.root, run_id, name, path.removeprefix(project))
 
     def stop(self) -> str:
+        from agentplane.plane import processes
         from agentplane.runs import noted
+        from agentplane.runs.opening import owner
         from agentplane.tools import dialects
 
         if not self.dialect.ask or not self.call.is_final:
@@ -176,6 +178,9 @@ class _Answering:
         if run_id is None or noted.was_asked(self.root, run_id):
             return self.dialect.empty
         if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
+            return self.dialect.empty
+        # A question would take the place of the answer that a script waits for.
+        if dialects.is_headless(processes.words(owner(os.getpid()))):
             return self.dialect.empty
         wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
         return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty

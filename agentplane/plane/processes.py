@@ -61,6 +61,13 @@ def name(pid: int) -> str:
     return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
 
 
+def words(pid: int) -> list[str]:
+    """The command line of a process; empty where there is no such process."""
+    if _boot_time() is None:
+        return _words_elsewhere(pid)
+    return os.fsdecode(_read(f"/proc/{pid}/cmdline") or b"").split("\0")[:-1]
+
+
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
@@ -94,3 +101,12 @@ def _name_elsewhere(pid: int) -> str:
         return str(psutil.Process(pid).name())
     except (psutil.Error, ValueError):
         return ""
+
+
+def _words_elsewhere(pid: int) -> list[str]:
+    import psutil
+
+    try:
+        return list(psutil.Process(pid).cmdline())
+    except (psutil.Error, ValueError):
+        return []

@@ -69,6 +69,14 @@ DIALECTS = {
 }  # fmt: skip
 
 
+_WITHOUT_A_PERSON = frozenset(("-p", "--print", "--prompt", "exec", "run"))
+
+
+def is_headless(command: "list[str]") -> bool:
+    """Whether a tool runs for a script, as by `claude -p` and `codex exec`: what it says last is its result."""
+    return not _WITHOUT_A_PERSON.isdisjoint(command[1:])
+
+
 def with_context(dialect: Dialect, text: str) -> str:
     """The answer that gives a session its memory."""
     if dialect.context == "specific":

@@ -38,8 +38,8 @@ def kept(repository: Path) -> Plane:
 def tool(repository: Path) -> Iterator[Callable[..., Tool]]:
     made: list[Tool] = []
 
-    def make(name: str = "claude-code", id_: str = "0f2c", **env: str) -> Tool:
-        made.append(Tool(repository, name, id_, env))
+    def make(name: str = "claude-code", id_: str = "0f2c", *options: str, **env: str) -> Tool:
+        made.append(Tool(repository, name, id_, env, options))
         return made[-1]
 
     yield make
@@ -329,6 +329,14 @@ def test_it_asks_nothing_where_the_settings_say_so(kept: Plane, tool: MakeTool) 
     claude.starts()
     claude.works(edits=6)
     assert claude.calls("stop").out == "{}"
+
+
+@pytest.mark.parametrize(("name", "option"), [("claude-code", "-p"), ("codex", "exec")])
+def test_it_asks_nothing_where_a_script_waits_for_the_answer(tool: MakeTool, name: str, option: str) -> None:
+    one = tool(name, "0f2c", option)
+    one.starts()
+    one.works(edits=6)
+    assert one.calls("stop").out == "{}"
 
 
 def test_it_is_asked_in_the_form_of_the_tool(tool: MakeTool) -> None:
