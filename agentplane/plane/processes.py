@@ -4,6 +4,7 @@ Read from /proc where there is one, which is quicker than loading psutil. Loads 
 """
 
 import os
+from functools import cache
 
 
 TYPE_CHECKING = False
@@ -28,10 +29,10 @@ def born(pid: int) -> float:
 
 
 def ancestors(pid: int) -> "Iterator[int]":
-    """The process that started this one, the one that started that, and so on; without the very first one."""
+    """The process that started this one, the one that started that, and so on up to the very first one."""
     for _ in range(_MOST):
         pid = parent(pid)
-        if pid <= 1:
+        if pid < 1:
             return
         yield pid
 
@@ -49,6 +50,7 @@ def _stat(pid: int) -> list[bytes]:
     return (_read(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
 
 
+@cache
 def _boot_time() -> float | None:
     lines = (_read("/proc/stat") or b"").splitlines()
     return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)

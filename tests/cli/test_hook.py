@@ -250,7 +250,7 @@ def test_a_session_that_is_resumed_by_another_process_has_a_run_of_its_own(
     claude.killed()
     again = tool()
     again.starts("resume")
-    until(lambda: sealed(kept))
+    until(lambda: sealed(kept) and len(open_runs(kept)) == 1)
     (now,) = open_runs(kept)
     assert now.run_id != run.run_id
     assert now.pid == again.process.pid
@@ -513,6 +513,9 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     until(lambda: [run for run in open_runs(kept) if run.environment])
     (run,) = open_runs(kept)
+    assert run.session is not None
+    if streams != "| true":  # which may have read it before it ended
+        assert (run.session.given is not None) == (streams == "<&-")
     work = session.work(kept.layout, run.run_id)
     assert b"hookSpecificOutput" not in (work / "open.json").read_bytes()
     assert {path.name: path.read_bytes() for path in kept.layout.memory.iterdir()} == before
@@ -547,6 +550,12 @@ def test_a_plane_that_is_locked_holds_no_tool_up(kept: Plane, tool: MakeTool) ->
         said = tool().starts()
         assert time.monotonic() - begin < 8
     assert (said.code, said.out) == (0, "{}")
+    # The rest is done when the lock is free; what the tool did not get is not said to be given.
+    until(lambda: len(open_runs(plane)) == 2)
+    (run,) = [run for run in open_runs(plane) if run.session and run.session.id == "0f2c"]
+    assert run.session is not None
+    assert run.session.given is None
+    assert UNLIKE[0] in tool(id_="next").starts().context
 
 
 @pytest.mark.slow
