@@ -182,7 +182,8 @@ class _Answering:
         if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
             return self.dialect.empty
         # A question would take the place of the answer that a script waits for.
-        if dialects.is_headless(processes.words(owner(os.getpid()))):
+        entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") if self.hook.tool == "claude-code" else ""
+        if dialects.is_headless(processes.words(owner(os.getpid())), entry):
             return self.dialect.empty
         wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
         return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty

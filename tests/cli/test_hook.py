@@ -227,6 +227,15 @@ def test_facts_that_a_session_noted_become_candidates(kept: Plane, tool: MakeToo
     assert [entry.statement for entry in kept.memory().inbox] == ["The parser takes tabs for blanks."]
 
 
+def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool: MakeTool) -> None:
+    claude = tool()
+    claude.starts()
+    run = completed(kept)
+    said = claude.runs(f'"{sys.executable}" -m agentplane log --add --summary "Tabs are read."')
+    assert (said.code, said.out) == (0, f"{run.run_id}\n")
+    assert [note.summary for note in session.notes(kept.layout, run.run_id)] == ["Tabs are read."]
+
+
 def test_what_a_killed_tool_left_is_sealed_by_the_next(kept: Plane, tool: MakeTool) -> None:
     claude = tool()
     claude.starts()

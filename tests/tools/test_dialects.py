@@ -128,3 +128,5 @@ def test_a_stop_that_is_asked_about(said: dict[str, object], *, final: bool) -> 
 )  # fmt: skip
 def test_a_tool_that_runs_for_a_script(command: list[str], *, headless: bool) -> None:
     assert dialects.is_headless(command) is headless
+    assert dialects.is_headless(command, "cli") is headless
+    assert dialects.is_headless(command, "sdk-ts")
