@@ -7,6 +7,7 @@ changed, it loads no library. What takes longer is done by a process of its own 
 
 import os
 
+from agentplane.cli import hook_process
 from agentplane.plane import stamp
 
 
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 _SECONDS = 4
 """After so long the tool gets an empty answer, and the rest is done without it."""
-_AFTERWARDS = 120
 _FOR_THE_END = 1.0
 """Seconds that the end of a session is waited for: some tools give their hooks one and a half then."""
-_LARGEST = 16 << 20
+_FIRST_THE_TOOL = 0.1
+"""Seconds before what is done afterwards begins."""
 _SOME_WORK = 5
 """Calls of its own tools after which a session is asked."""
 _QUESTION = (
@@ -40,16 +41,16 @@ _QUESTION = (
 
 def answer(words: list[str], plane: str | None = None) -> None:
     """Answers a tool on standard output. Raises nothing."""
-    _keep_streams_apart()
+    hook_process.keep_streams_apart()
     hook = _Hook(words, plane)
-    _limit(_SECONDS, hook.is_too_long)
+    hook_process.limit(_SECONDS, hook.is_too_long)
     try:
         told = hook.run()
-    except Exception as error:  # noqa: BLE001 -- nothing of ours may reach the tool
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- nothing of ours may reach the tool
         hook.failed(error)
         told = hook.empty
     hook.say(told)
-    _limit(0, None)
+    hook_process.limit(0, None)
     for work in hook.later:
         _afterwards(hook, work)
 
@@ -69,12 +70,12 @@ class _Hook:
         from agentplane.tools.dialects import DIALECTS, EVENTS, Call
 
         dialect = DIALECTS.get(self.tool)
-        data = _input()
+        self.empty = dialect.empty if dialect else "{}"
+        data = hook_process.said()
         if dialect is None or self.event not in EVENTS:
             known = ", ".join(EVENTS if dialect else DIALECTS)
             _grumble(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
             return self.empty
-        self.empty = dialect.empty
         try:
             call = Call(data)
         except ValueError as error:
@@ -87,16 +88,18 @@ class _Hook:
             return self.empty
         return _Answering(self, self.root, dialect, call, folder).of(self.event)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str) -> bool:
+        """Says whether the tool got this; it is answered once."""
         if self.said:
-            return
+            return False
         self.said = True
         rest = text.encode(errors="replace")
         try:
             while rest:
                 rest = rest[os.write(1, rest) :]
         except OSError:  # nobody reads it
-            pass
+            return False
+        return True
 
     def failed(self, error: BaseException | str) -> None:
         if self.root is not None:
@@ -111,7 +114,7 @@ class _Hook:
         self.failed(f"took longer than {_SECONDS} seconds")
         if self.event != "session-start" or os.fork():
             os._exit(0)
-        _detach()
+        hook_process.detach()
 
 
 class _Answering:
@@ -136,19 +139,18 @@ class _Answering:
         return self.dialect.empty
 
     def start(self) -> str:
+        from agentplane.tools import dialects
+
         given = None
         if self.dialect.context:
             try:
                 given = self._memory()
             except Exception as error:  # noqa: BLE001 -- the run is opened all the same
                 self.hook.failed(error)
-        try:
-            self._open(given)
-        except Exception as error:  # noqa: BLE001 -- the session gets its memory all the same
-            self.hook.failed(error)
-        from agentplane.tools import dialects
-
-        return dialects.with_context(self.dialect, given.text) if given else self.dialect.empty
+        # First the answer: only what the tool has got is noted as given.
+        text = dialects.with_context(self.dialect, given.text) if given else self.dialect.empty
+        self._open(given if self.hook.say(text) else None)
+        return text
 
     def prompt(self) -> None:
         from agentplane.runs import noted
@@ -167,7 +169,9 @@ class _Answering:
             noted.call(self.root, run_id, name, path.removeprefix(project))
 
     def stop(self) -> str:
+        from agentplane.plane import processes
         from agentplane.runs import noted
+        from agentplane.runs.opening import owner
         from agentplane.tools import dialects
 
         if not self.dialect.ask or not self.call.is_final:
@@ -176,6 +180,10 @@ class _Answering:
         if run_id is None or noted.was_asked(self.root, run_id):
             return self.dialect.empty
         if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
+            return self.dialect.empty
+        # A question would take the place of the answer that a script waits for.
+        entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") if self.hook.tool == "claude-code" else ""
+        if dialects.is_headless(processes.words(owner(os.getpid())), entry):
             return self.dialect.empty
         wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
         return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
@@ -187,8 +195,10 @@ class _Answering:
             return
         reason = self.call.reason
         words = f"The session ended ({reason})" if reason else "The session ended"
-        child = _fork(self.hook, lambda: _seal(self.root, self.hook.tool, run_id, words, self.dialect))
-        _wait(child, _FOR_THE_END)
+        child = hook_process.fork(
+            lambda: _seal(self.root, self.hook.tool, run_id, words, self.dialect), self.hook.failed
+        )
+        hook_process.wait(child, _FOR_THE_END)
 
     def _memory(self) -> "Answer":
         from agentplane.tools import answers
@@ -294,38 +304,6 @@ def _root(named: str | None, folder: str) -> str | None:
     return os.path.realpath(found)
 
 
-def _input() -> bytes:
-    """What the tool says. All of it is read, also what is too much: a tool may fail where nobody reads on."""
-    if os.isatty(0):
-        return b""
-    parts: list[bytes] = []
-    size = 0
-    try:
-        while block := os.read(0, 1 << 16):
-            size += len(block)
-            if size <= _LARGEST:
-                parts.append(block)
-    except OSError:
-        pass
-    return b"".join(parts) if size <= _LARGEST else b""
-
-
-def _keep_streams_apart() -> None:
-    """Where a standard stream is closed, the next file that is opened would get its number."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-
-
-def _limit(seconds: int, then: "Callable[[int, FrameType | None], None] | None") -> None:
-    import signal
-
-    signal.signal(signal.SIGALRM, then or signal.SIG_DFL)
-    signal.alarm(seconds)
-
-
 def _grumble(what: str) -> None:
     line = f"agentplane hook: {what}\n".encode()
     try:
@@ -361,34 +339,11 @@ def _seal(root: str, tool: str, run_id: str, words: str, dialect: "Dialect") -> 
 
 
 def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:
-    _fork(hook, work)
+    def patiently() -> None:
+        import time
 
-
-def _fork(hook: _Hook, work: "Callable[[], None]") -> int:
-    """Does something in a process of its own, which outlives the tool and holds nothing of it open."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        _detach()
+        os.nice(5)
+        time.sleep(_FIRST_THE_TOOL)
         work()
-    except Exception as error:  # noqa: BLE001 -- there is nobody to tell but the log
-        hook.failed(error)
-    finally:
-        os._exit(0)
 
-
-def _detach() -> None:
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nowhere, number)
-    _limit(_AFTERWARDS, None)
-
-
-def _wait(child: int, seconds: float) -> None:
-    import time
-
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and os.waitpid(child, os.WNOHANG) == (0, 0):
-        time.sleep(0.01)
+    hook_process.fork(patiently, hook.failed)

@@ -212,10 +212,14 @@ _SAID_BEFORE = {"task": "--task", "tool": "--tool", "exit_status": "--exit"}
 
 def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
     """Adds to the run that this process belongs to; its event is written when it ends."""
-    run_id = os.environ.get("AGENTPLANE_RUN_ID", "")
+    from agentplane.runs.belongs import open_run_here
+
+    found = open_run_here(plane.layout, os.environ, os.getpid())
+    run_id = found.run_id if found else os.environ.get("AGENTPLANE_RUN_ID", "")
     if not run_id:
         raise BadInput(
-            "--add works under `agentplane run` only", todo="leave it out to log a run of its own."
+            "--add works under `agentplane run` and in a session that hooks opened a run for",
+            todo="leave it out to log a run of its own.",
         )
     if fixed := [option for field, option in _SAID_BEFORE.items() if field in event]:
         what = f"{' and '.join(fixed)} cannot be added: the run itself says that"

@@ -2,6 +2,7 @@
 are opened.
 """
 
+import os
 import sys
 
 
@@ -19,10 +20,8 @@ def main() -> None:
         from agentplane.cli.hook import answer as answer_tool
 
         answer_tool(sys.argv[2:])
-        return
+        os._exit(0)  # nothing is left to write, and taking Python down takes a while
     elif not sys.argv[1:]:
-        import os
-
         from agentplane.cli.screens import opened
 
         code = opened(os.environ.get("AGENTPLANE_PLANE"))

@@ -4,6 +4,7 @@ Read from /proc where there is one, which is quicker than loading psutil. Loads 
 """
 
 import os
+from functools import cache
 
 
 TYPE_CHECKING = False
@@ -28,10 +29,10 @@ def born(pid: int) -> float:
 
 
 def ancestors(pid: int) -> "Iterator[int]":
-    """The process that started this one, the one that started that, and so on; without the very first one."""
+    """The process that started this one, the one that started that, and so on up to the very first one."""
     for _ in range(_MOST):
         pid = parent(pid)
-        if pid <= 1:
+        if pid < 1:
             return
         yield pid
 
@@ -49,6 +50,7 @@ def _stat(pid: int) -> list[bytes]:
     return (_read(f"/proc/{pid}/stat") or b"").rpartition(b")")[2].split()
 
 
+@cache
 def _boot_time() -> float | None:
     lines = (_read("/proc/stat") or b"").splitlines()
     return next((float(line.split()[1]) for line in lines if line.startswith(b"btime ")), None)
@@ -59,6 +61,13 @@ def name(pid: int) -> str:
     if _boot_time() is None:
         return _name_elsewhere(pid)
     return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
+
+
+def words(pid: int) -> list[str]:
+    """The command line of a process; empty where there is no such process."""
+    if _boot_time() is None:
+        return _words_elsewhere(pid)
+    return os.fsdecode(_read(f"/proc/{pid}/cmdline") or b"").split("\0")[:-1]
 
 
 def _read(path: str) -> bytes | None:
@@ -94,3 +103,12 @@ def _name_elsewhere(pid: int) -> str:
         return str(psutil.Process(pid).name())
     except (psutil.Error, ValueError):
         return ""
+
+
+def _words_elsewhere(pid: int) -> list[str]:
+    import psutil
+
+    try:
+        return list(psutil.Process(pid).cmdline())
+    except (psutil.Error, ValueError):
+        return []

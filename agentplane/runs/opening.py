@@ -27,36 +27,10 @@ _LARGEST = 1 << 20
 _MOST = 500
 """Open runs that are looked through where the hint is gone, from the newest on."""
 _NEAR = 2.0
-_SHELLS = (
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "fish",
-    "ksh",
-    "ash",
-    "mksh",
-    "csh",
-    "tcsh",
-    "busybox",
-    "nu",
-    "pwsh",
-    "xonsh",
-)
-_LAUNCHERS = (
-    "env",
-    "uv",
-    "uvx",
-    "pipx",
-    "timeout",
-    "nice",
-    "nohup",
-    "setsid",
-    "stdbuf",
-    "direnv",
-    "mise",
-    "sudo",
-)
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "mksh", "csh", "tcsh", "busybox", "nu", "pwsh", "xonsh")  # fmt: skip
+_LAUNCHERS = ("env", "uv", "uvx", "pipx", "timeout", "nice", "nohup", "setsid", "stdbuf", "direnv", "mise", "sudo")  # fmt: skip
+_FIRST = ("systemd", "init", "launchd", "tini", "dumb-init", "docker-init", "catatonit")
+_NO_TOOLS = frozenset((*_SHELLS, *_LAUNCHERS, *_FIRST))
 
 
 class Session:
@@ -76,7 +50,7 @@ class Session:
         """What names it among all sessions here: the tool's id, or the process of a tool that says none."""
         import zlib
 
-        told = self.id or f"{self.pid}-{self.born}"
+        told = self.id or str(self.pid)
         plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in told[:60])
         return f"{self.tool}-{plain}-{zlib.crc32(told.encode(errors='replace')):08x}"
 
@@ -94,7 +68,7 @@ class Session:
 def owner(pid: int) -> int:
     """The process that a hook works for: the nearest one above it that does more than start others."""
     for ancestor in processes.ancestors(pid):
-        if processes.name(ancestor) not in (*_SHELLS, *_LAUNCHERS):
+        if processes.name(ancestor) not in _NO_TOOLS:
             return ancestor
     return os.getppid()
 

@@ -135,8 +135,8 @@ def _discard(layout: Layout, run_id: str) -> None:
 
 def _with_noted(store: Store, run: OpenRun) -> OpenRun:
     """What was asked first in a session, where nothing else says what the run was asked."""
-    first = noted.prompt_of(str(store.layout.root), run.run_id)
-    if run.session is None or first is None:
+    first = noted.prompt_of(str(store.layout.root), run.run_id) if run.session else None
+    if first is None:
         return run
     task = noted.title(first) if store.settings().hooks.name_runs else None
     asked = msgspec.structs.replace(run.asked, prompt=run.asked.prompt or first, task=run.asked.task or task)

@@ -65,7 +65,8 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
     root = str(store.layout.root)
     before = stamp.of(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    made = pack.make(active.sources(Memory(store.snapshot()), ask, store.clock().date()), ask)
+    snapshot = store.snapshot()
+    made = pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -83,7 +84,8 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
         folder = store.layout.cache / _FOLDER
         if folder.is_dir() and not folder.is_symlink() and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
-        cache.save_plain(store.layout, f"{_FOLDER}/{_name(dialect, task)}", json.dumps(data).encode())
+        name = f"{_FOLDER}/{_name(dialect, task)}"
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode(), plain=True)
     return answer
 
 

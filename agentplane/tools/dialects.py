@@ -69,6 +69,17 @@ DIALECTS = {
 }  # fmt: skip
 
 
+_WITHOUT_A_PERSON = frozenset(("-p", "--print", "--prompt", "exec", "run"))
+
+
+def is_headless(command: "list[str]", entry: str = "") -> bool:
+    """Whether a tool runs for a script, as by `claude -p` and `codex exec`: what it says last is its result.
+
+    `entry`: how Claude Code says that it was entered, in CLAUDE_CODE_ENTRYPOINT.
+    """
+    return entry.startswith("sdk") or not _WITHOUT_A_PERSON.isdisjoint(command[1:])
+
+
 def with_context(dialect: Dialect, text: str) -> str:
     """The answer that gives a session its memory."""
     if dialect.context == "specific":

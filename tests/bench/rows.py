@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ from rapidfuzz import fuzz, process
 from agentplane.api import Plane
 from agentplane.review.inbox import Conflicts
 from agentplane.review.resolve import Choice
+from agentplane.runs import session
 from tests.bench import planes, runs, tools
-from tests.bench.timing import best
+from tests.bench.timing import best, rounds_of
 from tests.bench.tui import tui_key, tui_paint
 from tests.bench.verify_log import row as verify_log_row
 
@@ -38,6 +41,39 @@ def badge(size: int, folder: Path) -> Row:
     assert subprocess.run((program, "badge"), cwd=here, capture_output=True, check=True).stdout
     taken = best(start(str(program), "badge"), 25)
     return row(taken, best(start(sys.executable, "-c", "pass"), 25), 2)
+
+
+def hook(size: int, folder: Path) -> Row:
+    """`agentplane hook session-start` of a new session, nothing changed since the last one, against a bare Python.
+
+    Both in turn, so that they have the same share of the machine; what a hook does after its answer has ended before.
+    """
+    plane = planes.make(folder, size, 3)
+    program = Path(sys.executable).with_name("agentplane")
+    here = plane.layout.project
+    sessions = count()
+
+    def begin() -> None:
+        said = json.dumps({"session_id": f"s{next(sessions)}", "cwd": str(here), "source": "startup"})
+        words = (program, "hook", "session-start", "--tool", "claude-code")
+        done = subprocess.run(words, cwd=here, input=said.encode(), capture_output=True, check=True)
+        assert b"additionalContext" in done.stdout
+
+    def settled() -> None:
+        until = time.monotonic() + 30
+        while not all(run.environment for run in session.every(plane.layout)) and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def nothing() -> None:
+        subprocess.run((sys.executable, "-c", "pass"), cwd=here, input=b"{}", capture_output=True, check=True)
+
+    begin()
+    taken, bare = [], []
+    for _ in rounds_of(25):
+        settled()
+        bare.append(best(nothing, 1))
+        taken.append(best(begin, 1))
+    return row(min(taken), min(bare), 5)
 
 
 def read_cold(size: int, folder: Path) -> Row:
@@ -118,6 +154,7 @@ def verify_log(size: int, folder: Path) -> Row:
 
 ROWS: dict[str, Callable[[int, Path], Row]] = {
     "badge": badge,
+    "hook": hook,
     "read_cold": read_cold,
     "read_warm": read_warm,
     "conflict": conflict,

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,11 @@ class Tool:
         name: str = "claude-code",
         id_: str = "0f2c",
         env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         self.project, self.name, self.id = project, name, id_
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _TOOL],
+            [sys.executable, "-c", _TOOL, *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},

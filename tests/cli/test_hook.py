@@ -38,8 +38,8 @@ def kept(repository: Path) -> Plane:
 def tool(repository: Path) -> Iterator[Callable[..., Tool]]:
     made: list[Tool] = []
 
-    def make(name: str = "claude-code", id_: str = "0f2c", **env: str) -> Tool:
-        made.append(Tool(repository, name, id_, env))
+    def make(name: str = "claude-code", id_: str = "0f2c", *options: str, **env: str) -> Tool:
+        made.append(Tool(repository, name, id_, env, options))
         return made[-1]
 
     yield make
@@ -227,6 +227,15 @@ def test_facts_that_a_session_noted_become_candidates(kept: Plane, tool: MakeToo
     assert [entry.statement for entry in kept.memory().inbox] == ["The parser takes tabs for blanks."]
 
 
+def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool: MakeTool) -> None:
+    claude = tool()
+    claude.starts()
+    run = completed(kept)
+    said = claude.runs(f'"{sys.executable}" -m agentplane log --add --summary "Tabs are read."')
+    assert (said.code, said.out) == (0, f"{run.run_id}\n")
+    assert [note.summary for note in session.notes(kept.layout, run.run_id)] == ["Tabs are read."]
+
+
 def test_what_a_killed_tool_left_is_sealed_by_the_next(kept: Plane, tool: MakeTool) -> None:
     claude = tool()
     claude.starts()
@@ -250,7 +259,7 @@ def test_a_session_that_is_resumed_by_another_process_has_a_run_of_its_own(
     claude.killed()
     again = tool()
     again.starts("resume")
-    until(lambda: sealed(kept))
+    until(lambda: sealed(kept) and len(open_runs(kept)) == 1)
     (now,) = open_runs(kept)
     assert now.run_id != run.run_id
     assert now.pid == again.process.pid
@@ -329,6 +338,14 @@ def test_it_asks_nothing_where_the_settings_say_so(kept: Plane, tool: MakeTool) 
     claude.starts()
     claude.works(edits=6)
     assert claude.calls("stop").out == "{}"
+
+
+@pytest.mark.parametrize(("name", "option"), [("claude-code", "-p"), ("codex", "exec")])
+def test_it_asks_nothing_where_a_script_waits_for_the_answer(tool: MakeTool, name: str, option: str) -> None:
+    one = tool(name, "0f2c", option)
+    one.starts()
+    one.works(edits=6)
+    assert one.calls("stop").out == "{}"
 
 
 def test_it_is_asked_in_the_form_of_the_tool(tool: MakeTool) -> None:
@@ -505,6 +522,9 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     until(lambda: [run for run in open_runs(kept) if run.environment])
     (run,) = open_runs(kept)
+    assert run.session is not None
+    if streams != "| true":  # which may have read it before it ended
+        assert (run.session.given is not None) == (streams == "<&-")
     work = session.work(kept.layout, run.run_id)
     assert b"hookSpecificOutput" not in (work / "open.json").read_bytes()
     assert {path.name: path.read_bytes() for path in kept.layout.memory.iterdir()} == before
@@ -539,6 +559,12 @@ def test_a_plane_that_is_locked_holds_no_tool_up(kept: Plane, tool: MakeTool) ->
         said = tool().starts()
         assert time.monotonic() - begin < 8
     assert (said.code, said.out) == (0, "{}")
+    # The rest is done when the lock is free; what the tool did not get is not said to be given.
+    until(lambda: len(open_runs(plane)) == 2)
+    (run,) = [run for run in open_runs(plane) if run.session and run.session.id == "0f2c"]
+    assert run.session is not None
+    assert run.session.given is None
+    assert UNLIKE[0] in tool(id_="next").starts().context
 
 
 @pytest.mark.slow

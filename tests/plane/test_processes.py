@@ -31,14 +31,16 @@ def test_where_there_is_no_proc_psutil_is_asked(monkeypatch: pytest.MonkeyPatch)
     assert processes.name(os.getpid())
 
 
-def test_the_name_of_a_process() -> None:
-    child = subprocess.Popen(["sleep", "60"])
-    try:
-        assert processes.name(child.pid) == processes._name_elsewhere(child.pid) == "sleep"
-    finally:
-        child.kill()
-        child.wait()
+def test_the_name_and_the_command_line_of_a_process() -> None:
+    words = ["sh", "-c", "echo; read x"]
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdout
+    child.stdout.readline()
+    assert processes.name(child.pid) == processes._name_elsewhere(child.pid) == "sh"
+    assert processes.words(child.pid) == processes._words_elsewhere(child.pid) == words
+    child.communicate(b"\n")
     assert processes.name(child.pid) == processes._name_elsewhere(child.pid) == ""
+    assert processes.words(child.pid) == processes._words_elsewhere(child.pid) == []
 
 
 def test_the_ancestors_of_a_process() -> None:
@@ -53,7 +55,7 @@ def test_the_ancestors_of_a_process() -> None:
         found = list(processes.ancestors(child.pid))
         assert found[0] == os.getpid()
         assert found == [os.getpid(), *processes.ancestors(os.getpid())]
-        assert found == [one.pid for one in psutil.Process(child.pid).parents() if one.pid > 1]
+        assert found == [one.pid for one in psutil.Process(child.pid).parents() if one.pid > 0]
         assert processes.parent(child.pid) == processes._parent_elsewhere(child.pid) == os.getpid()
     finally:
         child.kill()

@@ -1,0 +1,81 @@
+"""The process of a hook: its streams, its time, and what goes on after it has answered."""
+
+import os
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+_AFTERWARDS = 120
+"""Seconds after which the system ends what goes on without the tool."""
+_LARGEST = 16 << 20
+_MOST_FILES = 256
+"""Descriptors that a tool may have left open for its hooks are looked for below this."""
+
+
+def keep_streams_apart() -> None:
+    """Where a standard stream is closed, the next file that is opened would get its number. What is in its place can
+    be read, so that writing to it fails.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)
+
+
+def said() -> bytes:
+    """What the tool says. All of it is read, also what is too much: a tool may fail where nobody reads on."""
+    if os.isatty(0):
+        return b""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while block := os.read(0, 1 << 16):
+            size += len(block)
+            if size <= _LARGEST:
+                parts.append(block)
+    except OSError:
+        pass
+    return b"".join(parts) if size <= _LARGEST else b""
+
+
+def limit(seconds: int, then: "Callable[[int, FrameType | None], None] | None") -> None:
+    import signal
+
+    signal.signal(signal.SIGALRM, then or signal.SIG_DFL)
+    signal.alarm(seconds)
+
+
+def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> int:
+    """Does something in a process of its own, which outlives the tool and holds nothing of it open."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        detach()
+        os.closerange(3, _MOST_FILES)
+        work()
+    except Exception as error:  # noqa: BLE001 -- there is nobody to tell but the log
+        failed(error)
+    finally:
+        os._exit(0)
+
+
+def detach() -> None:
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    limit(_AFTERWARDS, None)
+
+
+def wait(child: int, seconds: float) -> None:
+    import time
+
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.01)
