@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from agentplane.cli import out
 from agentplane.errors import BadInput
 
 
@@ -44,6 +45,8 @@ def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file:
     else:
         from agentplane.mcp import stdio
 
+        if sys.stdin.isatty():
+            out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
         code = stdio.serve(made, counter)
     # A thread may still wait for a client that neither writes nor closes its end.
     sys.stderr.flush()

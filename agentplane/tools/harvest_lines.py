@@ -67,6 +67,8 @@ _DANGLING = re.compile(
 )
 _WHY = re.compile(r"(?i)^(?:\*\*)?(?:why|reason|rationale|how to apply|because)(?:\*\*)?\s*:\s*(?:\*\*)?\s*")
 _COMMAND = re.compile(r"^`[^`]+`\s*(?:[-–—:→(].*)?$")
+_BEGINS = re.compile(r"^`[^`]* [^`]*`")
+"""What begins with a command tells what that does."""
 _BAD_MARK = re.compile(r"^\s*(?:❌|✗|✘|🚫|⛔|👎)")
 _MARKS = re.compile(r"^[\s\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f]+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -144,7 +146,7 @@ def _item(
     text = plain(raw)
     if not text or text.endswith(":"):
         return
-    if _COMMAND.match(raw) or _DRAWN.search(raw):
+    if _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
         left["commands and paths"] += 1
     elif _BAD_MARK.match(raw) or (against and not _NEGATED.search(text)):
         # Alone it would say the opposite of what stands above it.

@@ -49,6 +49,7 @@ def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]])
         ("> Always use what was quoted here.", "quotes"),
         ("1. Open the door and use the key\n2. Close the door after use", "steps"),
         ("- `npm test`", "commands and paths"),
+        ("- `npm test` runs all of the tests", "commands and paths"),
         ("- `src/app/`: the code that is run", "commands and paths"),
         ("- Use tabs", "fragments"),
         ("- TypeScript, React and Tailwind", "fragments"),
