@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from agentplane.tools.ground import Change
     from agentplane.tools.room import Packs
     from agentplane.tools.sync import Standing, Synced
+    from agentplane.tools.harvest import Harvest
     from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
 
@@ -65,6 +66,13 @@ class Promoted(msgspec.Struct, frozen=True):
 
     id: str
     approved: bool
+
+
+class Harvested(msgspec.Struct, frozen=True):
+    """What became of each offer of a harvest, in their order: the candidate's id, or why the gate refused it."""
+
+    ids: tuple[str | None, ...] = ()
+    refused: tuple[str | None, ...] = ()
 
 
 class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -400,6 +408,35 @@ class Plane:
             except AgentplaneError as error:
                 refused.append(error.what)
         return Logged(run_id, tuple(promoted), tuple(refused))
+
+    def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
+        """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""
+        from agentplane.tools import harvest
+
+        return harvest.look(self.memory(), sources, home)
+
+    def take_in(self, found: "Harvest") -> Harvested:
+        """Proposes what a harvest found, in one op; each goes through the gate as any other proposal."""
+        from agentplane.review import gate, inbox
+
+        memory, today, me = self.memory(), self._today(), self.origin.actor
+        context = inbox.gate_context(memory, today)
+        refused = []
+        for offer in found.offers:
+            verbs.check_proposal(memory, offer.proposal)
+            verdict = gate.check(offer.proposal, context)
+            refused.append(gate.refusal(verdict).what if verdict.refused else None)
+        passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
+        if not passed:
+            return Harvested(tuple(None for _ in refused), tuple(refused))
+        places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
+        source = self.write_log({"summary": f"Harvested {len(passed)} candidates.", "inputs": places[:200]})
+        proposals = [
+            (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
+        ]
+        done = self._do(lambda now: verbs.propose_many(now, proposals, today, self.store.token))
+        ids_ = iter(done.ids)
+        return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
         """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""

@@ -41,6 +41,7 @@ COMMANDS = {
     "sync": ("tools", "Bring the approved memory into the files that tools read."),
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
     "hook": ("hooks", "What the hooks of coding tools call."),
+    "harvest": ("harvest", "Offer what tools remembered and people wrote down elsewhere."),
     "run": ("runs", "Run a command, and keep what it did."),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from agentplane.cli import out
 from agentplane.errors import BadInput
 
 
@@ -52,6 +53,8 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
     from agentplane.mcp import greeting
     from agentplane.mcp.line import Line
 
+    if sys.stdin.isatty():
+        out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
     line = Line()
     greeting.load_meanwhile()
     try:

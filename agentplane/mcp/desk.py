@@ -34,7 +34,8 @@ _Answer = TypeVar("_Answer")
 
 _ROOTS_SECONDS = 3.0
 _STEPS = 4
-_AT_ONCE = 8
+_READING, _WRITING = 8, 2
+"""So many calls work at once. Those that wait to write leave those that read their room."""
 
 # What clients call themselves in `initialize`, where that is not the name of the tool in our table.
 _CLIENTS = (
@@ -54,6 +55,15 @@ _CLIENTS = (
 )
 
 
+class Room:
+    """What the calls of one event loop share."""
+
+    def __init__(self) -> None:
+        self.reading = anyio.CapacityLimiter(_READING)
+        self.writing = anyio.CapacityLimiter(_WRITING)
+        self.asking = anyio.Lock()
+
+
 class Desk:
     """Serves one process: over stdio one client, over HTTP any number of them."""
 
@@ -66,7 +76,7 @@ class Desk:
         self._asks_roots = asks_roots
         self._roots: list[str] | None = None
         self._own: dict[tuple[Path, str], str] = {}
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._room: Room | None = None
         self.writing = threading.Lock()
         """Held while something may be written, so that the process can wait for it before it ends."""
 
@@ -96,11 +106,16 @@ class Desk:
                 anyio.from_thread.check_cancelled()
                 return job()
 
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_AT_ONCE)
+        limiter = self._at_work.reading if reads else self._at_work.writing
         return await anyio.to_thread.run_sync(
-            job if reads else alone, abandon_on_cancel=True, limiter=self._limiter
+            job if reads else alone, abandon_on_cancel=True, limiter=limiter
         )
+
+    @property
+    def _at_work(self) -> "Room":
+        # Made by the first call, because it belongs to the event loop.
+        self._room = self._room or Room()
+        return self._room
 
     def _opened(self, roots: list[str], who: str) -> Plane:
         if self._plane is not None:
@@ -122,18 +137,19 @@ class Desk:
         able = session.client_capabilities is not None and session.client_capabilities.roots is not None
         if self._plane is not None or not (self._asks_roots and able and session.can_send_request):
             return []
-        if self._roots is None:
-            self._roots = []
-            try:
-                found = await session.send_request(
-                    types.ListRootsRequest(),
-                    types.ListRootsResult,
-                    request_read_timeout_seconds=_ROOTS_SECONDS,
-                )
-                self._roots = [path for root in found.roots if (path := _path(str(root.uri)))]
-            except (MCPError, ValueError):
-                pass
-        return self._roots
+        async with self._at_work.asking:
+            if self._roots is None:
+                try:
+                    found = await session.send_request(
+                        types.ListRootsRequest(),
+                        types.ListRootsResult,
+                        request_read_timeout_seconds=_ROOTS_SECONDS,
+                    )
+                except (MCPError, ValueError):
+                    self._roots = []
+                else:
+                    self._roots = [path for root in found.roots if (path := _path(str(root.uri)))]
+            return self._roots
 
 
 def _path(uri: str) -> str | None:

@@ -37,6 +37,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """Entries that it has nothing to do with, as its proposer says, though their words are near."""
     anchor: str | None = None
     """The commit at which it was approved."""
+    harvested: str | None = None
+    """A mark of the words that it was taken from, where it was kept elsewhere before."""
     layer: str | None = None
     systemic_scale: float | None = None
     proposed_by: str | None = None

@@ -1,5 +1,6 @@
 """What can be done to entries. Each verb works out the plan of one op from the memory as it is."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 from typing import Any
@@ -20,6 +21,7 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
+_MARK = re.compile(r"[0-9a-f]{16}")
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -38,6 +40,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     supersedes: list[str] = []
     refines: list[str] = []
     unrelated: list[str] = []
+    harvested: str | None = None
     layer: str | None = None
     systemic_scale: float | None = None
 
@@ -51,9 +54,25 @@ class Stamp(msgspec.Struct, frozen=True):
 
 
 def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Callable[[int], str]) -> Plan:
-    check_proposal(memory, proposal)
+    return propose_many(memory, [(proposal, by)], today, token)
+
+
+def propose_many(
+    memory: Memory, proposals: Sequence[tuple[Proposal, str]], today: date, token: Callable[[int], str]
+) -> Plan:
+    """One op for all of them; each with who proposes it."""
+    taken = memory.ids_in_files | memory.snapshot.ledger.known.keys()
+    edits = []
+    for proposal, by in proposals:
+        check_proposal(memory, proposal)
+        id_ = ids.new_candidate(taken, token)
+        taken.add(id_)
+        edits.append(_candidate(memory, proposal, id_, by, today))
+    return Plan("propose", edits)
+
+
+def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: date) -> Edit:
     kind = kind_named(memory.kinds, proposal.type)
-    id_ = ids.new_candidate(memory.ids_in_files | memory.snapshot.ledger.known.keys(), token)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
     for name in (
         "tags",
@@ -66,6 +85,7 @@ def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Cal
         "supersedes",
         "refines",
         "unrelated",
+        "harvested",
         "layer",
     ):
         value = getattr(proposal, name)
@@ -77,7 +97,7 @@ def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Cal
     body = f"{kind.label}: {proposal.statement.strip()}"
     if proposal.rationale and proposal.rationale.strip():
         body += f"\nRationale: {proposal.rationale.strip()}"
-    return Plan("propose", [Edit(id_, INBOX, header.new_core(fields, body))])
+    return Edit(id_, INBOX, header.new_core(fields, body))
 
 
 def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
@@ -231,6 +251,8 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
         raise BadInput("the text holds a NUL character", todo="leave it out.")
     if not all(word.strip() for word in words):
         raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")
+    if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
+        raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
         raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")

@@ -223,6 +223,7 @@ def proposal_of(entry: Entry) -> Proposal:
         supersedes=list(head.supersedes),
         refines=list(head.refines),
         unrelated=list(head.unrelated),
+        harvested=head.harvested,
         layer=head.layer,
         systemic_scale=head.systemic_scale,
     )
@@ -274,8 +275,10 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     statement = clipped["statement"]
     if context.looks_for("status"):
         yield from _status(statement, clipped.get("rationale", ""), proposal, context.today)
-    if context.looks_for("restated") and (
-        place := gate_repeats.in_instructions(statement, context.instructions)
+    if (
+        context.looks_for("restated")
+        and (place := gate_repeats.in_instructions(statement, context.instructions))
+        and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
     ):
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):

@@ -12,6 +12,7 @@ from agentplane.review.tokens import NEGATORS, Token
 
 Bound = Literal["", "at least", "at most"]
 
+_DIGITS = re.compile(r"[0-9]{1,300}")
 _DAYS = words.listed("business working calendar")
 _NEWER = (["newer"], ["up"], ["above"], ["higher"], ["later"], ["upwards"])
 _AT_LEAST = ("at least", "minimum", "no less than", "not less than", "or more", "or newer", "or later", "min", "more than",
@@ -155,10 +156,11 @@ def _value(word: str) -> float | None:
 
 
 def _version(word: str) -> float:
-    """1.9 before 1.10: the parts as one number."""
+    """1.9 before 1.10: the parts as one number. Of `4-beta` the number counts; what has none is 0."""
     total = 0.0
     for place, part in enumerate(word.replace(",", ".").split(".")[:3]):
-        total += min(float(part), 9e8) / 1000.0**place
+        number = _DIGITS.match(part)
+        total += (min(float(number[0]), 9e8) if number else 0.0) / 1000.0**place
     return total
 
 

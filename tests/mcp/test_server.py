@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -209,11 +208,19 @@ def test_the_plane_is_found_by_the_roots_of_the_client(shelf: Plane, tmp_path: P
             ]
         )
 
-    async def said(client: Client) -> Any:
-        return await client.call_tool("recall", {"query": "ledger"})
+    found: list[str] = []
 
-    found = talk(elsewhere, said, list_roots_callback=roots)
-    assert found.structured_content["results"][0]["id"] == "DEC-001"
+    async def one(client: Client) -> None:
+        told = await client.call_tool("recall", {"query": "ledger"})
+        found.append(told.structured_content["results"][0]["id"])
+
+    async def said(client: Client) -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(one, client)
+
+    talk(elsewhere, said, list_roots_callback=roots)
+    assert found == ["DEC-001"] * 4
 
 
 def test_the_plane_is_named_by_variable_or_option(shelf: Plane, tmp_path: Path, raw: Start) -> None:
@@ -286,8 +293,9 @@ def test_progress_is_told_and_the_loop_stays_free(shelf: Plane) -> None:
     async def said(client: Client) -> None:
         with shelf.store._locked():
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_propose, client)
-                # The proposal waits for the plane; all else is answered meanwhile.
+                for _ in range(12):
+                    tasks.start_soon(_propose, client)
+                # The proposals wait for the plane; all else is answered meanwhile.
                 await anyio.sleep(0.3)
                 with anyio.fail_after(10):
                     await client.list_tools()
@@ -302,7 +310,7 @@ def test_progress_is_told_and_the_loop_stays_free(shelf: Plane) -> None:
 
     talk(shelf.layout.project, said)
     assert seen == ["reading the plane", "asking the gate", "writing", "looking for conflicts"]
-    # The first one was cancelled before anything was written.
+    # The others were cancelled before anything was written.
     assert [entry.statement for entry in shelf.memory().inbox] == ["Use ty."]
 
 

@@ -65,7 +65,8 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
     ada.approve("Deploys wait for the bank.")
     plane = bob.plane
     plane.approve([plane.propose(decision("Use Rich instead of Textual."))], Choice(supersede=("DEC-001",)))
-    plane.propose(decision("Logs go to standard error.", supersedes=["DEC-003"]))
+    links = {"supersedes": ["DEC-003"], "refines": ["DEC-003"], "unrelated": ["DEC-003", "DEC-001"]}
+    plane.propose(decision("Logs go to standard error.", **links))
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
@@ -73,7 +74,8 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
     assert memory.get("DEC-004").statement == "Use Rich instead of Textual."
     assert memory.get("DEC-001").head.superseded_by == ("DEC-004",)
     assert memory.get("DEC-001").trusted
-    assert memory.inbox[0].head.supersedes == ("DEC-004",)
+    assert memory.inbox[0].head.supersedes == memory.inbox[0].head.refines == ("DEC-004",)
+    assert memory.inbox[0].head.unrelated == ("DEC-004", "DEC-001")
     assert memory.get("DEC-003").statement == "Deploys wait for the bank."
 
 

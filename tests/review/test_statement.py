@@ -50,6 +50,13 @@ def test_versions_are_ordered_by_their_parts() -> None:
     assert old.value < new.value
 
 
+@pytest.mark.parametrize(
+    "version", ["005.001-division", "1..2", "1.2-rc.x3", "4.-", "9" * 5000 + ".1", "1.٣", "²"]
+)
+def test_what_only_looks_like_a_version_stops_nothing(version: str) -> None:
+    assert parse(f"Version {version} of it is required, or newer.").line
+
+
 def test_numbers_of_standards_are_no_quantities() -> None:
     assert parse("Errors follow RFC 7807 in UTF-8.").quantities == ()
 

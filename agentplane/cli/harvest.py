@@ -1,0 +1,89 @@
+"""Taking in what stands elsewhere."""
+
+from collections import Counter
+
+import click
+import msgspec
+
+from agentplane.api import Harvested
+from agentplane.cli import out
+from agentplane.cli.door import json_option, opened
+from agentplane.text.visible import one_line, visible
+from agentplane.tools.harvest import SOURCES, Harvest, named
+
+
+@click.command()
+@click.option(
+    "--from",
+    "sources",
+    metavar="NAMES",
+    help=f"Only from these, as claude-code,adr; there are {', '.join(SOURCES)}.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be offered, and change nothing.")
+@json_option
+def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
+    """Offer what tools remembered on their own and people wrote down elsewhere, as candidates.
+
+    Each statement is offered once, with the place that it is from. Nothing is changed there.
+    """
+    plane = opened()
+    names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
+    found = plane.harvest(names)
+    done = Harvested() if dry_run else plane.take_in(found)
+    if as_json:
+        out.emit("harvest", offered=_rows(found, done), sources=[_told(found, name) for name in names])
+        return
+    if dry_run:
+        for offer in found.offers:
+            out.line(out.row([(offer.proposal.type, 10)], offer.proposal.statement))
+            out.line(out.row([("", 10)], offer.proposal.evidence[0]), dim=True)
+    for name in names:
+        _say(found, done, name)
+    taken = [id_ for id_ in done.ids if id_]
+    if taken:
+        out.note(f"{out.count(len(taken), 'candidate')} in the inbox; `agentplane undo` takes them back.")
+    elif not dry_run:
+        out.note("nothing new was found.")
+
+
+def _rows(found: Harvest, done: Harvested) -> list[dict[str, object]]:
+    rows = []
+    for place, offer in enumerate(found.offers):
+        row = {"from": offer.source, **msgspec.to_builtins(offer.proposal)}
+        row["id"] = done.ids[place] if done.ids else None
+        row["refused"] = done.refused[place] if done.refused else None
+        row["proposed_by"] = offer.by
+        rows.append(row)
+    return rows
+
+
+def _told(found: Harvest, name: str) -> dict[str, object]:
+    haul = next(haul for haul in found.hauls if haul.source == name)
+    return {
+        "name": name,
+        "places": haul.places,
+        "offered": sum(offer.source == name for offer in found.offers),
+        "known": found.known[name],
+        "left": haul.left,
+        "notes": haul.notes,
+    }
+
+
+def _say(found: Harvest, done: Harvested, name: str) -> None:
+    haul = next(haul for haul in found.hauls if haul.source == name)
+    for note in haul.notes:
+        out.note(f"{name}: {visible(note)}")
+    mine = [place for place, offer in enumerate(found.offers) if offer.source == name]
+    refused = Counter(one_line(why, 80) for place in mine if done.refused and (why := done.refused[place]))
+    if not (haul.places or haul.left):
+        return
+    parts = [f"{len(mine) - refused.total()} from {out.count(len(set(haul.places)), 'file')}"]
+    parts += [f"{found.known[name]} known already"] if found.known[name] else []
+    parts += (
+        [f"left there: {', '.join(f'{count} {what}' for what, count in haul.left.most_common())}"]
+        if haul.left
+        else []
+    )
+    out.note(f"{name}: {'; '.join(parts)}")
+    for why, count in refused.most_common(5):
+        out.note(f"  refused, {count}: {why}")

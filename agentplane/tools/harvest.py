@@ -1,0 +1,114 @@
+"""Harvest: what tools remembered and people wrote down elsewhere, as proposals, each offered once."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal
+from agentplane.plane import records
+from agentplane.plane.store import Snapshot
+from agentplane.plane.undo import out_of_force
+from agentplane.text.visible import one_line
+from agentplane.tools import harvest_files, harvest_memories
+from agentplane.tools.taken import Haul, Taken, mark_of
+
+
+_MARK = re.compile(rb"harvested: [\\\"']{0,2}([0-9a-f]{16})")
+
+Look = Callable[[Path, Path, Mapping[str, str]], Haul]
+
+SOURCES: dict[str, Look] = {
+    "claude-code": harvest_memories.claude,
+    "codex": harvest_memories.codex,
+    "gemini-cli": harvest_memories.gemini,
+    "instructions": lambda project, _home, _environ: harvest_files.instructions(project),
+    "adr": lambda project, _home, _environ: harvest_files.records(project),
+}
+"""By the name that a person gives."""
+
+_ORIGINS = {
+    "claude-code": "Claude Code remembered it",
+    "codex": "Codex remembered it",
+    "gemini-cli": "Gemini CLI remembered it, for all projects",
+    "instructions": "It stands in an instruction file",
+    "adr": "It is a decision record of the project",
+}
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A proposal of a harvest."""
+
+    source: str
+    proposal: Proposal
+    by: str | None
+    """The tool that it is from; None: the person who harvests."""
+
+
+class Harvest(msgspec.Struct, frozen=True):
+    offers: tuple[Offer, ...]
+    hauls: tuple[Haul, ...]
+    known: Counter[str]
+    """How much of each source was offered before, or stands in the plane already."""
+
+
+def named(names: Sequence[str]) -> list[str]:
+    """The sources that a person names; none: all."""
+    for name in names:
+        if name not in SOURCES:
+            raise BadInput(
+                f"no source `{one_line(name, 40)}`", where="--from", todo=f"there are {', '.join(SOURCES)}."
+            )
+    return list(dict.fromkeys(names)) or list(SOURCES)
+
+
+def look(
+    memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Harvest:
+    """What there is that was not offered yet."""
+    project, house = memory.snapshot.layout.project, home or Path(os.path.expanduser("~"))
+    hauls = [SOURCES[source](project, house, environ) for source in sources]
+    seen = offered(memory.snapshot) | {mark_of(entry.statement) for entry in memory.entries.values()}
+    found: dict[str, tuple[str, Taken]] = {}
+    places: dict[str, list[str]] = {}
+    known: Counter[str] = Counter()
+    for haul in hauls:
+        for taken in haul.taken:
+            if taken.mark in seen:
+                known[haul.source] += 1
+                continue
+            found.setdefault(taken.mark, (haul.source, taken))
+            places.setdefault(taken.mark, []).append(taken.place)
+    offers = [_offer(source, taken, places[mark]) for mark, (source, taken) in found.items()]
+    return Harvest(tuple(offers), tuple(hauls), known)
+
+
+def offered(snapshot: Snapshot) -> set[str]:
+    """The marks of all that was offered before, whatever became of it, unless the harvest itself was undone."""
+    out = out_of_force(snapshot.ledger.ops)
+    wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
+    found: set[str] = set()
+    for line in records.each(snapshot.layout):
+        marks = _MARK.findall(line)
+        if marks and records.op_in(line) in wanted:
+            found.update(mark.decode() for mark in marks)
+    return found
+
+
+def _offer(source: str, taken: Taken, places: Sequence[str]) -> Offer:
+    why = taken.why or f"{_ORIGINS[source]}: {places[0].rpartition(':')[0]}."
+    proposal = Proposal(
+        type=taken.kind,
+        statement=taken.text,
+        rationale=why,
+        evidence=list(dict.fromkeys(places))[:8],
+        tags=list(taken.tags),
+        scope=list(taken.scope),
+        harvested=taken.mark,
+    )
+    return Offer(source, proposal, None if taken.tool == "adr" else taken.tool)

@@ -1,0 +1,221 @@
+"""The rule and instruction files that people wrote in a project, and its decision records."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+import frontmatter
+import yaml
+
+from agentplane.errors import AgentplaneError
+from agentplane.text import files
+from agentplane.tools import block, harvest_adr, harvest_lines
+from agentplane.tools.harvest_lines import Line
+from agentplane.tools.taken import Haul, Taken
+
+
+# Where a file is one tool's alone, what is taken from it is that tool's; files that several read are the person's.
+_FILES: dict[str, str | None] = {
+    "AGENTS.md": None,
+    "AGENTS.override.md": None,
+    "AGENT.md": None,
+    "CLAUDE.md": "claude-code",
+    ".claude/CLAUDE.md": "claude-code",
+    "GEMINI.md": "gemini-cli",
+    "QWEN.md": "qwen-code",
+    "CRUSH.md": "crush",
+    "WARP.md": "warp",
+    "CONVENTIONS.md": "aider",
+    ".cursorrules": "cursor",
+    ".windsurfrules": "windsurf",
+    ".goosehints": "goose",
+    ".rules": "zed",
+    ".junie/guidelines.md": "junie",
+    ".github/copilot-instructions.md": "copilot",
+}
+_FOLDERS: dict[str, tuple[str, str]] = {
+    ".cursor/rules": ("*.md*", "cursor"),
+    ".claude/rules": ("*.md", "claude-code"),
+    ".clinerules": ("*.md", "cline"),
+    ".github/instructions": ("*.instructions.md", "copilot"),
+    ".devin/rules": ("*.md", "windsurf"),
+    ".windsurf/rules": ("*.md", "windsurf"),
+    ".kiro/steering": ("*.md", "kiro"),
+    ".roo/rules": ("*.md", "roo"),
+    ".augment/rules": ("*.md", "augment"),
+    ".amazonq/rules": ("*.md", "amazonq"),
+    ".trae/rules": ("*.md", "trae"),
+}
+_NESTED = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+_SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
+_DEEPEST = 4
+_MOST_FOLDERS = 4000
+_MOST_FILES = 2000
+_LARGEST = 512 * 1024
+_IMPORT = re.compile(r"(?m)^\s*@[\w./~-]+\s*$")
+_COMMENT = re.compile(r"(?s)<!--.*?-->")
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
+
+
+def instructions(project: Path) -> Haul:
+    """What the instruction files say that can stand alone."""
+    haul = Haul("instructions", [], Counter(), [])
+    for path, tool in _instruction_files(project):
+        text = text_of(project, path, haul)
+        if text is not None:
+            haul.places.append(path)
+            haul.taken += _statements(path, tool, text, haul)
+    return haul
+
+
+def records(project: Path) -> Haul:
+    """The decisions that a project's own records hold."""
+    haul = Haul("adr", [], Counter(), [])
+    for path in _record_files(project):
+        text = text_of(project, path, haul)
+        found = harvest_adr.read(text, haul.left) if text is not None else None
+        if found is not None:
+            haul.places.append(path)
+            place = f"{path}:{found.line}"
+            haul.taken.append(Taken("decision", found.statement, place, "adr", why=found.why))
+    return haul
+
+
+def text_of(project: Path, path: str, haul: Haul) -> str | None:
+    """The text of a file of the project; what leads out of it, is too large or cannot be read is counted."""
+    real = os.path.realpath(project / path)
+    if not Path(real).is_relative_to(os.path.realpath(project)):
+        haul.left["links to outside"] += 1
+        return None
+    return read_text(real, haul)
+
+
+def read_text(path: str, haul: Haul) -> str | None:
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            haul.left["files that are too large"] += 1
+            return None
+        data = files.read(path)
+    except (OSError, AgentplaneError):
+        haul.left["files that cannot be read"] += 1
+        return None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def bare(text: str) -> str:
+    """The text with what is not its author's blanked out, so that its lines keep their numbers."""
+
+    def blank(found: re.Match[str]) -> str:
+        return "\n" * found[0].count("\n")
+
+    data = text.encode()
+    own = block.find(data)
+    if own:
+        text = (data[: own.start] + b"\n" * data[own.start : own.end].count(b"\n") + data[own.end :]).decode()
+    return _IMPORT.sub(blank, _COMMENT.sub(blank, text))
+
+
+def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Taken]:
+    fields, body, first = _split(bare(text))
+    folder = os.path.dirname(path)
+    scope = _scope(fields)
+    if not scope and folder and not folder.startswith("."):
+        scope = (f"{folder}/**",)
+    found = harvest_lines.read(body, first)
+    haul.left.update(found.left)
+    return [
+        Taken(
+            line.kind, line.text, f"{path}:{line.line}", tool, why=line.why, tags=tags_of(line), scope=scope
+        )
+        for line in found.lines
+    ]
+
+
+def tags_of(line: Line) -> tuple[str, ...]:
+    """The heading that a statement stands under, where that is a word or two."""
+    words = re.findall(r"[a-z0-9]+", line.headings[-1].lower()) if line.headings else []
+    return ("-".join(words),) if 1 <= len(words) <= 2 else ()
+
+
+def _split(text: str) -> tuple[dict[str, object], str, int]:
+    head = _FRONT.match(text)
+    if head is None:
+        return {}, text, 1
+    try:
+        fields, _ = frontmatter.parse(text)
+    except (yaml.YAMLError, ValueError):
+        # As Cursor writes them: `globs: *.ts` is no YAML.
+        pairs = (line.partition(":") for line in head[1].splitlines())
+        fields = {name.strip(): value.strip() for name, _, value in pairs}
+    return fields, text[head.end() :], 1 + head[0].count("\n")
+
+
+def _scope(fields: dict[str, object]) -> tuple[str, ...]:
+    for name in _SCOPES:
+        value = fields.get(name)
+        globs = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+        kept = [str(glob).strip().strip("\"'") for glob in globs if str(glob).strip()]
+        if kept and not {"**", "**/*", "*"} & set(kept):
+            return tuple(kept[:8])
+    return ()
+
+
+def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
+    """Each file once, also where links lead to it by several names."""
+    seen: set[str] = set()
+    named = [*_FILES.items(), *_in_folders(project), *_nested(project)]
+    for path, tool in named[:_MOST_FILES]:
+        real = os.path.realpath(project / path)
+        if real not in seen and os.path.isfile(real):
+            seen.add(real)
+            yield path, tool
+
+
+def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
+    for folder, (pattern, tool) in _FOLDERS.items():
+        for top, below, names in os.walk(project / folder):
+            below.sort()
+            for name in sorted(names):
+                if fnmatch(name, pattern):
+                    yield os.path.relpath(os.path.join(top, name), project), tool
+
+
+def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
+    """Instruction files of parts of the project: they are about that part."""
+    for looked, (top, below, names) in enumerate(os.walk(project)):
+        here = os.path.relpath(top, project)
+        depth = 0 if here == "." else here.count("/") + 1
+        below[:] = sorted(
+            name for name in below if depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
+        )
+        if looked > _MOST_FOLDERS:
+            return
+        if depth:
+            yield from ((f"{here}/{name}", _FILES[name]) for name in _NESTED if name in names)
+
+
+def _record_files(project: Path) -> list[str]:
+    found = []
+    for folder in dict.fromkeys((*_named_by_tools(project), *harvest_adr.FOLDERS)):
+        try:
+            names: Sequence[str] = sorted(os.listdir(project / folder))
+        except OSError:
+            continue
+        found += [f"{folder}/{name}" for name in names if harvest_adr.FILE.fullmatch(name)]
+    return found[:_MOST_FILES]
+
+
+def _named_by_tools(project: Path) -> list[str]:
+    """Where adr-tools keeps them, by its own file."""
+    try:
+        named = (project / ".adr-dir").read_text(errors="replace").strip()
+    except OSError:
+        return []
+    inside = named and not named.startswith("/") and ".." not in named.split("/") and "\0" not in named
+    return [named.rstrip("/")] if inside else []

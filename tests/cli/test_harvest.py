@@ -1,0 +1,52 @@
+"""`agentplane harvest`."""
+
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def rules(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    path = plane.layout.project / "CLAUDE.md"
+    path.write_text("- Amounts must be whole cents.\n- `make test`\n")
+    return path
+
+
+def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: Cli) -> None:
+    told = cli("harvest")
+    assert (told.code, told.out) == (0, "")
+    assert "instructions: 1 from 1 file; left there: 1 commands and paths" in told.err
+    assert "1 candidate in the inbox" in told.err
+    (entry,) = plane.memory().inbox
+    assert entry.head.proposed_by == "claude-code"
+    again = cli("harvest")
+    assert "1 known already" in again.err
+    assert "nothing new" in again.err
+
+
+def test_a_dry_run_shows_and_writes_nothing(rules: Path, plane: Plane, cli: Cli) -> None:
+    told = cli("harvest", "--dry-run")
+    assert "Amounts must be whole cents." in told.out
+    assert "CLAUDE.md:1" in told.out
+    assert plane.memory().inbox == []
+
+
+def test_json(rules: Path, cli: Cli) -> None:
+    told = cli("harvest", "--from", "instructions,adr", "--json").json("harvest")
+    (offer,) = told["offered"]
+    assert offer["id"].startswith("CAND-")
+    assert offer["refused"] is None
+    assert offer["from"] == "instructions"
+    assert offer["evidence"] == ["CLAUDE.md:1"]
+    assert [row["name"] for row in told["sources"]] == ["instructions", "adr"]
+    assert told["sources"][0]["left"] == {"commands and paths": 1}
+
+
+def test_a_source_that_is_none(rules: Path, cli: Cli) -> None:
+    cli("harvest", "--from", "claude").refused(2, "no source `claude`", "claude-code")

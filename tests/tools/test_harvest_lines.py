@@ -1,0 +1,116 @@
+"""Statements out of Markdown."""
+
+from pathlib import Path
+
+import pytest
+
+from agentplane.tools import harvest_lines
+from tests.conftest import ROOT
+
+
+INSTRUCTIONS = ROOT.parent / "shared" / "data" / "instructions"
+
+
+def taken(text: str) -> list[tuple[str, str]]:
+    return [(line.kind, line.text) for line in harvest_lines.read(text).lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("- Use pnpm, never npm.", [("invariant", "Use pnpm, never npm.")]),
+        ("- Prefer small functions over classes", [("decision", "Prefer small functions over classes")]),
+        ("* The API is versioned by date.", [("fact", "The API is versioned by date.")]),
+        ("- **Always** run [the tests](docs/t.md) first", [("invariant", "Always run the tests first")]),
+        ("- [x] Amounts must be whole cents", [("invariant", "Amounts must be whole cents")]),
+        ("- Important: keep migrations as plain SQL", [("decision", "keep migrations as plain SQL")]),
+        ("Never commit to main. It is fun.", [("invariant", "Never commit to main.")]),
+        (
+            "- one item\n  goes on and must stay whole",
+            [("invariant", "one item goes on and must stay whole")],
+        ),
+        (
+            "When writing tests:\n\n- Use real databases",
+            [("decision", "When writing tests: use real databases")],
+        ),
+        ("## Don't\n\n- Never use `any` in types", [("invariant", "Never use `any` in types")]),
+    ],
+)
+def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]]) -> None:
+    assert taken(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("```sh\nAlways run this command now\n```", "code"),
+        ("    Always run this indented command", "code"),
+        ("| a | b |\n| --- | --- |\n| always use | this here |", "tables"),
+        ("> Always use what was quoted here.", "quotes"),
+        ("1. Open the door and use the key\n2. Close the door after use", "steps"),
+        ("- `npm test`", "commands and paths"),
+        ("- `npm test` runs all of the tests", "commands and paths"),
+        ("- `src/app/`: the code that is run", "commands and paths"),
+        ("- Use tabs", "fragments"),
+        ("- TypeScript, React and Tailwind", "fragments"),
+        ("- ❌ Use default exports in modules", "fragments"),
+        ("## Anti-patterns\n\n- Use default exports in modules", "fragments"),
+        ("Do not do any of this:\n\n- Use default exports in modules", "fragments"),
+        ("- This must be done for all of them", "fragments"),
+        ("You are an expert who must use TypeScript.", "boilerplate"),
+        ("This file provides guidance and must be read.", "boilerplate"),
+        ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "reports of progress"),
+        ("The project began in 2019 as an experiment.", "prose"),
+        ("- " + "Always use the same long words. " * 30, "prose"),
+    ],
+)
+def test_what_cannot_is_left_and_counted(text: str, what: str) -> None:
+    """Taken alone, an item under `Don't` would say the opposite."""
+    found = harvest_lines.read(text)
+    assert found.lines == ()
+    assert found.left[what] >= 1
+
+
+def test_lines_and_headings_are_those_of_the_text() -> None:
+    text = (
+        "# Guide\n\n## Code style\n\nText.\n\n- Use tabs for every indent.\n  - Use spaces for every table.\n"
+    )
+    found = harvest_lines.read(text, first=11).lines
+    assert sorted((line.line, line.headings[-1]) for line in found) == [
+        (17, "Code style"),
+        (18, "Code style"),
+    ]
+
+
+def test_a_reason_that_follows_belongs_to_the_statement() -> None:
+    text = (
+        "Use real databases in tests.\n\n**Why:** mocks hid a fault.\n\n**How to apply:** see `conftest`.\n"
+    )
+    (line,) = harvest_lines.read(text).lines
+    assert line.why == "mocks hid a fault. see `conftest`."
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\0", "-" * 10_000, "- " * 5_000, "[" * 20_000, "> " * 3_000, "#" * 9_000, "* a\n" * 9_000]
+)
+def test_odd_texts_are_read(text: str) -> None:
+    harvest_lines.read(text)
+
+
+@pytest.mark.skipif(not INSTRUCTIONS.is_dir(), reason="no real instruction files here")
+def test_real_instruction_files() -> None:
+    """Each statement stands on the line that is named, and can be read in one breath."""
+    count = astray = 0
+    for path in sorted(INSTRUCTIONS.glob("*.md*")):
+        text = Path(path).read_text(errors="replace")
+        lines = text.split("\n")
+        for line in harvest_lines.read(text).lines:
+            count += 1
+            assert 0 < len(line.text) <= harvest_lines.LONGEST
+            assert "\n" not in line.text
+            here = " ".join(lines[line.line - 1 : line.line + 14]).replace("**", "").lower()
+            word = max(line.text.split(": ")[-1].split(), key=len).strip("`*_.,;:()").lower()
+            # A word may be cut by a link or another mark that is taken out.
+            astray += word not in here
+    assert count > 1000
+    assert astray < count / 50
