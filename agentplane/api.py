@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from agentplane.runs.wrap import Ran
     from agentplane.tools.deliver import Delivered
     from agentplane.tools.ground import Change
+    from agentplane.tools.harvest import Harvest
     from agentplane.tools.room import Packs
     from agentplane.tools.sync import Standing, Synced
-    from agentplane.tools.harvest import Harvest
     from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
 

@@ -108,4 +108,4 @@ def _mcp_value(mcp: Mcp, words: Sequence[str]) -> dict[str, Any]:
     if mcp.shape == "local":
         return {"type": "local", "command": list(words), "enabled": True}
     start = {"type": "stdio"} if mcp.shape == "stdio" else {}
-    return {**start, "command": words[0], "args": list(words[1:])}
+    return {**start, "command": words[0], "args": list(words[1:]), **dict(mcp.more)}

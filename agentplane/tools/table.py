@@ -51,6 +51,8 @@ class Mcp(msgspec.Struct, frozen=True):
     under: tuple[str, ...] = ("mcpServers",)
     shape: Literal["plain", "stdio", "local", "toml"] = "plain"
     """A command with arguments; with its transport named; as one list; as a TOML table."""
+    more: tuple[tuple[str, bool], ...] = ()
+    """What else is said of the server."""
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -104,7 +106,8 @@ TOOLS = (
         programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
         hint="Claude Code asks once whether to use the project's MCP server.",
         hooks=Hooks(".claude/settings.json", "groups", _CLAUDE, timeout=10),
-        mcp=(Mcp((".mcp.json",), shape="stdio"),),
+        # Else its model has to search for our tools before it can use one.
+        mcp=(Mcp((".mcp.json",), shape="stdio", more=(("alwaysLoad", True),)),),
         limits=Limits(context_characters=10_000),
         resume=("claude", "--resume", "{id}"), sessions=".claude/projects/*/*.jsonl",
     ),

@@ -124,7 +124,7 @@ def test_our_entries_are_what_the_tool_reads() -> None:
         == "agentplane hook session-start --tool claude-code || true"
     )
     server = json.loads(settings.put(None, place_of("claude-code", "mcp")))
-    assert server["mcpServers"]["agentplane"] == {"type": "stdio", "command": "agentplane", "args": ["mcp", "--tool", "claude-code"]}  # fmt: skip
+    assert server["mcpServers"]["agentplane"] == {"type": "stdio", "command": "agentplane", "args": ["mcp", "--tool", "claude-code"], "alwaysLoad": True}  # fmt: skip
     codex = tomllib.loads(settings.put(None, place_of("codex", "mcp")).decode())
     assert codex == {
         "mcp_servers": {"agentplane": {"command": "agentplane", "args": ["mcp", "--tool", "codex"]}}
