@@ -1,6 +1,7 @@
 """Serving coding tools over MCP."""
 
 import os
+import signal
 import sys
 
 import click
@@ -55,6 +56,9 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
 
     if sys.stdin.isatty():
         out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
+    # Until the library listens to them itself. Nothing is being written so far.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: os._exit(0))
     line = Line()
     greeting.load_meanwhile()
     try:
