@@ -165,8 +165,13 @@ class _Answering:
         run_id = self._run()
         name, path = self.call.called
         if run_id and name:
-            project = os.path.join(os.path.dirname(self.root), "")
-            noted.call(self.root, run_id, name, path.removeprefix(project))
+            noted.call(self.root, run_id, name, self._shown(path))
+
+    def _shown(self, path: str) -> str:
+        """A path as others may see it, since the log is shared: of what is outside of the project only the name."""
+        for project in (os.path.dirname(self.root), self.folder):
+            path = path.removeprefix(os.path.join(project, ""))
+        return f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
 
     def stop(self) -> str:
         from agentplane.plane import processes

@@ -204,6 +204,20 @@ def test_the_end_seals_the_run_with_what_was_done(kept: Plane, tool: MakeTool) -
     assert claude.calls("tool", tool_name="Edit").out == "{}"
 
 
+def test_of_a_path_outside_of_the_project_only_the_name_is_noted(
+    kept: Plane, tool: MakeTool, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(kept.layout.project)
+    claude = tool()
+    claude.project = tmp_path / "link"
+    claude.starts()
+    for path in ("/home/ada/.ssh/config", f"{claude.project}/a.py", f"{kept.layout.project}/b.py", "c.py"):
+        claude.calls("tool", tool_name="Read", tool_input={"file_path": path})
+    (run,) = open_runs(kept)
+    rows = noted.calls(str(kept.layout.root), run.run_id)
+    assert [row["path"] for row in rows] == ["…/config", "a.py", "b.py", "c.py"]
+
+
 def test_where_the_settings_say_so_a_prompt_names_no_run(kept: Plane, tool: MakeTool) -> None:
     kept.layout.config.write_text("[hooks]\nname_runs = false\n")
     claude = tool()
