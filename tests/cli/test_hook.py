@@ -544,6 +544,20 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
     assert {path.name: path.read_bytes() for path in kept.layout.memory.iterdir()} == before
 
 
+def test_an_answer_never_gets_into_a_file(tmp_path: Path) -> None:
+    """Where standard output is closed, the next file that is opened would be standard output."""
+    script = (
+        "import os; from agentplane.cli import hook, hook_process; hook_process.keep_streams_apart();"
+        "fd = os.open('file', os.O_CREAT | os.O_WRONLY); os.write(fd, b'kept');"
+        "assert not hook._Hook([], None).say('answer')"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -c "{script}" >&-'], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "file").read_bytes() == b"kept"
+
+
 def test_a_cache_that_came_along_is_not_believed(kept: Plane, tool: MakeTool, tmp_path: Path) -> None:
     tool().starts()
     (pack,) = (kept.layout.cache / "packs").iterdir()
