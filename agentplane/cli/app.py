@@ -38,7 +38,7 @@ COMMANDS = {
     "pack": ("pack", "Write what a tool is given: the approved memory within a budget."),
     "sync": ("tools", "Bring the approved memory into the files that tools read."),
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
-    "hook": ("hooks", "What the hooks of coding tools call."),
+    "hook": ("hooks", "Answer a hook of a coding tool."),
     "run": ("runs", "Run a command, and keep what it did."),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),
