@@ -42,6 +42,7 @@ COMMANDS = {
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
     "hook": ("hooks", "What the hooks of coding tools call."),
     "harvest": ("harvest", "Offer what tools remembered and people wrote down elsewhere."),
+    "hook": ("hooks", "Answer a hook of a coding tool."),
     "run": ("runs", "Run a command, and keep what it did."),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),

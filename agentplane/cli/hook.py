@@ -31,11 +31,10 @@ _FIRST_THE_TOOL = 0.1
 _SOME_WORK = 5
 """Calls of its own tools after which a session is asked."""
 _QUESTION = (
-    "One question before you stop, asked once per session by agentplane, this project's reviewed memory. Did this "
-    "session settle or find out something that later sessions should know: a decision and its reason, an invariant, "
-    "an assumption, a fact with evidence? If so, propose each with the MCP tool `propose` of agentplane, or with "
-    '`agentplane propose --type decision "..." --rationale "..."`. People review every proposal; what the memory has '
-    "already, and what only matters today, is not worth one. If there is nothing, say so in one short sentence and stop."
+    "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
+    "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
+    'it with the MCP tool `propose` or with `agentplane propose --type decision "..." --rationale "..."`. People review '
+    "it. Leave out what the memory has already and what only matters today. If there is nothing, say so in a few words."
 )
 
 
@@ -165,8 +164,13 @@ class _Answering:
         run_id = self._run()
         name, path = self.call.called
         if run_id and name:
-            project = os.path.join(os.path.dirname(self.root), "")
-            noted.call(self.root, run_id, name, path.removeprefix(project))
+            noted.call(self.root, run_id, name, self._shown(path))
+
+    def _shown(self, path: str) -> str:
+        """A path as others may see it, since the log is shared: of what is outside of the project only the name."""
+        for project in (os.path.dirname(self.root), self.folder):
+            path = path.removeprefix(os.path.join(project, ""))
+        return f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
 
     def stop(self) -> str:
         from agentplane.plane import processes

@@ -10,10 +10,11 @@ from agentplane.tools.dialects import DIALECTS
 @click.option("--tool", required=True, metavar="TOOL", help=f"Who calls: {', '.join(DIALECTS)}.")
 @click.pass_obj
 def hook_command(plane: str | None, event: str, tool: str) -> None:
-    """Answer a hook of a coding tool, which says on standard input what happened.
+    """Answer a hook of a coding tool.
 
-    EVENT is session-start, prompt, tool, compact, stop or session-end. Settings that `agentplane init` writes call this. The exit code is always 0, and the answer is the tool's own
-    form: a tool goes on as without it, whatever is wrong here. `agentplane doctor` shows what went wrong.
+    The tool says on standard input what happened. EVENT is session-start, prompt, tool, compact, stop or
+    session-end. Settings that `agentplane init` writes call this. The exit code is always 0, and the answer is the
+    tool's own form: a tool goes on as without it, whatever is wrong here. `agentplane doctor` shows what went wrong.
     """
     from agentplane.cli.hook import answer
 

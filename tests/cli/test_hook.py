@@ -204,6 +204,20 @@ def test_the_end_seals_the_run_with_what_was_done(kept: Plane, tool: MakeTool) -
     assert claude.calls("tool", tool_name="Edit").out == "{}"
 
 
+def test_of_a_path_outside_of_the_project_only_the_name_is_noted(
+    kept: Plane, tool: MakeTool, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(kept.layout.project)
+    claude = tool()
+    claude.project = tmp_path / "link"
+    claude.starts()
+    for path in ("/home/ada/.ssh/config", f"{claude.project}/a.py", f"{kept.layout.project}/b.py", "c.py"):
+        claude.calls("tool", tool_name="Read", tool_input={"file_path": path})
+    (run,) = open_runs(kept)
+    rows = noted.calls(str(kept.layout.root), run.run_id)
+    assert [row["path"] for row in rows] == ["…/config", "a.py", "b.py", "c.py"]
+
+
 def test_where_the_settings_say_so_a_prompt_names_no_run(kept: Plane, tool: MakeTool) -> None:
     kept.layout.config.write_text("[hooks]\nname_runs = false\n")
     claude = tool()
@@ -528,6 +542,20 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
     work = session.work(kept.layout, run.run_id)
     assert b"hookSpecificOutput" not in (work / "open.json").read_bytes()
     assert {path.name: path.read_bytes() for path in kept.layout.memory.iterdir()} == before
+
+
+def test_an_answer_never_gets_into_a_file(tmp_path: Path) -> None:
+    """Where standard output is closed, the next file that is opened would be standard output."""
+    script = (
+        "import os; from agentplane.cli import hook, hook_process; hook_process.keep_streams_apart();"
+        "fd = os.open('file', os.O_CREAT | os.O_WRONLY); os.write(fd, b'kept');"
+        "assert not hook._Hook([], None).say('answer')"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -c "{script}" >&-'], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "file").read_bytes() == b"kept"
 
 
 def test_a_cache_that_came_along_is_not_believed(kept: Plane, tool: MakeTool, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.context.choose import Ask, choose
-from agentplane.context.pack import LastRun, Sources, tokens
+from agentplane.context.pack import LastRun, Sources, characters, tokens
 from agentplane.memory.entry import Entry, Header
 from agentplane.memory.verbs import Proposal
 from tests.conftest import UNLIKE, decision, files_of
@@ -159,7 +159,7 @@ def test_a_capsule_of_nothing_is_no_last_run() -> None:
     assert "last run" not in text
 
 
-words = st.text(alphabet="abc \n-#é漢", min_size=1, max_size=120)
+words = st.text(alphabet="abc \n-#é漢🜁", min_size=1, max_size=120)
 
 
 @settings(max_examples=150, deadline=None)
@@ -167,6 +167,8 @@ words = st.text(alphabet="abc \n-#é漢", min_size=1, max_size=120)
        st.integers(min_value=pack.LEAST, max_value=1500))  # fmt: skip
 def test_no_pack_is_larger_than_its_budget(rows: list[tuple[str, str]], budget: int) -> None:
     entries = tuple(entry(f"X-{n:03}", kind, text) for n, (kind, text) in enumerate(rows))
+    made = pack.make(Sources("rrrrrrrr", entries), Ask(budget=budget * 4, measure="characters"))
+    assert characters(made.text) <= budget * 4
     made = pack.make(Sources("rrrrrrrr", entries), Ask(budget=budget))
     assert tokens(made.text) <= budget
     named = {one.id for one in made.receipt.given} | {cut.id for cut in made.receipt.cut}

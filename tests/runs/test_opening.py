@@ -1,0 +1,177 @@
+"""Runs of sessions: opened with little, found again, and read as any other open run."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.plane import processes
+from agentplane.runs import noted, opening, seal, session
+from agentplane.runs.opening import Session
+from agentplane.runs.session import Ending
+from agentplane.text import files
+from tests.runs.made import bad, run_events
+
+
+def one(plane: Plane, id_: str = "s", tool: str = "codex", pid: int | None = None) -> Session:
+    return Session(tool, id_, pid or os.getpid(), str(plane.layout.project), "startup", "/t.jsonl")
+
+
+def begun(plane: Plane, made: Session) -> str:
+    given = {"revision": "abc", "at": "2026-01-01T00:00:00Z", "sha256": "0" * 64}
+    return opening.begin(str(plane.layout.root), made, given, "T-1")
+
+
+def test_what_is_opened_is_an_open_run(plane: Plane) -> None:
+    run_id = begun(plane, one(plane))
+    run = session.load(plane.layout, run_id)
+    assert run is not None
+    assert run.session is not None
+    assert run.session.given is not None
+    assert (run.run_id, run.pid, run.asked.task, run.session.given.revision) == (
+        run_id,
+        os.getpid(),
+        "T-1",
+        "abc",
+    )
+    assert session.is_alive(run)
+    session.complete(plane.store, run_id, {"LANG": "C", "SECRET": "x"})
+    now = session.load(plane.layout, run_id)
+    assert now is not None
+    assert (now.environment, now.session) == ({"LANG": "C"}, run.session)
+    assert bad(plane) == []
+    noted.prompt(str(plane.layout.root), run_id, "Go.")
+    assert seal.seal(plane.store, now, Ending(None, "Ended"))
+    (event,) = run_events(plane)
+    assert (event["task"], event["tool"]) == ("T-1", "codex")
+    assert opening.named(str(plane.layout.root), run_id) is None
+
+
+def test_it_is_found_by_its_session(plane: Plane) -> None:
+    root = str(plane.layout.root)
+    runs = {id_: begun(plane, one(plane, id_)) for id_ in ("a", "b", "../../x", "é" * 300)}
+    for id_, run_id in runs.items():
+        found = opening.find(root, one(plane, id_))
+        assert found is not None
+        assert found["run_id"] == run_id
+    assert opening.find(root, one(plane, "a", "gemini-cli")) is None
+    assert opening.find(root, one(plane, "c")) is None
+    for name in os.listdir(plane.layout.root / opening.INDEX):
+        assert "/" not in name
+        assert len(os.fsencode(name)) < 120
+
+
+def test_it_is_found_also_where_the_cache_is_gone_or_lies(plane: Plane) -> None:
+    root, index = str(plane.layout.root), plane.layout.root / opening.INDEX
+    wanted, other = begun(plane, one(plane, "a")), begun(plane, one(plane, "b"))
+    (index / one(plane, "a").key).write_text(other)
+    assert (opening.find(root, one(plane, "a")) or {})["run_id"] == wanted
+    (index / one(plane, "a").key).write_text("../../../etc")
+    assert (opening.find(root, one(plane, "a")) or {})["run_id"] == wanted
+    for path in index.iterdir():
+        path.unlink()
+    assert (opening.find(root, one(plane, "a")) or {})["run_id"] == wanted
+
+
+def test_a_session_without_an_id_is_that_of_its_process(plane: Plane) -> None:
+    root = str(plane.layout.root)
+    run_id = begun(plane, one(plane, ""))
+    assert (opening.find(root, one(plane, "")) or {})["run_id"] == run_id
+    assert opening.find(root, one(plane, "", pid=os.getppid())) is None
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [b"", b"{", b"[]", b"7", b"[" * 100_000, b'{"run_id": 1}', b'{"run_id":"X","pid":"no","born":1,"asked":{}}',
+     b'{"run_id":"X","pid":1,"born":"no","asked":{}}', b'{"run_id":"X","pid":1,"born":1,"asked":[]}',
+     b'{"run_id":"X","pid":1,"born":1,"asked":{"tool":[]},"session":7}'],
+)  # fmt: skip
+def test_a_marker_that_does_not_fit_is_passed_over(plane: Plane, spoilt: bytes) -> None:
+    root = str(plane.layout.root)
+    run_id = begun(plane, one(plane))
+    path = plane.layout.runs / run_id / "work" / "open.json"
+    path.write_bytes(spoilt.replace(b"X", run_id.encode()))
+    assert opening.find(root, one(plane)) is None
+    assert opening.of_process(root, one(plane)) is None
+    assert opening.around(root, os.getpid()) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["", "x", "../work", "20260101T000000Z-", "20260101T000000Z-a/../b", "20260101T000000Z-é"]
+)
+def test_what_is_no_run_id_is_not_looked_for(plane: Plane, name: str) -> None:
+    assert opening.named(str(plane.layout.root), name) is None
+
+
+def test_no_link_leads_out_of_the_plane(plane: Plane, tmp_path: Path) -> None:
+    root, out = str(plane.layout.root), tmp_path / "out"
+    run_id = begun(plane, one(plane))
+    (plane.layout.runs / run_id).rename(out)
+    (plane.layout.runs / run_id).symlink_to(out)
+    assert opening.find(root, one(plane)) is None
+    before = sorted(os.listdir(out / "work"))
+    with pytest.raises(OSError):
+        opening.change(str(out), run_id, actor="x")
+    assert sorted(os.listdir(out / "work")) == before
+
+
+def test_what_a_killed_write_leaves_is_known_as_such(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+    monkeypatch.setattr(os, "replace", lambda source, _target: left.append(os.path.basename(source)))
+    opening.write(str(plane.layout.root / "x"), b"x")
+    assert files.is_temp(left[0])
+
+
+def test_changes_of_two_at_once_are_both_there(plane: Plane) -> None:
+    root = str(plane.layout.root)
+    run_id = begun(plane, one(plane))
+    changes = [
+        {"actor": "x"},
+        {"revision": "y"},
+        {"session": {"source": "compact"}},
+        {"session": {"id": "t"}},
+    ]
+    threads = [
+        threading.Thread(target=opening.change, args=(root, run_id), kwargs=more) for more in changes * 5
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    marker = json.loads((plane.layout.runs / run_id / "work" / "open.json").read_bytes())
+    assert (marker["actor"], marker["revision"], marker["session"]["source"]) == ("x", "y", "compact")
+    assert (marker["session"]["id"], marker["session"]["transcript"]) == ("t", "/t.jsonl")
+
+
+def test_hints_to_runs_that_are_sealed_go(plane: Plane) -> None:
+    root = str(plane.layout.root)
+    gone, kept = begun(plane, one(plane, "a")), begun(plane, one(plane, "b"))
+    run = session.load(plane.layout, gone)
+    assert run is not None
+    noted.prompt(root, gone, "Go.")
+    seal.seal(plane.store, run, Ending(None, "Ended"))
+    opening.tidy(root)
+    hints = [path.read_text() for path in (plane.layout.root / opening.INDEX).iterdir()]
+    assert hints == [kept]
+
+
+def test_the_owner_is_no_shell() -> None:
+    found = opening.owner(os.getpid())
+    assert processes.name(found) not in ("sh", "bash", "timeout", "uv")
+    assert found in (*processes.ancestors(os.getpid()), os.getppid())
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("\n  Fix   the\tparser. \nMore.", "Fix the parser."),
+        ("x" * 200, "x" * 79 + "…"),
+        (" \n", None),
+        ("", None),
+    ],
+)
+def test_the_title_of_a_prompt(prompt: str, title: str | None) -> None:
+    assert noted.title(prompt) == title
