@@ -100,13 +100,21 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
     )
 
 
-def unwire(project: Path, tools: Sequence[Tool]) -> Wired:
-    """Takes out exactly what is ours. A file that others of the tools in use read as well keeps its memory."""
+def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+    """Takes out exactly what is ours. What somebody wrote into a block is proposed first. A file that others of the tools
+    in use read as well keeps its memory.
+    """
     alone, shared = _alone(project, tools)
+    synced = sync.take_out(project, plane, alone, packs, propose)
     planned = _subtractions(project, tools)
-    written, failed = ground.write_all(project, [*sync.removals(project, alone), *planned.changes])
+    written, failed = ground.write_all(project, planned.changes)
     held = {path: why for path in _blocks(project, alone) if (why := ground.trouble(project, path))}
-    return Wired(tuple(written), {**held, **planned.blocked, **failed}, shared=shared)
+    return Wired(
+        written=(*synced.written, *written),
+        blocked={**held, **synced.kept, **planned.blocked, **failed},
+        proposed=synced.proposed,
+        shared=shared,
+    )
 
 
 def in_use(project: Path) -> list[Tool]:
