@@ -144,7 +144,7 @@ def _additions(project: Path, tools: Iterable[Tool]) -> _Planned:
     planned = _Planned([], {}, {})
     for path, places in _by_file(project, [place for tool in tools for place in entries.places(project, tool)]).items():  # fmt: skip
         before = after = None
-        why = ground.trouble(project, path)
+        why = ground.trouble(project, path) or _of_all_projects(project)
         if not why:
             before = after = files.read_if(ground.real(project, path))
         for place in places:
@@ -214,6 +214,13 @@ def _by_file(project: Path, places: Iterable[Place]) -> dict[str, list[Place]]:
         name = names.setdefault(os.path.realpath(project / place.path), place.path)
         found_places.setdefault(name, []).append(place)
     return found_places
+
+
+def _of_all_projects(project: Path) -> str:
+    """Why nothing is wired in the home folder: the settings there are not a project's."""
+    if os.path.realpath(project) != os.path.realpath(os.path.expanduser("~")):
+        return ""
+    return "is in your home folder, and would count for all projects"
 
 
 def _rivalled(project: Path, place: Place) -> str:
