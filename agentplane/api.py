@@ -504,7 +504,13 @@ class Plane:
         """Takes all that out again, and nothing else."""
         from agentplane.tools import wire
 
-        return wire.unwire(self.layout.project, tools)
+        return wire.unwire(*self._ground, tools, self._packs(), self._propose_line)
+
+    def unsync(self, tools: "Sequence[Tool]") -> "Synced":
+        """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
+        from agentplane.tools import sync
+
+        return sync.take_out(*self._ground, tools, self._packs(), self._propose_line)
 
     @property
     def _ground(self) -> tuple[Path, str]:

@@ -11,7 +11,7 @@ from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import entries, found, sync, wire
 from agentplane.tools.ground import Change
-from agentplane.tools.sync import Standing
+from agentplane.tools.sync import Standing, Synced
 from agentplane.tools.table import TOOLS, Tool
 from agentplane.tools.wire import Part, Wired, Wiring
 
@@ -89,6 +89,8 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
         out.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
     _say(wired.written, "taken out of", "no file holds anything of ours.")
+    if wired.proposed:
+        out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     for path, readers in wired.shared.items():
         out.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
     _say_blocked(wired)
@@ -122,12 +124,13 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     """
     plane = opened()
     if remove:
-        done = sync.remove(plane.layout.project, TOOLS if names is None else named_tools(names))
+        synced = plane.unsync(TOOLS if names is None else named_tools(names))
         if as_json:
-            out.emit("sync", removed=done)
+            out.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
-            _say(done, "taken out of", "no file holds a block of ours.")
-        return 0
+            _say(synced.written, "taken out of", "no file holds a block of ours.")
+            _say_taken_up(synced)
+        return int(bool(synced.kept))
     tools, pack = _wanted(plane, names), plane.pack(_LASTING)
     if check:
         return _checked(plane, tools, pack, as_json=as_json)
@@ -137,12 +140,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         out.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
         _say(synced.written, f"memory {pack.receipt.revision} written to", "every file is current.")
-        if synced.proposed:
-            out.note(
-                f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}"
-            )
-        for path, why in synced.kept.items():
-            out.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
+        _say_taken_up(synced)
         for standing in stands:
             if standing.state == "blocked":
                 out.note(f"{visible(standing.path)} was not written: it {standing.why}")
@@ -259,6 +257,13 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     if wired.proposed:
         out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     _say_blocked(wired)
+
+
+def _say_taken_up(synced: Synced) -> None:
+    if synced.proposed:
+        out.note(f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}")
+    for path, why in synced.kept.items():
+        out.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
 
 
 def _say_blocked(wired: Wired) -> None:

@@ -90,13 +90,17 @@ def _insert(text: str, root: Node, into: Node, key: str | None, value: object) -
         at = into.start + 1
         return text[:at] + _member(key, value, base, unit, newline) + text[at:]
     last = into.children[-1]
+    at = last.end if last.comma is None else last.comma + 1
     own = _own_indent(text, last)
-    body = _member(key, value, own, unit, newline)
-    if own is None:
-        at = last.end if last.comma is None else last.comma + 1
-        return text[:at] + (f", {body}" if last.comma is None else f" {body},") + text[at:]
-    body = newline + own + body
-    at = _past_same_line(text, last.end if last.comma is None else last.comma + 1)
+    if own is not None:
+        gap, indent, at = newline + own, own, _past_same_line(text, at)
+    elif "\n" in text[last.start : last.end]:
+        # `}, {` in a list, a line of its own in an object.
+        indent = _line_indent(text, last.start)
+        gap = newline + indent if into.kind == "object" else " "
+    else:
+        gap, indent = " ", None
+    body = gap + _member(key, value, indent, unit, newline)
     if last.comma is not None:
         return f"{text[:at]}{body},{text[at:]}"
     return f"{text[: last.end]},{text[last.end : at]}{body}{text[at:]}"

@@ -84,19 +84,38 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
     that is refused, the file stays as it is.
     """
+    stands = standings(project, plane, tools, packs)
+    # What is not going to be written over is left where it stands.
+    changing = [standing for standing in stands if standing.state != "blocked"]
+    proposed, kept, free = _taken_up(changing, tools, propose)
+    written, failed = write(project, plane, free, packs)
+    _write_receipts(project, plane, tools, packs)
+    return Synced(tuple(written), proposed, {**kept, **failed})
+
+
+def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+    """Takes our part out of the files; what was written into a block by others is proposed first, as when it is brought."""
+    ours = wired(project, tools)
+    proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
+    written, failed = ground.write_all(project, removals(project, free))
+    active.write_receipts(project / plane, dict.fromkeys((tool.target.path for tool in free), None))
+    return Synced(tuple(written), proposed, {**kept, **failed})
+
+
+def _taken_up(
+    stands: Iterable[Standing], tools: Sequence[Tool], propose: Callable[[str, str], str]
+) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
+    """The candidates that edited blocks became; the files that keep theirs, and why; the tools of all the others."""
     proposed: list[str] = []
     kept: dict[str, str] = {}
     held: set[str] = set()
-    for standing in standings(project, plane, tools, packs):
+    for standing in stands:
         try:
             proposed += [propose(standing.path, line) for line in standing.added]
         except AgentplaneError as error:
             kept[standing.path] = error.what
             held.update(standing.tools)
-    free = [tool for tool in tools if tool.name not in held]
-    written, failed = write(project, plane, free, packs)
-    _write_receipts(project, plane, tools, packs)
-    return Synced(tuple(written), tuple(proposed), {**kept, **failed})
+    return tuple(proposed), kept, [tool for tool in tools if tool.name not in held]
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -129,11 +148,6 @@ def removals(project: Path, tools: Iterable[Tool]) -> list[Change]:
     return found
 
 
-def remove(project: Path, tools: Iterable[Tool]) -> list[str]:
-    """Takes our part out of the files. Says which files."""
-    return ground.write_all(project, removals(project, tools))[0]
-
-
 def _by_file(project: Path, tools: Sequence[Tool]) -> dict[str, list[Tool]]:
     """The files by the tools that read them; links that lead to one file are one file."""
     found: dict[str, list[Tool]] = {}
@@ -151,15 +165,16 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if trouble:
         return Standing(path, names, "blocked", why=trouble)
     data = files.read_if(ground.real(project, path))
-    pack = _pack(data, users, packs)
-    if pack is None:
-        return Standing(path, names, "blocked", why=room.full(users))
+    fitting = _pack(data, users, packs)
+    pack = fitting or packs.whole
     cut, short = _cuts(pack)
     found = None if data is None else block.find(data)
+    diff, added = _edits(data, found, _text(plane, users, pack)) if data and found else ((), ())
+    if fitting is None:
+        return Standing(path, names, "blocked", why=room.full(users), diff=diff, added=added)
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short)
     if found.is_edited(data):
-        diff, added = _edits(data, found, _text(plane, users, pack))
         return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=cut, short=short)
     current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
@@ -239,7 +254,9 @@ def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | No
 
 
 def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What was edited, against what would be written; and the lines that only the file has."""
+    """What was edited, against what would be written; and the lines that only the file has. Nothing where none was."""
+    if not found.is_edited(data):
+        return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
     made = wanted.splitlines()
     diff = tuple(difflib.unified_diff(made, now, "as written", "as it stands", lineterm="", n=1))

@@ -59,9 +59,18 @@ def remove(text: str, path: Sequence[str]) -> str | None:
     """Without the table at a path. None: the text was made for it, and holds nothing else."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     header = re.compile(r"[ \t]*\[[ \t]*" + r"[ \t]*\.[ \t]*".join(map(_key, path)) + r"[ \t]*\]")
-    begin = next((place for place, line in enumerate(lines) if header.match(line)), None)
-    if begin is None:
-        raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
+    wanted = _bare(_without(read(text), path), path)
+    # What looks like our header may stand in a string of theirs; then the rest says something else.
+    for begin in reversed(range(len(lines))):
+        if header.match(lines[begin]):
+            rest = _cut(lines, begin)
+            if _bare(_read_if(rest), path) == wanted:
+                return None if rest.replace("\r\n", "\n") == MADE else rest
+    raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
+
+
+def _cut(lines: list[str], begin: int) -> str:
+    """Without the table that begins in a line, and the gap before it."""
     end = next((place for place in range(begin + 1, len(lines)) if lines[place].startswith("[")), len(lines))
     while end > begin + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1
@@ -69,10 +78,7 @@ def remove(text: str, path: Sequence[str]) -> str | None:
     gap = 1 if lines[end - 1].endswith("\n") else 2
     for _ in range(gap if before else 0):
         before = before.removesuffix("\n").removesuffix("\r")
-    rest = before + after
-    if _bare(_read_if(rest), path) != _bare(_without(read(text), path), path):
-        raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
-    return None if rest.replace("\r\n", "\n") == MADE else rest
+    return before + after
 
 
 def _read_if(text: str) -> dict[str, Any] | None:

@@ -100,13 +100,21 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
     )
 
 
-def unwire(project: Path, tools: Sequence[Tool]) -> Wired:
-    """Takes out exactly what is ours. A file that others of the tools in use read as well keeps its memory."""
+def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+    """Takes out exactly what is ours. What somebody wrote into a block is proposed first. A file that others of the tools
+    in use read as well keeps its memory.
+    """
     alone, shared = _alone(project, tools)
+    synced = sync.take_out(project, plane, alone, packs, propose)
     planned = _subtractions(project, tools)
-    written, failed = ground.write_all(project, [*sync.removals(project, alone), *planned.changes])
+    written, failed = ground.write_all(project, planned.changes)
     held = {path: why for path in _blocks(project, alone) if (why := ground.trouble(project, path))}
-    return Wired(tuple(written), {**held, **planned.blocked, **failed}, shared=shared)
+    return Wired(
+        written=(*synced.written, *written),
+        blocked={**held, **synced.kept, **planned.blocked, **failed},
+        proposed=synced.proposed,
+        shared=shared,
+    )
 
 
 def in_use(project: Path) -> list[Tool]:
@@ -136,7 +144,7 @@ def _additions(project: Path, tools: Iterable[Tool]) -> _Planned:
     planned = _Planned([], {}, {})
     for path, places in _by_file(project, [place for tool in tools for place in entries.places(project, tool)]).items():  # fmt: skip
         before = after = None
-        why = ground.trouble(project, path)
+        why = ground.trouble(project, path) or _of_all_projects(project)
         if not why:
             before = after = files.read_if(ground.real(project, path))
         for place in places:
@@ -206,6 +214,13 @@ def _by_file(project: Path, places: Iterable[Place]) -> dict[str, list[Place]]:
         name = names.setdefault(os.path.realpath(project / place.path), place.path)
         found_places.setdefault(name, []).append(place)
     return found_places
+
+
+def _of_all_projects(project: Path) -> str:
+    """Why nothing is wired in the home folder: the settings there are not a project's."""
+    if os.path.realpath(project) != os.path.realpath(os.path.expanduser("~")):
+        return ""
+    return "is in your home folder, and would count for all projects"
 
 
 def _rivalled(project: Path, place: Place) -> str:

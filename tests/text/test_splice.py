@@ -143,6 +143,7 @@ STYLES = [
     ('{"a": 1}', '{"a": 1, "m": { "x": { "c": 1 } }}'),
     ('{\n  "a": 1, // one\n}\n', '{\n  "a": 1, // one\n  "m": {\n    "x": {\n      "c": 1\n    }\n  },\n}\n'),
     ('{\n  "a": 1 // one\n}\n', '{\n  "a": 1, // one\n  "m": {\n    "x": {\n      "c": 1\n    }\n  }\n}\n'),
+    ('{"a": {\n  "b": 1\n}}', '{"a": {\n  "b": 1\n},\n"m": {\n  "x": {\n    "c": 1\n  }\n}}'),
     ('{\n  "m": {}\n}\n', '{\n  "m": {"x": {\n    "c": 1\n  }}\n}\n'),
 ]
 
@@ -150,6 +151,13 @@ STYLES = [
 @pytest.mark.parametrize(("text", "wanted"), STYLES)
 def test_it_is_written_as_what_stands_around(text: str, wanted: str) -> None:
     assert splice.put(text, ("m",), "x", {"c": 1}) == wanted
+
+
+def test_an_item_follows_another_as_in_a_list_of_objects() -> None:
+    text = '{"l": [{\n  "a": 1\n}]}'
+    made = splice.put(text, ("l",), None, {"b": 2})
+    assert made == '{"l": [{\n  "a": 1\n}, {\n  "b": 2\n}]}'
+    assert splice.remove(made, [0, 1], {}) == text
 
 
 def test_what_others_wrote_since_stays() -> None:

@@ -109,3 +109,18 @@ def test_the_receipts_go_when_there_is_room_again(plane: Plane, project: Path) -
     assert (plane.layout.root / "context" / "files.json").exists()
     written(plane, project, 10, "codex")
     assert not (plane.layout.root / "context" / "files.json").exists()
+
+
+def test_what_others_wrote_into_a_block_is_taken_up_once_where_there_is_no_room_any_more(
+    plane: Plane, project: Path
+) -> None:
+    fill(plane)
+    tools = found.named(["codex"])
+    text, _ = written(plane, project, 100, "codex")
+    edited = text.replace("Never log card numbers.", "Go files use tabs.") + "x" * LIMIT
+    (project / "AGENTS.md").write_text(edited)
+    done = plane.sync(tools, plane.pack(Ask(passing=False)))
+    assert (done.proposed, done.written) == ((), ())
+    assert (project / "AGENTS.md").read_text() == edited
+    assert len(plane.unsync(tools).proposed) == 1
+    assert "agentplane" not in (project / "AGENTS.md").read_text()

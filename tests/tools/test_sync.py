@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
-from agentplane.tools import found, sync
+from agentplane.tools import found
 from agentplane.tools.table import TOOLS
 from tests.conftest import UNLIKE, decision
 
@@ -69,7 +69,7 @@ def test_removing_leaves_the_project_as_it_was(plane: Plane, project: Path) -> N
     plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
     plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
     assert tree(project) != before
-    sync.remove(project, TOOLS)
+    plane.unsync(TOOLS)
     assert tree(project) == before
 
 
@@ -83,14 +83,14 @@ def test_any_file_survives(plane: Plane, project: Path, data: bytes) -> None:
     pack = plane.pack(LASTING)
     assert set(plane.sync(TOOLS, pack).written) == set(paths)
     assert plane.sync(TOOLS, pack).written == ()
-    sync.remove(project, TOOLS)
+    plane.unsync(TOOLS)
     assert {path: (project / path).read_bytes() for path in paths} == dict.fromkeys(paths, data)
 
 
 def test_files_and_folders_that_were_made_for_it_go(plane: Plane, project: Path) -> None:
     plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
     plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
-    sync.remove(project, TOOLS)
+    plane.unsync(TOOLS)
     assert [path.name for path in project.iterdir()] == [".agentplane"]
 
 
@@ -134,6 +134,24 @@ def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, proje
     assert len(synced.proposed) == 1
     assert "indented with tabs" in plane.memory().inbox[0].statement
     assert UNLIKE[0] in path.read_text()
+
+
+def test_what_was_written_into_the_block_is_not_lost_when_it_is_taken_out(
+    plane: Plane, project: Path
+) -> None:
+    tools = found.named(["codex"])
+    for out in (plane.unsync, plane.unwire):
+        plane.sync(tools, pack_of(plane, UNLIKE[0]) if out == plane.unsync else plane.pack(LASTING))
+        path = project / "AGENTS.md"
+        token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+        written = path.read_text()
+        path.write_text(written.replace(UNLIKE[0], f"The token is {token}"))
+        assert path.exists()
+        out(tools)
+        assert token in path.read_text()
+        path.write_text(written.replace(UNLIKE[0], f"Go files use tabs, said {out.__name__}."))
+        assert len(out(tools).proposed) == 1
+        assert not path.exists()
 
 
 def test_what_the_gate_refuses_stays_where_it_is(plane: Plane, project: Path) -> None:

@@ -197,6 +197,18 @@ def test_the_other_of_two_files_of_a_tool_is_used_when_it_is_there(plane: Plane,
     assert (project / "opencode.jsonc").read_text() == "{ /* mine */ }"
 
 
+def test_settings_in_the_home_folder_are_never_written(
+    plane: Plane, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text("{}")
+    monkeypatch.setenv("HOME", str(project))
+    wired = plane.wire(found.named(["claude"]))
+    assert wired.written == ("CLAUDE.md",)
+    assert set(wired.blocked) == {".claude/settings.json", ".mcp.json"}
+    assert (project / ".claude" / "settings.json").read_text() == "{}"
+
+
 def test_a_folder_that_holds_something_else_stays(plane: Plane, project: Path) -> None:
     plane.wire(found.named(["cursor", "kiro"]))
     (project / ".cursor" / "rules" / "own.mdc").write_text("mine\n")
