@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from agentplane.context.pack import Pack
     from agentplane.memory.settle import Settled
     from agentplane.review.inbox import Reviewed, Reviewer
-    from agentplane.review.offer import Offered, Relation
+    from agentplane.review.offer import Offered
+    from agentplane.review.relation import Relation
     from agentplane.review.resolve import Choice
     from agentplane.runs.guard import Checked
     from agentplane.runs.session import Asked

@@ -13,7 +13,7 @@ from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.mcp import tools
 from agentplane.memory.verbs import MAX_TEXT
-from agentplane.review.offer import Relation
+from agentplane.review.relation import Relation
 from agentplane.runs import timeline
 from tests.conftest import decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
