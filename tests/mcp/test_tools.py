@@ -45,6 +45,14 @@ def test_the_tools_cost_few_tokens(shelf: Plane) -> None:
     wire = listed.model_dump_json(by_alias=True, exclude_none=True)
     assert pack.tokens(wire) < 1200
     assert pack.tokens(tools.INSTRUCTIONS) < 100
+    # A tool of which a client does not know that it destroys nothing is called after a question only.
+    marks = [tool.annotations for tool in listed.tools]
+    assert [one.read_only_hint or (one.destructive_hint, one.open_world_hint) for one in marks if one] == [
+        True,
+        (False, False),
+        True,
+        (False, False),
+    ]
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
