@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 
 from agentplane.context.choose import Ask
-from agentplane.errors import AgentplaneError, BadInput
+from agentplane.errors import BadInput
 from agentplane.mcp import tools
 from agentplane.mcp.session import Session
 from agentplane.memory.verbs import Proposal
 from agentplane.retrieval.scan import Result, Wanted
-from agentplane.review.masks import masked_text
 from agentplane.text.visible import one_line, visible
 
 
@@ -128,21 +127,3 @@ ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {
     "context": context,
     "record": record,
 }
-
-
-def failure(error: AgentplaneError) -> Fields:
-    """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
-    from agentplane.review.gate import Repeated
-
-    told = {"refused": error.what, "where": error.where, "todo": error.todo}
-    fields: Fields = {name: masked_text(text) for name, text in told.items() if text}
-    if isinstance(error, Repeated):
-        fields["rejected"] = msgspec.to_builtins(error.earlier)
-        fields["times"] = error.times
-    return fields
-
-
-def said(fields: Fields) -> str:
-    """A failure in words, for clients that show text only."""
-    where = f"{fields['where']}: " if "where" in fields else ""
-    return f"{where}{fields['refused']}" + (f"\n{fields['todo']}" if "todo" in fields else "")

@@ -9,25 +9,24 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
-import msgspec
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from agentplane.api import Plane, open_plane
-from agentplane.errors import AgentplaneError, BadInput, PlaneError
-from agentplane.mcp.session import Session
-from agentplane.plane import layout
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.origin import TOOL_VARIABLES, tool_in
-from agentplane.runs.belongs import open_run_here
 from agentplane.text.visible import one_line
 
+
+if TYPE_CHECKING:
+    from agentplane.api import Plane
+    from agentplane.mcp.session import Session
 
 Call = ServerRequestContext[Any, Any]
 _Answer = TypeVar("_Answer")
@@ -83,7 +82,7 @@ class Desk:
     def forget_roots(self) -> None:
         self._roots = None
 
-    async def run(self, call: Call, work: Callable[[Session], _Answer], *, reads: bool) -> _Answer:
+    async def run(self, call: Call, work: "Callable[[Session], _Answer]", *, reads: bool) -> _Answer:
         """Does the work in a thread. It is told of a cancellation at its next step, before anything is written."""
         roots = await self._asked_roots(call)
         who = self._tool or _named(call) or tool_in(self._environ) or "unnamed"
@@ -96,6 +95,9 @@ class Desk:
             done += 1
 
         def job() -> _Answer:
+            from agentplane.mcp.session import Session
+            from agentplane.runs.belongs import open_run_here
+
             plane = self._opened(roots, who)
             plane.step = step
             run = open_run_here(plane.layout, self._environ, os.getpid())
@@ -117,7 +119,10 @@ class Desk:
         self._room = self._room or Room()
         return self._room
 
-    def _opened(self, roots: list[str], who: str) -> Plane:
+    def _opened(self, roots: list[str], who: str) -> "Plane":
+        from agentplane.api import open_plane
+        from agentplane.plane import layout
+
         if self._plane is not None:
             if not os.path.isdir(self._plane):
                 todo = "start the server with the folder of a plane, or run `agentplane init`."
@@ -172,20 +177,3 @@ def tool_named(name: str) -> str | None:
     if lower in TOOL_VARIABLES:
         return lower
     return re.sub(r"[^\w. -]", "", one_line(lower, 40)).strip() or None
-
-
-def as_ours(error: Exception) -> AgentplaneError | None:
-    """An error that a user can cause, as one of our family; None: it is a mistake of the program."""
-    if isinstance(error, AgentplaneError):
-        return error
-    if isinstance(error, msgspec.ValidationError):
-        what, _, place = str(error).partition(" - at `")
-        field = place.rstrip("`").removeprefix("$").removeprefix(".")
-        return BadInput(
-            what[:1].lower() + what[1:], where=field or "arguments", todo="mend it and call again."
-        )
-    if isinstance(error, OSError):
-        where = str(error.filename) if error.filename is not None else None
-        what = (error.strerror or str(error)).lower()
-        return PlaneError(what, where=where, todo="check the folder and its permissions.")
-    return None

@@ -38,7 +38,7 @@ class Bearer:
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._may_pass(scope["headers"]):
+        if scope["type"] != "lifespan" and not self._may_pass(scope["headers"]):
             refusal = Response(
                 "a bearer token is needed", status_code=401, headers={"WWW-Authenticate": "Bearer"}
             )

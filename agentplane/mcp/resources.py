@@ -1,4 +1,4 @@
-"""What can be read by address: the pack, entries that people approved, runs; and the prompt that asks for proposals."""
+"""What can be read by address: the pack, entries that people approved, runs."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
+from agentplane.mcp.texts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match
 from agentplane.runs import capsule, session, timeline
@@ -16,18 +17,9 @@ from agentplane.runs.events import is_run_id
 from agentplane.text.visible import one_line, visible
 
 
-PACK = "agentplane://pack"
-RUNS = "agentplane://runs"
-ENTRY = "agentplane://entry/"
-RUN = "agentplane://run/"
 PAGE = 100
 _RUNS = 30
 _ADDRESS = re.compile(r"agentplane://(pack|runs|entry|run)(?:/([\w-]{1,64}))?/?")
-
-MARKDOWN, JSON = "text/markdown", "application/json"
-
-PROMPT = "propose-memories"
-PROMPT_ABOUT = "Look back on this session and propose what is worth keeping."
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -124,17 +116,3 @@ def _run(plane: Plane, name: str) -> str:
         return visible(summary.decode(errors="replace"))
     steps = "".join(f"- next: {one_line(str(step), 300)}\n" for step in run.next_actions)
     return f"# Run {name}\n\n{visible(run.summary or 'It left no summary.')}\n\n{steps}"
-
-
-def prompt(task: str | None) -> str:
-    about = f" on the task “{one_line(task, 200)}”" if task else ""
-    return (
-        f"Look back on the work of this session{about}. What came out of it that another session should know?\n\n"
-        "1. Think of decisions and why they were made, rules that must hold, assumptions that were not proven, facts "
-        "that cost effort to find out. Leave out progress, plans, what the code says itself, and secrets.\n"
-        "2. `recall` each one first. What is there already needs no proposal.\n"
-        "3. `propose` each of the rest: one sentence that stays true, the reason as `rationale`, and `evidence` "
-        "(path:line, commit, URL). If the answer names a conflict, propose the same statement again with `relation`.\n"
-        "4. `record` a summary of the session and what is to be done next.\n\n"
-        "A person reviews what you propose. Better three that hold than ten that might."
-    )

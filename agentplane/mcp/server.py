@@ -3,7 +3,7 @@
 import logging
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 import msgspec
@@ -12,11 +12,17 @@ from mcp.shared.exceptions import MCPError
 
 from agentplane import __version__
 from agentplane.errors import AgentplaneError
-from agentplane.mcp import answers, resources, tools
-from agentplane.mcp.desk import Call, Desk, as_ours
-from agentplane.mcp.session import Session
+from agentplane.mcp import failures, texts, tools
+from agentplane.mcp.desk import Call, Desk
 
 
+# What opens planes is loaded by the first call, in its thread: until then a client has been answered.
+if TYPE_CHECKING:
+    from agentplane.mcp.session import Session
+
+_READS = types.ToolAnnotations(read_only_hint=True)
+_ADDS = types.ToolAnnotations(destructive_hint=False, open_world_hint=False)
+"""Without these words a client takes a tool for one that may destroy something, and asks before each call."""
 _NO_RESOURCE = -32002
 """The code of the protocol for a resource that is not there."""
 
@@ -76,7 +82,9 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         asked = msgspec.convert(given, tool.takes, strict=False)
 
-        def work(session: Session) -> answers.Fields:
+        def work(session: "Session") -> failures.Fields:
+            from agentplane.mcp import answers
+
             return answers.ANSWERS[tool.name](session, asked)
 
         fields = await desk.run(call, work, reads=tool.reads)
@@ -87,24 +95,11 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
 
 
 def _failed(error: Exception) -> types.CallToolResult:
-    ours = as_ours(error) or _mistake(error)
-    fields = answers.failure(ours)
-    text = answers.said(fields)
+    ours = failures.as_ours(error) or failures.mistake(error)
+    fields = failures.failure(ours)
+    text = failures.said(fields)
     return types.CallToolResult(
         content=[types.TextContent(text=text)], structured_content=fields, is_error=True
-    )
-
-
-def _mistake(error: Exception) -> AgentplaneError:
-    """A mistake of ours: told on stderr, by its type and place only, since its words may hold what was proposed."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    place = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at else "?"
-    sys.stderr.write(f"agentplane mcp: {type(error).__name__} at {place}\n")
-    return AgentplaneError(
-        f"a mistake of agentplane ({type(error).__name__}); nothing is known to be written",
-        todo="try it on the command line; `agentplane doctor` checks the plane.",
     )
 
 
@@ -115,9 +110,7 @@ async def _list_resources(
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
         raise MCPError(code=types.INVALID_PARAMS, message="no such page")
     try:
-        page, more = await desk.run(
-            call, lambda session: resources.listed(session.plane, int(cursor or 0)), reads=True
-        )
+        page, more = await desk.run(call, lambda session: session.listed(int(cursor or 0)), reads=True)
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
     return types.ListResourcesResult(
@@ -133,14 +126,12 @@ async def _list_templates(
     _call: Call, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
     rows = (
-        (f"{resources.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
-        (f"{resources.RUN}{{run_id}}", "run", "What a run did."),
+        (f"{texts.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
+        (f"{texts.RUN}{{run_id}}", "run", "What a run did."),
     )
     return types.ListResourceTemplatesResult(
         resource_templates=[
-            types.ResourceTemplate(
-                uri_template=uri, name=name, description=about, mime_type=resources.MARKDOWN
-            )
+            types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=texts.MARKDOWN)
             for uri, name, about in rows
         ]
     )
@@ -151,7 +142,7 @@ async def _read_resource(
 ) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        found = await desk.run(call, lambda session: resources.read(session.plane, uri), reads=True)
+        found = await desk.run(call, lambda session: session.read(uri), reads=True)
     except (AgentplaneError, OSError) as error:
         raise _as_protocol_error(error) from None
     return types.ReadResourceResult(
@@ -161,26 +152,24 @@ async def _read_resource(
 
 def _as_protocol_error(error: Exception) -> MCPError:
     """Resources have no result that says no, so their failures are errors of the protocol."""
-    ours = as_ours(error)
-    fields = answers.failure(ours or _mistake(error))
-    return MCPError(code=_NO_RESOURCE, message=answers.said(fields), data=fields)
+    ours = failures.as_ours(error)
+    fields = failures.failure(ours or failures.mistake(error))
+    return MCPError(code=_NO_RESOURCE, message=failures.said(fields), data=fields)
 
 
 async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
     task = types.PromptArgument(name="task", description="What the session was about.", required=False)
     return types.ListPromptsResult(
-        prompts=[types.Prompt(name=resources.PROMPT, description=resources.PROMPT_ABOUT, arguments=[task])]
+        prompts=[types.Prompt(name=texts.PROMPT, description=texts.PROMPT_ABOUT, arguments=[task])]
     )
 
 
 async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if params.name != resources.PROMPT:
-        raise MCPError(
-            code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {resources.PROMPT}"
-        )
-    text = resources.prompt((params.arguments or {}).get("task"))
+    if params.name != texts.PROMPT:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {texts.PROMPT}")
+    text = texts.prompt((params.arguments or {}).get("task"))
     return types.GetPromptResult(
-        description=resources.PROMPT_ABOUT,
+        description=texts.PROMPT_ABOUT,
         messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
     )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agentplane.api import Logged, Plane
+from agentplane.mcp import resources
 from agentplane.runs.session import OpenRun
 
 
@@ -19,6 +20,12 @@ class Session:
         self.run = run
         self._own = own
         self._key = (plane.layout.root, plane.origin.actor)
+
+    def listed(self, start: int) -> tuple[list[resources.Listed], int | None]:
+        return resources.listed(self.plane, start)
+
+    def read(self, uri: str) -> resources.Content:
+        return resources.read(self.plane, uri)
 
     def source(self) -> str:
         """The run that a proposal cites. It has to be in the log, so one is logged where there is none."""

@@ -4,7 +4,7 @@ A program that is told of a conflict answers by offering the same statement agai
 other entry. That adds to its candidate; it does not make a second one.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -20,19 +20,13 @@ from agentplane.review import gate
 from agentplane.review.conflicts import Conflict
 from agentplane.review.gate import Context, Earlier
 from agentplane.review.inbox import Reviewed
+from agentplane.review.relation import Relation
 from agentplane.text import header
 from agentplane.text.visible import one_line
 
 
 _SHOWN = 300
 _WITHHELD = frozenset(("secret", "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
-
-
-class Relation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a proposal stands to an entry, as whoever proposes it says."""
-
-    kind: Literal["supersedes", "refines", "unrelated"]
-    id: str
 
 
 class Met(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.mcp import tools
 from agentplane.memory.verbs import MAX_TEXT
-from agentplane.review.offer import Relation
+from agentplane.review.relation import Relation
 from agentplane.runs import timeline
 from tests.conftest import decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
@@ -45,6 +45,14 @@ def test_the_tools_cost_few_tokens(shelf: Plane) -> None:
     wire = listed.model_dump_json(by_alias=True, exclude_none=True)
     assert pack.tokens(wire) < 1200
     assert pack.tokens(tools.INSTRUCTIONS) < 100
+    # A tool of which a client does not know that it destroys nothing is called after a question only.
+    marks = [tool.annotations for tool in listed.tools]
+    assert [one.read_only_hint or (one.destructive_hint, one.open_world_hint) for one in marks if one] == [
+        True,
+        (False, False),
+        True,
+        (False, False),
+    ]
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)

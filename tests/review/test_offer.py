@@ -5,7 +5,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.verbs import Proposal
-from agentplane.review.offer import Relation
+from agentplane.review.relation import Relation
 from tests.conftest import decision, plane_in
 
 

@@ -13,7 +13,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Edit, Plan, Snapshot, Store
-from agentplane.review.offer import Relation
+from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
 from agentplane.text import header

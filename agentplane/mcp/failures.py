@@ -1,0 +1,60 @@
+"""Failures as answers: what happened, where, what can be done; never a traceback, never a secret."""
+
+import sys
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput, PlaneError
+
+
+Fields = dict[str, Any]
+
+
+def failure(error: AgentplaneError) -> Fields:
+    """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
+    from agentplane.review.gate import Repeated
+    from agentplane.review.masks import masked_text
+
+    told = {"refused": error.what, "where": error.where, "todo": error.todo}
+    fields: Fields = {name: masked_text(text) for name, text in told.items() if text}
+    if isinstance(error, Repeated):
+        fields["rejected"] = msgspec.to_builtins(error.earlier)
+        fields["times"] = error.times
+    return fields
+
+
+def said(fields: Fields) -> str:
+    """A failure in words, for clients that show text only."""
+    where = f"{fields['where']}: " if "where" in fields else ""
+    return f"{where}{fields['refused']}" + (f"\n{fields['todo']}" if "todo" in fields else "")
+
+
+def as_ours(error: Exception) -> AgentplaneError | None:
+    """An error that a user can cause, as one of our family; None: it is a mistake of the program."""
+    if isinstance(error, AgentplaneError):
+        return error
+    if isinstance(error, msgspec.ValidationError):
+        what, _, place = str(error).partition(" - at `")
+        field = place.rstrip("`").removeprefix("$").removeprefix(".")
+        return BadInput(
+            what[:1].lower() + what[1:], where=field or "arguments", todo="mend it and call again."
+        )
+    if isinstance(error, OSError):
+        where = str(error.filename) if error.filename is not None else None
+        what = (error.strerror or str(error)).lower()
+        return PlaneError(what, where=where, todo="check the folder and its permissions.")
+    return None
+
+
+def mistake(error: Exception) -> AgentplaneError:
+    """A mistake of ours: told on stderr, by its type and place only, since its words may hold what was proposed."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at else "?"
+    sys.stderr.write(f"agentplane mcp: {type(error).__name__} at {place}\n")
+    return AgentplaneError(
+        f"a mistake of agentplane ({type(error).__name__}); nothing is known to be written",
+        todo="try it on the command line; `agentplane doctor` checks the plane.",
+    )
