@@ -40,7 +40,6 @@ COMMANDS = {
     "mcp": ("mcp", "Serve the memory to coding tools over MCP."),
     "sync": ("tools", "Bring the approved memory into the files that tools read."),
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
-    "hook": ("hooks", "What the hooks of coding tools call."),
     "harvest": ("harvest", "Offer what tools remembered and people wrote down elsewhere."),
     "hook": ("hooks", "Answer a hook of a coding tool."),
     "run": ("runs", "Run a command, and keep what it did."),

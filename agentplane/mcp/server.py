@@ -27,11 +27,6 @@ _NO_RESOURCE = -32002
 """The code of the protocol for a resource that is not there."""
 
 
-_READS = types.ToolAnnotations(read_only_hint=True)
-_ADDS = types.ToolAnnotations(destructive_hint=False, open_world_hint=False)
-"""What is not said to be harmless, some tools ask a person about each time, or refuse where there is none."""
-
-
 def server(desk: Desk) -> Server[Any]:
     made: Server[Any] = Server(
         "agentplane",

@@ -1,11 +1,6 @@
-"""The official MCP Inspector lists and calls everything that the server offers.
-
-It is found in the folder that AGENTPLANE_CLIENTS names, else in `.clients`: `npm install --prefix .clients
-@modelcontextprotocol/inspector@0.15.0`.
-"""
+"""The official MCP Inspector lists and calls everything that the server offers."""
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, decision, plane_in
+from tests.clients.client import PROGRAMS
+from tests.conftest import decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 
 
-CLIENTS = Path(os.environ.get("AGENTPLANE_CLIENTS") or ROOT / ".clients")
-INSPECTOR = CLIENTS / "node_modules" / ".bin" / "mcp-inspector"
+INSPECTOR = PROGRAMS / "mcp-inspector"
 
 pytestmark = pytest.mark.skipif(
     not INSPECTOR.exists() or shutil.which("node") is None,
-    reason=f"no MCP Inspector in {CLIENTS}: see CONTRIBUTING.md",
+    reason="the MCP Inspector is not installed: `make clients` does it",
 )
 
 
