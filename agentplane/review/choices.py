@@ -55,7 +55,7 @@ def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
     place = 0
     while place < len(tokens):
         step = 1
-        for length in (4, 3, 2, 1):
+        for length in words.MEMBER_LENGTHS.get(tokens[place].word, ()):
             if place + length > len(tokens):
                 continue
             written = " ".join(token.word for token in tokens[place : place + length])
