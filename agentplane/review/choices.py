@@ -113,7 +113,7 @@ def mark_replaced(
 ) -> None:
     """Of "replace X with Y", "switch from X to Y" and "X was replaced by Y", the X."""
     line = [token.word for token in tokens]
-    for place, word in enumerate(line):
+    for place, word in enumerate(line if names else ()):
         later = [at for at in names if at > place]
         if not later:
             continue

@@ -107,8 +107,7 @@ def _denies_rest(said: Sequence[str], at: int) -> bool:
     word, after = said[at], said[at + 1] if at + 1 < len(said) else ""
     if word in _TAIL or (word, after) in _TAIL_PAIRS:
         return True
-    bounded = _bounded(said[at : at + REACH])
-    return word in ("not", "no") and not bounded and after != "only"
+    return word in ("not", "no") and after != "only" and not _bounded(said[at : at + REACH])
 
 
 def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:

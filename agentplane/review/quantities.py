@@ -21,6 +21,9 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
             "allows", "allow", "under", "less than", "fewer than", "longer than", "exceed", "cap", "capped")  # fmt: skip
 
 
+_BEGIN = frozenset((*words.PERIODS, *words.NUMBERS, *"every each half quarter a an once".split()))
+
+
 class Quantity(msgspec.Struct, frozen=True):
     value: float
     dimension: str
@@ -38,6 +41,8 @@ class Quantity(msgspec.Struct, frozen=True):
 def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
     token = tokens[place]
     word = token.word
+    if not (word in _BEGIN or word[0].isdigit()):
+        return None
     line = [other.word for other in tokens]
     after = line[place + 1] if place + 1 < len(line) else ""
     if word in words.PERIODS:

@@ -164,9 +164,7 @@ class _Reader:
 
     def _measure(self, tokens: list[Token]) -> None:
         for place, token in enumerate(tokens):
-            if token.used:
-                continue
-            quantity = quantity_at(tokens, place)
+            quantity = None if token.used else quantity_at(tokens, place)
             if quantity:
                 self.quantities.setdefault(quantity.key, quantity)
 
