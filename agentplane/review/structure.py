@@ -30,12 +30,13 @@ class Found(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
 
 
-def by_structure(new: Statement, old: Statement) -> Found | None:
+def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
+    """`slots`: where they were held beside each other before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
         return Found("duplicate", 1.0, ("the same words",))
-    slots = side_by_side(new.choices, old.choices)
+    slots = slots or side_by_side(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)
     extra, differ = max(len(left), len(right)), min(len(left), len(right))

@@ -12,7 +12,7 @@ from agentplane.review.beside import Beside, Near
 from agentplane.review.evidence import IN_TIME, Evidence
 from agentplane.review.sense import Floats, common, sense
 from agentplane.review.shades import lone
-from agentplane.review.signals import measured
+from agentplane.review.signals import PRODUCTS, measured
 from agentplane.review.statement import Statement
 from agentplane.review.structure import Found, Kind, by_structure
 from agentplane.review.whys import whys
@@ -137,7 +137,7 @@ def _not_far(new: Statement, olds: Sequence[Statement], beside: Beside) -> dict[
 
 
 def _signals(evidence: Evidence, rules: Found | None, near: Near) -> dict[str, float]:
-    return measured(evidence.new, evidence.old, evidence, rules.kind if rules else "", near)
+    return measured(evidence, rules.kind if rules else "", near)
 
 
 def _verdict(evidence: Evidence, rules: Found | None, contradiction: float, duplicate: float) -> Found | None:
@@ -156,7 +156,7 @@ def _verdict(evidence: Evidence, rules: Found | None, contradiction: float, dupl
 
 def ruled(evidence: Evidence) -> Found | None:
     """What the rules find, without what one order in other words looks like."""
-    found = by_structure(evidence.new, evidence.old)
+    found = by_structure(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
         return Found("contradiction", found.score, found.reasons)
     excused = {*evidence.excused, *(IN_TIME if evidence.one_order else ())}
@@ -188,9 +188,10 @@ def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, f
     """Of a contradiction and of a duplicate, for each."""
     if not measures:
         return []
-    names, bias, columns = columns_of(meaning.embeds())
-    named = itemgetter(*names)
-    totals = (np.array([named(signals) for signals in measures]) @ columns + bias).tolist()
+    fit = columns_of(meaning.embeds())
+    values = np.array([fit.named(signals) for signals in measures])
+    both = values[:, fit.pairs[0]] * values[:, fit.pairs[1]]
+    totals = (values @ fit.alone + both @ fit.together + fit.bias).tolist()
     return [_chances(total) for total in totals]
 
 
@@ -200,10 +201,24 @@ def _chances(sums: Sequence[float]) -> tuple[float, float]:
     return round(powers[0] / whole, 4), round(powers[1] / whole, 4)
 
 
+class Columns:
+    """Weights as matrices: of what was measured, and of products of two."""
+
+    def __init__(self, bias: tuple[float, float], weights: Mapping[str, tuple[float, float]]) -> None:
+        products = [name for name in weights if name in PRODUCTS]
+        parts = [part for name in products for part in PRODUCTS[name]]
+        names = list(dict.fromkeys((*(name for name in weights if name not in PRODUCTS), *parts)))
+        places = {name: at for at, name in enumerate(names)}
+        self.named = itemgetter(*names)
+        self.bias = bias
+        self.alone: Floats = np.array([weights.get(name, (0.0, 0.0)) for name in names])
+        self.together: Floats = np.array([weights[name] for name in products])
+        self.pairs = [[places[PRODUCTS[name][side]] for name in products] for side in (0, 1)]
+
+
 @lru_cache(maxsize=2)
-def columns_of(embeds: bool) -> tuple[tuple[str, ...], tuple[float, float], Floats]:
-    bias, weights = fitted.WITH if embeds else fitted.WITHOUT
-    return tuple(weights), bias, np.array([*weights.values()])
+def columns_of(embeds: bool) -> Columns:
+    return Columns(*(fitted.WITH if embeds else fitted.WITHOUT))
 
 
 def _score(chance: float) -> float:
