@@ -21,7 +21,7 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
             "allows", "allow", "under", "less than", "fewer than", "longer than", "exceed", "cap", "capped")  # fmt: skip
 
 
-_BEGIN = frozenset((*words.PERIODS, *words.NUMBERS, *"every each half quarter a an once".split()))
+_BEGIN = words.listed("every each half quarter a an once").union(words.PERIODS, words.NUMBERS)
 
 
 class Quantity(msgspec.Struct, frozen=True):
