@@ -19,6 +19,8 @@ Sides = Mapping[str, tuple[int, str]]
 """Of each pair of opposites, the side and the word."""
 AS_ONE = 0.5
 """Up to this part denied by one only, must and must not are two ways to say one thing."""
+LITTLE = 0.9
+"""Below this weight, what only one has tells nothing apart."""
 IN_TIME = ("before / after", "after / before")
 """`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
@@ -85,13 +87,31 @@ class Evidence:
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
     @property
+    def one_value(self) -> bool:
+        """One sentence with another choice or number in its place, and nothing else in either."""
+        if self.new.outcome and self.old.outcome:
+            return True
+        differ = len({family for family, _, _ in self.slots.clashes}) + bool(self.numbers)
+        if differ != 1 or self.contexts or self.poles or self.modals:
+            return False
+        return all(sum(item.weight for item in side) < LITTLE for side in (self.left, self.right))
+
+    @property
+    def one_subject(self) -> bool:
+        """Whether they are about one thing: by a word that both have, or by names that leave no other."""
+        mine = {choice.name: choice.families for choice in self.new.choices}
+        others = {choice.name: choice.families for choice in self.old.choices}
+        same = (mine.get(one) == others.get(other) for _, one, other in self.slots.clashes)
+        return bool(self.shared(1)) or all(same)
+
+    @property
     def one_frame(self) -> bool:
         """One sentence with another name in its place."""
         if not self.one_slot or self.contexts:
             return False
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
-        alone = len(names[0]) == len(names[1]) == 1 and rest < 0.9
+        alone = len(names[0]) == len(names[1]) == 1 and rest < LITTLE
         return alone and bool(self.shared(1))
 
     def _explained(self) -> set[str]:
@@ -149,7 +169,7 @@ def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
     for pair in aligned.pairs:
         weight = pair.strength * aligned.left[pair.left].weight
         met += weight
-        if left[pair.left] != right[pair.right]:
+        if (left[pair.left] != right[pair.right]) != pair.turned:
             apart += weight
     return round(apart / met, 4) if met else 0.0
 

@@ -57,7 +57,7 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
     new, old = evidence.new, evidence.old
     near = near or nearness(evidence)
     said = _nearness(evidence, near)
-    said |= _reach(near.mine, near.others)
+    said |= _reach(near.mine, near.others, sum([pair.turned for pair in evidence.aligned.pairs]))
     said |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
@@ -156,15 +156,18 @@ def _part(one: Sense, rows: Sequence[int]) -> float:
     return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
-def _reach(mine: Sense, others: Sense) -> dict[str, float]:
-    """Whether only one denies, and whether what holds for the one alone holds for all of the other."""
+def _reach(mine: Sense, others: Sense, turned: int) -> dict[str, float]:
+    """Whether only one denies, and whether what holds for the one alone holds for all of the other.
+
+    `turned`: how many words deny by their prefix.
+    """
     denials = mine.denials, others.denials
     only, every = (mine.only, others.only), (mine.all, others.all)
     apart = (only[0] and every[1] and not only[1]) or (only[1] and every[0] and not only[0])
     return {
-        "parity": float(denials[0] % 2 != denials[1] % 2),
+        "parity": float((denials[0] + turned) % 2 != denials[1] % 2),
         "negs": float(min(denials) > 0),
-        "parity_first": float(mine.denials_first % 2 != others.denials_first % 2),
+        "parity_first": float((mine.denials_first + turned) % 2 != others.denials_first % 2),
         "neg_any": float((denials[0] > 0) != (denials[1] > 0)),
         "scope_apart": float(apart),
         "only_one": float(only[0] != only[1]),

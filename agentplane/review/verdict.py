@@ -14,7 +14,7 @@ from agentplane.review.sense import Floats, common, sense
 from agentplane.review.shades import lone
 from agentplane.review.signals import PRODUCTS, measured
 from agentplane.review.statement import Statement
-from agentplane.review.structure import Found, Kind, by_structure
+from agentplane.review.structure import UNSURE, Found, Kind, by_structure
 from agentplane.review.whys import whys
 
 
@@ -141,7 +141,10 @@ def _signals(evidence: Evidence, rules: Found | None, near: Near) -> dict[str, f
 
 
 def _verdict(evidence: Evidence, rules: Found | None, contradiction: float, duplicate: float) -> Found | None:
-    definite = rules is not None and rules.kind == "contradiction" and _one_value(evidence)
+    ruled_out = rules is not None and rules.kind == "contradiction"
+    if ruled_out and evidence.one_value and not evidence.one_subject:
+        return Found("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
+    definite = ruled_out and evidence.one_value
     if definite or evidence.one_frame or (evidence.turned and duplicate > contradiction):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if contradiction >= max(_enough(evidence, rules), duplicate):
@@ -161,10 +164,6 @@ def ruled(evidence: Evidence) -> Found | None:
         return Found("contradiction", found.score, found.reasons)
     excused = {*evidence.excused, *(IN_TIME if evidence.one_order else ())}
     return None if found and set(found.reasons) <= excused else found
-
-
-def _one_value(evidence: Evidence) -> bool:
-    return bool(evidence.new.outcome and evidence.old.outcome)
 
 
 def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
