@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from agentplane.review.aligned import Aligned
 from agentplane.review.beside import Near
 from agentplane.review.evidence import Evidence
+from agentplane.review.frames import frames
 from agentplane.review.lines import Item
 from agentplane.review.shades import SHADED, shades
 from agentplane.review.statement import Statement
@@ -34,6 +35,7 @@ def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[s
     said |= _words(evidence)
     said |= _values(new, old, evidence)
     said |= _shape(evidence.aligned, evidence)
+    said |= frames(evidence)
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
     said["rules_contradiction"] = float(rules == "contradiction")
     said["rules_duplicate"] = float(rules == "duplicate")
