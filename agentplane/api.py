@@ -139,7 +139,7 @@ class Plane:
         `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors ask for it
         only on behalf of a person.
         """
-        from agentplane.review import gate, inbox, suppressed
+        from agentplane.review import gate, gate_answers, inbox, suppressed
 
         memory = self.memory()
         verbs.check_proposal(memory, proposal)
@@ -149,7 +149,7 @@ class Plane:
         if verdict.refused:
             earlier = verdict.earlier
             times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
-            raise gate.refusal(verdict, times)
+            raise gate_answers.refusal(verdict, times)
         done = self._do(lambda now: verbs.propose(now, proposal, who, self._today(), self.store.token))
         return done.ids[0]
 

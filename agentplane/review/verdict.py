@@ -20,7 +20,8 @@ from agentplane.review.whys import whys
 
 SURE_CONTRADICTION = 0.5
 SURE_DUPLICATE = 0.5
-"""Chosen for what weights fitted to all hands but one give for that one (`python -m tests.bench.kinds --crossed`)."""
+"""What is more likely than not; weights fitted to all hands but one tell how often that is right for this one
+(`python -m tests.bench.kinds --crossed`)."""
 SURE_WHERE_WEAK = 0.6
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words."""
 SURE_FRAME = 0.6
