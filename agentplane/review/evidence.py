@@ -35,7 +35,9 @@ class Evidence:
         self.told = told(new.source), told(old.source)
         self.turned = turned(self.aligned, *self.told)
         self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
-        self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
+        self.balanced = any(pair.turned for pair in self.aligned.pairs)
+        """`no X is unsigned`: what looks denied is demanded."""
+        self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.denied_apart = _denied_apart(self.aligned, new, old)
         """The part of what both say that only one of them denies."""
@@ -43,13 +45,19 @@ class Evidence:
         opposites = _opposites(
             self.aligned, _sides(new.source), _sides(old.source), self.told, alike=new.denies == old.denies
         )
-        self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
+        self.opposites = [pair for pair in opposites if not self.excuses(pair)]
         self.contexts = _contexts(*self.told)
         explained = self._explained()
         self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
         """What only the new one has, without what is compared as choice or opposite."""
         self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
-        self.one_slot = _one_slot(self.aligned)
+        self.one_slot = _one_slot(self.aligned, *self.told)
+
+    def excuses(self, pair: str) -> bool:
+        """Opposites that are none: an order told from its other end, one word denied twice."""
+        one, _, other = pair.partition(" / ")
+        twice = self.balanced and one.removeprefix("not ") == other.removeprefix("not ")
+        return twice or (self.one_order and pair in IN_TIME)
 
     @cached_property
     def excused(self) -> set[str]:
@@ -157,10 +165,11 @@ def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> 
     return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
 
 
-def _one_slot(aligned: Aligned) -> bool:
-    """Words that only one has, behind the same word: `through A`, `through B`."""
-    before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
-    return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
+def _one_slot(aligned: Aligned, new: Told, old: Told) -> bool:
+    """Words that only one has, behind the same word: `through A`, `through the B`."""
+    before = {aligned.right[at].stem for at in map(old.before.__getitem__, aligned.right_only) if at >= 0}
+    places = map(new.before.__getitem__, aligned.left_only)
+    return any(at >= 0 and aligned.left[at].stem in before for at in places)
 
 
 def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:

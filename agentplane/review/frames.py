@@ -23,6 +23,7 @@ def frames(evidence: Evidence) -> dict[str, float]:
         "clauses": abs(clauses[0] - clauses[1]) / 2,
         **_refused(one, other, only),
         **_zones(one, other, only),
+        "one_place": float(_one_place(evidence)),
     }
 
 
@@ -50,6 +51,22 @@ def _zones(one: Told, other: Told, only: Only) -> dict[str, float]:
         "behind": min(_share([at for at in told.heavy_at if at > told.verb], lone) for told, lone in sides),
         "verbs": 1.0,
     }
+
+
+def _one_place(evidence: Evidence) -> bool:
+    """One sentence, and in one place of it, behind one word, something else."""
+    aligned, (one, other) = evidence.aligned, evidence.told
+    if not aligned.left_only or not aligned.right_only or any(pair.strength < 1 for pair in aligned.pairs):
+        return False
+    left, right = _led(one, aligned.left_only), _led(other, aligned.right_only)
+    return bool(left) and left == right
+
+
+def _led(told: Told, places: Sequence[int]) -> str:
+    """The word that these words stand behind, where they stand together."""
+    first = told.before[places[0]]
+    together = all(told.before[at] in places for at in places[1:])
+    return told.items[first].stem if together and first >= 0 else ""
 
 
 def _share(places: Sequence[int], lone: Collection[int]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from agentplane.review import fitted, meaning
 from agentplane.review.beside import Beside, Near
-from agentplane.review.evidence import IN_TIME, Evidence
+from agentplane.review.evidence import Evidence
 from agentplane.review.sense import Floats, common, sense
 from agentplane.review.shades import lone
 from agentplane.review.signals import PRODUCTS, measured
@@ -163,8 +163,8 @@ def ruled(evidence: Evidence) -> Found | None:
     found = by_structure(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
         return Found("contradiction", found.score, found.reasons)
-    excused = {*evidence.excused, *(IN_TIME if evidence.one_order else ())}
-    return None if found and set(found.reasons) <= excused else found
+    excused = evidence.excused
+    return None if found and all(one in excused or evidence.excuses(one) for one in found.reasons) else found
 
 
 def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
