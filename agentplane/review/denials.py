@@ -83,7 +83,8 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
 def _bounded(said: Sequence[str]) -> bool:
     """`not longer than`, `no more than`, `larger ones are rejected`: a limit, and no denial."""
     if not _LIMITS.isdisjoint(said):
-        return True
+        # `not accepted any more` sets no limit.
+        return any(word in _LIMITS and said[at - 1 : at] != ["any"] for at, word in enumerate(said))
     return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
 
 

@@ -229,4 +229,4 @@ def turned(aligned: Aligned, new: Told, old: Told) -> bool:
         (left[1] if pair.left < left[0] else -left[1]) == (right[1] if pair.right < right[0] else -right[1])
         for pair in pairs
     )
-    return len(pairs) >= 3 and same * 2 < len(pairs)
+    return (len(pairs) >= 3 and same * 2 < len(pairs)) or (len(pairs) == 2 and same == 0)

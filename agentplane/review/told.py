@@ -37,7 +37,7 @@ class Told:
         self.heavy_at = heavy
         self.heavy = len(heavy)
         self.head, self.tail = (heavy[0], heavy[-1]) if heavy else (-1, -1)
-        self.order = _order(self.lower)
+        self.order = _order(self.lower, [item.clause for item in self.items])
         """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
         self.verb = next((at for at, word in enumerate(self.lower) if at and word in _VERBS), -1)
         """Where it says something of what it began with."""
@@ -67,10 +67,14 @@ def _before(said: Sequence[str]) -> list[int]:
     return found
 
 
-def _order(said: Sequence[str]) -> tuple[int, int] | None:
+def _order(said: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | None:
     for at, word in enumerate(said):
         if at == 0 and word in ("before", "after"):
-            return None
+            # `Before A, B`: where the comma is, if there is one.
+            comma = next((place for place in range(1, len(said)) if clauses[place] != clauses[0]), None)
+            return None if comma is None else (comma, -1 if word == "before" else 1)
+        if word == "afterwards" and "first" in said[:at]:
+            return said.index("first"), 1
         if word in ("before", "then", "afterwards"):
             return at, 1
         if word == "after":

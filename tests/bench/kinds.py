@@ -29,7 +29,7 @@ from tests.review.pairs import PAIRS, SETS, TUNED, Pair
 
 
 Floats = npt.NDArray[np.float64]
-HELD_BACK = 14.0
+HELD_BACK = 20.0
 """How strongly weights are drawn to zero, in pairs."""
 HANDS = {name: pairs for name, pairs in SETS.items() if name not in ("held_out", "judge", "judge_two")}
 LATEST = ("five", "six", "seven", "eight", "nine")
