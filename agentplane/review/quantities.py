@@ -58,7 +58,11 @@ def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
             token.used = tokens[place + 1].used = True
             return Quantity(length, "time", f"{word} {after}")
     part = word == "third" and after == "of" and place > 0 and line[place - 1] in ("a", "one")
-    if part or word in ("half", "quarter") or (word in ("a", "an") and after in words.UNITS and len(after) > 2):
+    if (
+        part
+        or word in ("half", "quarter")
+        or (word in ("a", "an") and after in words.UNITS and len(after) > 2)
+    ):
         return _spoken_time(tokens, place)
     if word == "once" and after in ("per", "a", "an", "every", "each") and line[place + 2 : place + 3]:
         unit = words.UNITS.get(line[place + 2])
