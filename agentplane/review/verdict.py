@@ -22,6 +22,9 @@ SURE_CONTRADICTION = 0.5
 SURE_DUPLICATE = 0.44
 """A little below one half: for a hand that the weights are not fitted to, it finds more than it gets wrong so
 (`python -m tests.bench.kinds --crossed`)."""
+SURE_WHERE_LONE = 0.5
+MOSTLY = 0.5
+"""Where more than this part of both is said by one only, more is asked of a duplicate."""
 SURE_WHERE_WEAK = 0.6
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
 two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
@@ -156,7 +159,8 @@ def _verdict(
         if reasons:
             return Found("contradiction", _score(contradiction), reasons)
     placed = rules is not None and rules.kind == "overlap"
-    if duplicate >= SURE_DUPLICATE and duplicate > contradiction:
+    alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
+    if duplicate >= alike and duplicate > contradiction:
         return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 
