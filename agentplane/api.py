@@ -181,7 +181,7 @@ class Plane:
         )
 
     def _propose(self, memory: Memory, proposal: Proposal, *, again: bool = False) -> Done:
-        from agentplane.review import gate, inbox, suppressed
+        from agentplane.review import gate, gate_answers, inbox, suppressed
 
         verbs.check_proposal(memory, proposal)
         self.step("asking the gate")
@@ -191,7 +191,7 @@ class Plane:
         if verdict.refused:
             earlier = verdict.earlier
             times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
-            raise gate.refusal(verdict, times)
+            raise gate_answers.refusal(verdict, times)
 
         def plan(now: Memory) -> Plan:
             self.step("writing")
@@ -418,7 +418,7 @@ class Plane:
 
     def take_in(self, found: "Harvest") -> Harvested:
         """Proposes what a harvest found, in one op; each goes through the gate as any other proposal."""
-        from agentplane.review import gate, inbox
+        from agentplane.review import gate, gate_answers, inbox
 
         memory, today, me = self.memory(), self._today(), self.origin.actor
         context = inbox.gate_context(memory, today)
@@ -428,7 +428,7 @@ class Plane:
         for offer in found.offers:
             verbs.check_proposal(memory, offer.proposal)
             verdict = gate.check(offer.proposal, context)
-            refused.append(gate.refusal(verdict).what if verdict.refused else None)
+            refused.append(gate_answers.refusal(verdict).what if verdict.refused else None)
         passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))

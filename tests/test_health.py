@@ -96,6 +96,12 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
         "stands already",
         "error",
     ),
+    "an id on the shelf and in the inbox": (
+        lambda p: append(p.layout.memory / "candidates.md", HEADER % b"DEC-001"),
+        "candidates.md:",
+        "which hides this candidate",
+        "error",
+    ),
     "a hand edit": (
         lambda p: swap(p.layout.memory / "decisions.md", b"One.", b"Won."),
         "decisions.md:5",

@@ -86,10 +86,15 @@ def inbox_command(sources: bool, as_json: bool) -> None:
     for reviewed in found:
         _print_candidate(reviewed)
     _print_hand_edits(memory)
+    if memory.hidden:
+        what = out.count(len(memory.hidden), "candidate has", "candidates have")
+        out.note(
+            f"{what} the id of an entry on the shelf and cannot be shown: `agentplane doctor` says where."
+        )
     if memory.broken:
         what = out.count(memory.broken, "piece", "pieces")
         out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
-    elif not memory.inbox and not memory.hand_edits:
+    elif not memory.inbox_ids and not memory.hand_edits:
         out.note("nothing waits.")
 
 

@@ -84,7 +84,7 @@ def propose_command(
 
 def _repeated(error: Refused) -> dict[str, Any]:
     """Which rejection a refused proposal repeats, and how often it was refused."""
-    from agentplane.review.gate import Repeated
+    from agentplane.review.gate_answers import Repeated
 
     if not isinstance(error, Repeated):
         return {}

@@ -29,11 +29,14 @@ def _broken(memory: Memory) -> Iterator[Finding]:
 
 def _doubled(memory: Memory) -> Iterator[Finding]:
     first: dict[str, str] = {}
+    hidden = frozenset(memory.hidden)
     for file, page in memory.snapshot.pages.items():
         for block in page.document.blocks:
             where = f"{memory.snapshot.layout.shown(file)}:{block.line}"
             if block.id in first:
                 what = f"{one_line(block.id, 40)} stands already at {first[block.id]}"
+                if file == INBOX and block.id in hidden:
+                    what += ", which hides this candidate"
                 yield Finding("error", where, what, "give one of them another id, or delete it.")
             first.setdefault(block.id, where)
 

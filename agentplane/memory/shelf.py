@@ -82,6 +82,11 @@ class Memory:
         page = self.snapshot.pages.get(INBOX)
         return [block.id for block in page.document.blocks] if page else []
 
+    @property
+    def hidden(self) -> list[str]:
+        """Candidates that nobody can decide about: an entry of the same id stands on the shelf, and counts."""
+        return [id_ for id_ in self.inbox_ids if id_ in self.entries and self.entries[id_].file != INBOX]
+
     def get(self, wanted: str) -> Entry:
         """The entry that a person names."""
         file, block = self._blocks[ids.match(wanted, self._blocks)]

@@ -8,6 +8,7 @@ import msgspec
 from agentplane.review import vocabulary as words
 from agentplane.review.lines import Item
 from agentplane.review.meaning import nearness
+from agentplane.review.sense import sense
 from agentplane.review.statement import Statement
 from agentplane.review.stems import POLES, bare
 from agentplane.review.subjects import alike, negates
@@ -22,6 +23,8 @@ class Pairing(msgspec.Struct, frozen=True):
     left: int
     right: int
     strength: float
+    turned: bool = False
+    """The one denies by its prefix what the other denies by its sentence: `unsigned ones are refused`, `signed`."""
 
 
 class Aligned(msgspec.Struct, frozen=True):
@@ -43,6 +46,10 @@ def align(new: Statement, old: Statement) -> Aligned:
         met_left, met_right = {pair.left for pair in near}, {pair.right for pair in near}
         left_only = [at for at in left_only if at not in met_left]
         right_only = [at for at in right_only if at not in met_right]
+    for pair in _turned(new, old, left_only, right_only):
+        left_only.remove(pair.left)
+        right_only.remove(pair.right)
+        near.append(pair)
     all_pairs = (*[Pairing(left, right, 1.0) for left, right in pairs], *near)
     return Aligned(mine.items, others.items, all_pairs, tuple(left_only), tuple(right_only))
 
@@ -80,6 +87,21 @@ def _near(
             met_right.add(there)
             pairs.append(Pairing(here, there, -negative))
     return pairs
+
+
+def _turned(new: Statement, old: Statement, lone: Sequence[int], others: Sequence[int]) -> list[Pairing]:
+    """Words of which one is the other behind a prefix that denies it, where only one of the two sentences denies."""
+    if not lone or not others:
+        return []
+    mine, theirs = told(new.source).lower, told(old.source).lower
+    found: list[Pairing] = []
+    for here in lone:
+        for there in others:
+            if min(len(mine[here]), len(theirs[there])) >= 4 and negates(mine[here], theirs[there]):
+                apart = sense(new.source).denied[here] != sense(old.source).denied[there]
+                if apart and all(here != pair.left and there != pair.right for pair in found):
+                    found.append(Pairing(here, there, 0.9, turned=True))
+    return found
 
 
 def likeness(one: Item, other: Item) -> float:

@@ -55,7 +55,7 @@ def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
     place = 0
     while place < len(tokens):
         step = 1
-        for length in (4, 3, 2, 1):
+        for length in words.MEMBER_LENGTHS.get(tokens[place].word, ()):
             if place + length > len(tokens):
                 continue
             written = " ".join(token.word for token in tokens[place : place + length])
@@ -113,7 +113,7 @@ def mark_replaced(
 ) -> None:
     """Of "replace X with Y", "switch from X to Y" and "X was replaced by Y", the X."""
     line = [token.word for token in tokens]
-    for place, word in enumerate(line):
+    for place, word in enumerate(line if names else ()):
         later = [at for at in names if at > place]
         if not later:
             continue

@@ -17,7 +17,7 @@ from agentplane.review.verdict import BothWays, judge_each
 Weight = Literal["blocks", "resolve", "warns"]
 
 OUT_OF_FORCE = frozenset(("superseded", "deprecated"))
-_WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
+WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
 _ORDER: dict[Kind, int] = {"supersession": 0, "contradiction": 1, "duplicate": 2, "overlap": 3}
 
 MAX_CLAIMS = 4000
@@ -110,7 +110,7 @@ def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: boo
         kind=found.kind,
         score=round(min(1.0, max(0.0, found.score)), 2),
         reasons=reasons,
-        weight=_WEIGHTS.get(other.type, "warns"),
+        weight=WEIGHTS.get(other.type, "warns"),
     )
 
 

@@ -12,7 +12,7 @@ _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
 
 def poles(new: Statement, old: Statement) -> list[str]:
     theirs = {axis: (side, word) for axis, side, word in old.poles}
-    if _kept_so_long(new, old):
+    if "keep" in theirs and _kept_so_long(new, old):
         theirs.pop("keep", None)
     return [
         f"{word} / {theirs[axis][1]}"

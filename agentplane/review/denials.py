@@ -83,7 +83,8 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
 def _bounded(said: Sequence[str]) -> bool:
     """`not longer than`, `no more than`, `larger ones are rejected`: a limit, and no denial."""
     if not _LIMITS.isdisjoint(said):
-        return True
+        # `not accepted any more` sets no limit.
+        return any(word in _LIMITS and said[at - 1 : at] != ["any"] for at, word in enumerate(said))
     return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
 
 
@@ -107,8 +108,7 @@ def _denies_rest(said: Sequence[str], at: int) -> bool:
     word, after = said[at], said[at + 1] if at + 1 < len(said) else ""
     if word in _TAIL or (word, after) in _TAIL_PAIRS:
         return True
-    bounded = _bounded(said[at : at + REACH])
-    return word in ("not", "no") and not bounded and after != "only"
+    return word in ("not", "no") and after != "only" and not _bounded(said[at : at + REACH])
 
 
 def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:

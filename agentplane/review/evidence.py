@@ -19,6 +19,8 @@ Sides = Mapping[str, tuple[int, str]]
 """Of each pair of opposites, the side and the word."""
 AS_ONE = 0.5
 """Up to this part denied by one only, must and must not are two ways to say one thing."""
+LITTLE = 0.9
+"""Below this weight, what only one has tells nothing apart."""
 IN_TIME = ("before / after", "after / before")
 """`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
@@ -33,7 +35,9 @@ class Evidence:
         self.told = told(new.source), told(old.source)
         self.turned = turned(self.aligned, *self.told)
         self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
-        self.poles = [pair for pair in poles(new, old) if not (self.one_order and pair in IN_TIME)]
+        self.balanced = any(pair.turned for pair in self.aligned.pairs)
+        """`no X is unsigned`: what looks denied is demanded."""
+        self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.denied_apart = _denied_apart(self.aligned, new, old)
         """The part of what both say that only one of them denies."""
@@ -41,13 +45,19 @@ class Evidence:
         opposites = _opposites(
             self.aligned, _sides(new.source), _sides(old.source), self.told, alike=new.denies == old.denies
         )
-        self.opposites = [pair for pair in opposites if not (self.one_order and pair in IN_TIME)]
+        self.opposites = [pair for pair in opposites if not self.excuses(pair)]
         self.contexts = _contexts(*self.told)
         explained = self._explained()
         self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
         """What only the new one has, without what is compared as choice or opposite."""
         self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
-        self.one_slot = _one_slot(self.aligned)
+        self.one_slot = _one_slot(self.aligned, *self.told)
+
+    def excuses(self, pair: str) -> bool:
+        """Opposites that are none: an order told from its other end, one word denied twice."""
+        one, _, other = pair.partition(" / ")
+        twice = self.balanced and one.removeprefix("not ") == other.removeprefix("not ")
+        return twice or (self.one_order and pair in IN_TIME)
 
     @cached_property
     def excused(self) -> set[str]:
@@ -85,13 +95,31 @@ class Evidence:
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
     @property
+    def one_value(self) -> bool:
+        """One sentence with another choice or number in its place, and nothing else in either."""
+        if self.new.outcome and self.old.outcome:
+            return True
+        differ = len({family for family, _, _ in self.slots.clashes}) + bool(self.numbers)
+        if differ != 1 or self.contexts or self.poles or self.modals:
+            return False
+        return all(sum(item.weight for item in side) < LITTLE for side in (self.left, self.right))
+
+    @property
+    def one_subject(self) -> bool:
+        """Whether they are about one thing: by a word that both have, or by names that leave no other."""
+        mine = {choice.name: choice.families for choice in self.new.choices}
+        others = {choice.name: choice.families for choice in self.old.choices}
+        same = (mine.get(one) == others.get(other) for _, one, other in self.slots.clashes)
+        return bool(self.shared(1)) or all(same)
+
+    @property
     def one_frame(self) -> bool:
         """One sentence with another name in its place."""
         if not self.one_slot or self.contexts:
             return False
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
-        alone = len(names[0]) == len(names[1]) == 1 and rest < 0.9
+        alone = len(names[0]) == len(names[1]) == 1 and rest < LITTLE
         return alone and bool(self.shared(1))
 
     def _explained(self) -> set[str]:
@@ -137,10 +165,11 @@ def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> 
     return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
 
 
-def _one_slot(aligned: Aligned) -> bool:
-    """Words that only one has, behind the same word: `through A`, `through B`."""
-    before = {aligned.right[at - 1].stem for at in aligned.right_only if at}
-    return any(at and aligned.left[at - 1].stem in before for at in aligned.left_only)
+def _one_slot(aligned: Aligned, new: Told, old: Told) -> bool:
+    """Words that only one has, behind the same word: `through A`, `through the B`."""
+    before = {aligned.right[at].stem for at in map(old.before.__getitem__, aligned.right_only) if at >= 0}
+    places = map(new.before.__getitem__, aligned.left_only)
+    return any(at >= 0 and aligned.left[at].stem in before for at in places)
 
 
 def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
@@ -149,7 +178,7 @@ def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
     for pair in aligned.pairs:
         weight = pair.strength * aligned.left[pair.left].weight
         met += weight
-        if left[pair.left] != right[pair.right]:
+        if (left[pair.left] != right[pair.right]) != pair.turned:
             apart += weight
     return round(apart / met, 4) if met else 0.0
 
@@ -200,4 +229,4 @@ def turned(aligned: Aligned, new: Told, old: Told) -> bool:
         (left[1] if pair.left < left[0] else -left[1]) == (right[1] if pair.right < right[0] else -right[1])
         for pair in pairs
     )
-    return len(pairs) >= 3 and same * 2 < len(pairs)
+    return (len(pairs) >= 3 and same * 2 < len(pairs)) or (len(pairs) == 2 and same == 0)

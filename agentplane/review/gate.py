@@ -13,46 +13,17 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.errors import Refused
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
 from agentplane.review import gate_evidence, gate_repeats, gate_words, secrets
-from agentplane.review.tombstones import Rejection, Repeat, Tombstones
+from agentplane.review.gate_answers import Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
+from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
 
 
-Severity = Literal["refuse", "flag"]
 Action = Literal["refuse", "flag", "off"]
-
-
-class Flag(msgspec.Struct, frozen=True):
-    """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
-
-    code: str
-    severity: Severity
-    what: str
-    where: str
-
-
-class Earlier(msgspec.Struct, frozen=True):
-    """The rejection that a proposal repeats, fit to be shown."""
-
-    id: str
-    date: str
-    reason: str | None
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    refused: tuple[Flag, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    earlier: Earlier | None = None
-    """Where it is refused as a repeat."""
-
-    @property
-    def clean(self) -> bool:
-        return not (self.refused or self.flags)
 
 
 DEFAULTS: Mapping[str, Action] = {
@@ -129,21 +100,6 @@ _Noticed = tuple[str, str, str]
 """Code, what, where."""
 
 
-class Repeated(Refused):
-    """It was rejected before, and refused now."""
-
-    def __init__(self, error: Refused, earlier: Earlier, times: int) -> None:
-        again = f"; refused for the {_ordinal(times)} time" if times > 1 else ""
-        super().__init__(error.what + again, where=error.where, todo=error.todo)
-        self.earlier = earlier
-        self.times = times
-
-
-def _ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if number // 10 % 10 == 1 else number % 10, "th")
-    return f"{number}{ending}"
-
-
 def context(
     memory: Memory,
     today: date,
@@ -186,22 +142,6 @@ def let_in_again(context: Context) -> Context:
     if context.action("repeat") != "refuse":
         return context
     return msgspec.structs.replace(context, actions={**context.actions, "repeat": "flag"})
-
-
-def refusal(verdict: Verdict, times: int = 1) -> Refused:
-    """The error for a verdict that refuses; `times`: how often this repeat was refused, with this one."""
-    first, *others = verdict.refused
-    what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
-    codes = dict.fromkeys(flag.code for flag in verdict.refused)
-    todo = {
-        "secret": "take it out, and change that secret if it was real.",
-        "known": "nothing needs to be done.",
-        "repeat": "leave it; where things have changed, a person can let it in with `agentplane propose --again`.",
-        "size": "say it shorter.",
-    }.get(first.code, "say it in plain text.")
-    keys = ", ".join(f"`{code}`" for code in codes)
-    error = Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
-    return Repeated(error, verdict.earlier, times) if verdict.earlier else error
 
 
 def proposal_of(entry: Entry) -> Proposal:
@@ -409,18 +349,3 @@ def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
     told = told_earlier(shown_earlier(repeat.rejection))
     how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
     yield "repeat" if repeat.sure else "repeat?", f"was rejected before, {told}{how}", "statement"
-
-
-def shown_earlier(rejection: Rejection) -> Earlier:
-    reason = _shown_reason(rejection.reason) if rejection.reason else None
-    return Earlier(one_line(rejection.id, 40), one_line(rejection.when[:10], 10), reason)
-
-
-def told_earlier(earlier: Earlier) -> str:
-    return f"as {earlier.id} on {earlier.date}" + (
-        f": {earlier.reason}" if earlier.reason else ", without a reason"
-    )
-
-
-def _shown_reason(reason: str) -> str:
-    return "the reason holds a secret" if secrets.find(reason[:400]) else one_line(reason[:400], 120)

@@ -11,7 +11,8 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.store import Snapshot
 from agentplane.review import suppressed
-from agentplane.review.gate import Context, check, proposal_of, shown_earlier, told_earlier
+from agentplane.review.gate import Context, check, proposal_of
+from agentplane.review.gate_answers import shown_earlier, told_earlier
 from agentplane.text.visible import one_line
 
 

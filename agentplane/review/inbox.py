@@ -1,6 +1,6 @@
 """The inbox as a reviewer sees it: each candidate with what it conflicts with and what is to be said of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from agentplane.review import gate, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, find, text_of
 from agentplane.review.gate import Context
 from agentplane.review.neighbours import Kept, Neighbours
+from agentplane.review.resolve import ConflictsOf
 from agentplane.text.bulk import uncollected
 
 
@@ -49,10 +50,12 @@ class Conflicts:
         """What is missing for finding all that is near, in one line."""
         return self._shelf.missing or self._inbox.missing
 
-    def of_each(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
-        """For each of the wanted, the gravest first."""
-        if self._beside is not None:
-            return self._found(wanted)
+    def of_each(
+        self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
+    ) -> list[tuple[Conflict, ...]]:
+        """For each of the wanted, the gravest first. `kinds`: of entry, where no other matters."""
+        if self._beside is not None or kinds is not None:
+            return self._found(wanted, kinds)
         snapshot, mark = self.memory.snapshot, looked.mark(self.memory.snapshot)
         known = looked.load(snapshot.layout, mark)
         unknown = [entry for entry in wanted if entry.id not in known]
@@ -66,12 +69,17 @@ class Conflicts:
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
 
-    def _found(self, wanted: Sequence[Entry]) -> list[tuple[Conflict, ...]]:
+    def _found(
+        self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
+    ) -> list[tuple[Conflict, ...]]:
         texts = [text_of(entry) for entry in wanted]
         pairs = looked.Pairs(self.memory.snapshot.layout, texts)
         near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
+        found = []
         with uncollected():
-            found = [tuple(find(text, [*shelf, *inbox], pairs.compare_each)) for text, shelf, inbox in near]
+            for text, shelf, inbox in near:
+                others = [one for one in (*shelf, *inbox) if kinds is None or one.type in kinds]
+                found.append(tuple(find(text, others, pairs.compare_each)))
         if self._beside is None:
             pairs.save(self.memory.snapshot)
         return found
@@ -87,9 +95,9 @@ class Conflicts:
         return Neighbours([text_of(entry) for entry in counting], self.kept, "inbox")
 
 
-def deciding(memory: Memory) -> Callable[[Sequence[Entry]], list[tuple[Conflict, ...]]]:
+def deciding(memory: Memory) -> ConflictsOf:
     """What candidates conflict with that are decided about together: the shelf, and one another."""
-    return lambda entries: Conflicts(memory, entries).of_each(entries)
+    return lambda entries, kinds: Conflicts(memory, entries).of_each(entries, kinds)
 
 
 class Alike(msgspec.Struct, frozen=True):

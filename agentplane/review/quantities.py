@@ -22,6 +22,9 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
             "allows", "allow", "under", "less than", "fewer than", "longer than", "exceed", "cap", "capped")  # fmt: skip
 
 
+_BEGIN = words.listed("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
+
+
 class Quantity(msgspec.Struct, frozen=True):
     value: float
     dimension: str
@@ -39,6 +42,8 @@ class Quantity(msgspec.Struct, frozen=True):
 def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
     token = tokens[place]
     word = token.word
+    if not (word in _BEGIN or word[0].isdigit()):
+        return None
     line = [other.word for other in tokens]
     after = line[place + 1] if place + 1 < len(line) else ""
     if word in words.PERIODS:
@@ -53,7 +58,12 @@ def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
         if dimension == "time" and len(after) > 2:
             token.used = tokens[place + 1].used = True
             return Quantity(length, "time", f"{word} {after}")
-    if word in ("half", "quarter") or (word in ("a", "an") and after in words.UNITS and len(after) > 2):
+    part = word == "third" and after == "of" and place > 0 and line[place - 1] in ("a", "one")
+    if (
+        part
+        or word in ("half", "quarter")
+        or (word in ("a", "an") and after in words.UNITS and len(after) > 2)
+    ):
         return _spoken_time(tokens, place)
     if word == "once" and after in ("per", "a", "an", "every", "each") and line[place + 2 : place + 3]:
         unit = words.UNITS.get(line[place + 2])
@@ -128,7 +138,7 @@ def _counts(line: list[str], place: int) -> bool:
 def _spoken_time(tokens: list[Token], place: int) -> Quantity | None:
     """`half a minute`, `a quarter of an hour`, `an hour`."""
     line = [token.word for token in tokens[place : place + 4]]
-    share = {"half": 0.5, "quarter": 0.25}.get(line[0], 1.0)
+    share = {"half": 0.5, "quarter": 0.25, "third": 1 / 3}.get(line[0], 1.0)
     if place and tokens[place - 1].word in ("per", "/"):
         return None
     for at, word in enumerate(line[1:], 1):

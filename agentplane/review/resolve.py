@@ -1,6 +1,6 @@
 """What becomes of a candidate that meets what was decided before: each choice is the plan of one op."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
@@ -11,11 +11,14 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
-from agentplane.review.conflicts import Conflict
+from agentplane.review.conflicts import WEIGHTS, Conflict
 from agentplane.text import header
 
 
-ConflictsOf = Callable[[Sequence[Entry]], Sequence[Sequence[Conflict]]]
+ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]
+"""What each of some candidates conflicts with. The second: the kinds of entry that matter; None: all."""
+EXCLUDING = frozenset(kind for kind, weight in WEIGHTS.items() if weight == "blocks")
+"""Kinds of entry that nothing may stand beside which contradicts them."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -48,11 +51,10 @@ def approve(
     )
     if targets and len(entries) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
-    together = {entry.id for entry in entries}
-    for entry, found in zip(entries, conflicts_of(entries), strict=True):
-        # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
-        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
-        _check_resolved(entry, choice, {target.id for target in targets}, met, together)
+    if not _stands_beside(choice) or any(
+        _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
+    ):
+        _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
     plan = verbs.approve(memory, [entry.id for entry in entries], stamp)
     if targets:
         plan = _with_supersession(memory, plan, targets, stamp)
@@ -95,6 +97,25 @@ def _target(memory: Memory, name: str) -> Entry:
             todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
         )
     return entry
+
+
+def _stands_beside(choice: Choice) -> bool:
+    """Whether it may stand beside all that does not exclude it: then only what may is compared."""
+    return choice.keep_both and bool((choice.why or "").strip())
+
+
+def _check_each(
+    memory: Memory,
+    entries: Sequence[Entry],
+    choice: Choice,
+    targets: set[str],
+    conflicts: Sequence[Sequence[Conflict]],
+) -> None:
+    together = {entry.id for entry in entries}
+    for entry, found in zip(entries, conflicts, strict=True):
+        # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
+        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
+        _check_resolved(entry, choice, targets, met, together)
 
 
 def _check_resolved(

@@ -29,24 +29,27 @@ HEAD = 2
 STRANGE = ("strange_low", "strange_high")
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
 """Nearness means something else where something speaks against, where only one denies, and beside names."""
-_WITH = [(name, f"ag_{name}", f"par_{name}", f"nm_{name}") for name in WITH]
-_BOTH = [
-    (f"{name}_{factor}", name, factor)
-    for name, factor in (
-        ("num_apart", "soft_low"),
-        ("scope_apart", "soft_low"),
-        ("parity", "modals"),
-        ("parity_first", "soft_low"),
-        ("parity_first", "parity"),
-        ("deny", "parity_first"),
-        ("deny", "soft_low"),
-        ("parity_first", "only_one"),
-        ("deny", "only_one"),
-        ("filled_both", "soft_low"),
-        ("filled_share", "soft_low"),
-        ("start_both", "names_both"),
-    )
-]
+_BOTH = (
+    ("num_apart", "soft_low"),
+    ("scope_apart", "soft_low"),
+    ("parity", "modals"),
+    ("parity_first", "soft_low"),
+    ("parity_first", "parity"),
+    ("deny", "parity_first"),
+    ("deny", "soft_low"),
+    ("parity_first", "only_one"),
+    ("deny", "only_one"),
+    ("filled_both", "soft_low"),
+    ("filled_share", "soft_low"),
+    ("start_both", "names_both"),
+)
+_FACTORS = {"ag": "speaks", "par": "parity", "nm": "names_both"}
+SHADED = {
+    **{f"{short}_{name}": (factor, name) for name in WITH for short, factor in _FACTORS.items()},
+    **{f"{name}_{factor}": (name, factor) for name, factor in _BOTH},
+    **{f"ag_{name}": ("speaks", name) for name in ("start_both", "scoped_both", *STRANGE)},
+}
+"""What is weighed as the product of two of these."""
 
 
 def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
@@ -54,7 +57,7 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
     new, old = evidence.new, evidence.old
     near = near or nearness(evidence)
     said = _nearness(evidence, near)
-    said |= _reach(near.mine, near.others)
+    said |= _reach(near.mine, near.others, sum([pair.turned for pair in evidence.aligned.pairs]))
     said |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
@@ -64,16 +67,7 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
     said |= _amounts(new.quantities, old.quantities)
     said |= _places(evidence)
     said |= _differences(evidence, said["num_apart"])
-    against, named = float(evidence.against), float(bool(said["names_both"]))
-    for name, in_against, in_parity, in_named in _WITH:
-        value = said[name]
-        said[in_against] = against * value
-        said[in_parity] = said["parity"] * value
-        said[in_named] = named * value
-    for both, name, factor in _BOTH:
-        said[both] = said[name] * said[factor]
-    for name in ("start_both", "scoped_both", *STRANGE):
-        said[f"ag_{name}"] = said[name] * against
+    said["speaks"] = float(evidence.against)
     return said
 
 
@@ -162,15 +156,18 @@ def _part(one: Sense, rows: Sequence[int]) -> float:
     return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
-def _reach(mine: Sense, others: Sense) -> dict[str, float]:
-    """Whether only one denies, and whether what holds for the one alone holds for all of the other."""
+def _reach(mine: Sense, others: Sense, turned: int) -> dict[str, float]:
+    """Whether only one denies, and whether what holds for the one alone holds for all of the other.
+
+    `turned`: how many words deny by their prefix.
+    """
     denials = mine.denials, others.denials
     only, every = (mine.only, others.only), (mine.all, others.all)
     apart = (only[0] and every[1] and not only[1]) or (only[1] and every[0] and not only[0])
     return {
-        "parity": float(denials[0] % 2 != denials[1] % 2),
+        "parity": float((denials[0] + turned) % 2 != denials[1] % 2),
         "negs": float(min(denials) > 0),
-        "parity_first": float(mine.denials_first % 2 != others.denials_first % 2),
+        "parity_first": float((mine.denials_first + turned) % 2 != others.denials_first % 2),
         "neg_any": float((denials[0] > 0) != (denials[1] > 0)),
         "scope_apart": float(apart),
         "only_one": float(only[0] != only[1]),

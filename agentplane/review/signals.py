@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from agentplane.review.aligned import Aligned
 from agentplane.review.beside import Near
 from agentplane.review.evidence import Evidence
+from agentplane.review.frames import frames
 from agentplane.review.lines import Item
-from agentplane.review.shades import shades
+from agentplane.review.shades import SHADED, shades
 from agentplane.review.statement import Statement
 from agentplane.review.told import HEAVY
 
@@ -17,28 +18,36 @@ AGAINST = ("cover_small", "modifier", "slot", "one_name")
 
 QUIET = ("head_met", "modality", "common")
 """Signals that count where nothing does."""
-_AGAINST = [(f"against_{name}", name) for name in AGAINST]
-_QUIET = [(f"quiet_{name}", name) for name in QUIET]
-PARTLY = frozenset({"cover_small", "modifier", *QUIET})
-"""Those that count nowhere else."""
+PRODUCTS: dict[str, tuple[str, str]] = {
+    **{f"against_{name}": ("against", name) for name in AGAINST},
+    **{f"quiet_{name}": ("quiet", name) for name in QUIET},
+    **SHADED,
+}
+"""What is weighed as the product of two that were measured."""
+PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
+"""Those that count only in a product."""
 
 
-def measured(
-    new: Statement, old: Statement, evidence: Evidence, rules: str, near: Near | None = None
-) -> dict[str, float]:
+def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[str, float]:
     """By name. `rules`: the kind that the rules alone give, or nothing. `near`: where that was looked at before."""
-    said = {**_words(evidence), **_values(new, old, evidence), **_shape(evidence.aligned, evidence)}
+    new, old = evidence.new, evidence.old
+    said = shades(evidence, near)
+    said |= _words(evidence)
+    said |= _values(new, old, evidence)
+    said |= _shape(evidence.aligned, evidence)
+    said |= frames(evidence)
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
     said["rules_contradiction"] = float(rules == "contradiction")
     said["rules_duplicate"] = float(rules == "duplicate")
-    against = float(evidence.against or rules == "contradiction")
-    for written, name in _AGAINST:
-        said[written] = against * said[name]
-    for written, name in _QUIET:
-        said[written] = (1.0 - against) * said[name]
-    for name in PARTLY:
-        del said[name]
-    return said | shades(evidence, near)
+    said["against"] = float(evidence.against or rules == "contradiction")
+    said["quiet"] = 1.0 - said["against"]
+    return said
+
+
+def weighed(said: Mapping[str, float]) -> dict[str, float]:
+    """All that has a weight: what was measured, and the products."""
+    found = {name: value for name, value in said.items() if name not in PARTLY}
+    return found | {name: said[one] * said[other] for name, (one, other) in PRODUCTS.items()}
 
 
 def _words(evidence: Evidence) -> dict[str, float]:

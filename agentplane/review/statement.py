@@ -164,20 +164,15 @@ class _Reader:
 
     def _measure(self, tokens: list[Token]) -> None:
         for place, token in enumerate(tokens):
-            if token.used:
-                continue
-            quantity = quantity_at(tokens, place)
+            quantity = None if token.used else quantity_at(tokens, place)
             if quantity:
                 self.quantities.setdefault(quantity.key, quantity)
 
     def _sides(self, tokens: list[Token], forbids: bool) -> None:
-        place = 0
-        while place < len(tokens):
-            for length in (3, 2, 1):
-                written = " ".join(token.word for token in tokens[place : place + length])
-                found = words.POLES.get(written) or (
-                    POLES.get(bare(written)) if length == 1 and inflected(written) else None
-                )
+        for place in range(len(tokens)):
+            for length in _pole_lengths(tokens[place].word):
+                written = " ".join([token.word for token in tokens[place : place + length]])
+                found = words.POLES.get(written) or (_inflected_pole(written) if length == 1 else None)
                 if found and not any(token.used for token in tokens[place : place + length]):
                     axis, side = found
                     timed = axis == "before" and number_follows(tokens, place + length)
@@ -188,7 +183,6 @@ class _Reader:
                         for token in tokens[place : place + length]:
                             token.used = True
                     break
-            place += 1
 
     def _slot(self, tokens: list[Token]) -> None:
         """X of "the default N is X", where X is one word at the end."""
@@ -206,9 +200,9 @@ class _Reader:
         place = 0
         while place < len(tokens):
             step = 1
-            for length in (4, 3, 2):
+            for length in words.SYNONYM_LENGTHS.get(tokens[place].word, ()):
                 span = tokens[place : place + length]
-                if len(span) == length and not any(token.used for token in span):
+                if 1 < length == len(span) and not any(token.used for token in span):
                     found = words.SYNONYMS.get(" ".join(token.word for token in span))
                     if found:
                         self.subject.setdefault(found)
@@ -238,6 +232,18 @@ class _Reader:
         else:
             into.setdefault(stemmed)
             self.written.setdefault(stemmed, word)
+
+
+@lru_cache(maxsize=50_000)
+def _pole_lengths(word: str) -> tuple[int, ...]:
+    """Of how many words the opposites can be that begin with this one."""
+    found = words.POLE_LENGTHS.get(word, ())
+    return (*found, 1) if 1 not in found and _inflected_pole(word) else found
+
+
+@lru_cache(maxsize=50_000)
+def _inflected_pole(word: str) -> tuple[str, int] | None:
+    return POLES.get(bare(word)) if inflected(word) else None
 
 
 def _join_standards(tokens: list[Token]) -> None:

@@ -22,6 +22,7 @@ LIGHT_WORD = 0.1
 SURE_STATEMENT = 0.75
 """From here on, an adverb that only one of two statements has makes no difference."""
 NEAR_SUBJECT = 0.3
+UNSURE = "whether they mean one thing can't be told"
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -30,12 +31,13 @@ class Found(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
 
 
-def by_structure(new: Statement, old: Statement) -> Found | None:
+def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
+    """`slots`: where they were held beside each other before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
         return Found("duplicate", 1.0, ("the same words",))
-    slots = side_by_side(new.choices, old.choices)
+    slots = slots or side_by_side(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)
     extra, differ = max(len(left), len(right)), min(len(left), len(right))
@@ -100,9 +102,7 @@ def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float
     if enough and not (overlap == 0 and slots.left + slots.right):
         return Found("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found(
-            "overlap", _score(0.3, agreement), (*reasons, "whether they mean one thing can't be told")
-        )
+        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 
@@ -135,9 +135,7 @@ def _others_conflict(
     if agreement >= SAME_SUBJECT:
         return Found("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found(
-            "overlap", _score(0.3, agreement), (*reasons, "whether they mean one thing can't be told")
-        )
+        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 

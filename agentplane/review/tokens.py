@@ -57,7 +57,9 @@ def normal(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text[: MAX_CHARS * 2])
         text = _EURO.sub(r"\1 eur", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
-    text = "".join(char if char.isprintable() else " " for char in text[:MAX_CHARS])
+    text = text[:MAX_CHARS]
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(text.split())
 
 

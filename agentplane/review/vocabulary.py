@@ -1,6 +1,6 @@
 """Words that review knows: families of alternatives, opposites, synonyms, units. The long lists are in data/."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
@@ -42,6 +42,15 @@ def _families() -> dict[str, tuple[tuple[str, str], ...]]:
                 if " " in written and len(compact) >= COMPACT:
                     found.setdefault(compact, ((family, name),))
     return found
+
+
+def lengths(table: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Of how many words those are that begin with a word, the longest first."""
+    found: dict[str, set[int]] = {}
+    for written in table:
+        first, *others = written.split(" ")
+        found.setdefault(first, set()).add(1 + len(others))
+    return {first: tuple(sorted(counts, reverse=True)) for first, counts in found.items()}
 
 
 def _poles() -> dict[str, tuple[str, int]]:
@@ -144,3 +153,4 @@ CONTEXTS = _contexts()
 MEMBERS = _families()
 POLES = _poles()
 SYNONYMS = _synonyms()
+MEMBER_LENGTHS, POLE_LENGTHS, SYNONYM_LENGTHS = lengths(MEMBERS), lengths(POLES), lengths(SYNONYMS)

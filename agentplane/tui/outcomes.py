@@ -125,7 +125,7 @@ class _Trial:
     def _approve(self, choice: Choice) -> tuple[Plan | None, str]:
         return _tried(
             lambda: resolve.approve(
-                self.memory, [self.id], self._stamp, choice, lambda _: [self.reviewed.conflicts]
+                self.memory, [self.id], self._stamp, choice, lambda _, __: [self.reviewed.conflicts]
             )
         )
 

@@ -22,7 +22,7 @@ from agentplane.review import aligned, fitted, meaning
 from agentplane.review.conflicts import Conflict, Text, compare
 from agentplane.review.evidence import Evidence
 from agentplane.review.sense import sense
-from agentplane.review.signals import measured
+from agentplane.review.signals import measured, weighed
 from agentplane.review.statement import parse
 from agentplane.review.verdict import columns_of, ruled
 from tests.review.pairs import PAIRS, SETS, TUNED, Pair
@@ -89,7 +89,7 @@ def signals(pair: Pair) -> dict[str, float]:
     new, old = sorted((parse(pair.second), parse(pair.first)), key=lambda one: one.source)
     evidence = Evidence(new, old)
     rules = ruled(evidence)
-    return measured(new, old, evidence, rules.kind if rules else "")
+    return weighed(measured(evidence, rules.kind if rules else ""))
 
 
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]

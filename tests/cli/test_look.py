@@ -287,3 +287,17 @@ def test_history_of_what_was_added_by_hand_is_no_riddle(shelf: Plane, cli: Cli) 
 
     assert cli("show", "DEC-090").code == 0
     assert "no entry DEC-090" not in cli("history", "DEC-090").err
+
+
+def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> None:
+    id_ = candidate(cli)
+    file = shelf.layout.memory / "candidates.md"
+    file.write_bytes(file.read_bytes().replace(id_.encode(), b"DEC-001"))
+
+    ran = cli("inbox")
+
+    assert (
+        "1 candidate has the id of an entry on the shelf and cannot be shown: `agentplane doctor`" in ran.err
+    )
+    assert "nothing waits" not in ran.err
+    assert "which hides this candidate" in cli("doctor").out

@@ -1,7 +1,7 @@
 """The truth sets: short memory pairs of the kind that coding agents propose, with the kind to expect.
 
 They stand in pairs/, a line a pair: `kind[/how] | on the shelf | proposed`; `@ glob` at the end of a side is
-its scope. Each file is by another hand, and none but the fourth, the fifth, eight and nine had seen the program. Words and limits of `review/` were
+its scope. Each file is by another hand, and none but the fourth, the fifth, eight, nine and ten had seen the program. Words and limits of `review/` were
 tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) and all of the two judges' are set
 aside. Nobody who tunes reads the judges' pairs, and no program prints them.
 """
@@ -54,11 +54,12 @@ def _side(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 FIRST, SECOND, THIRD, JUDGE = map(_read, ("first", "second", "third", "judge"))
-FIVE, SIX, SEVEN, EIGHT, NINE, JUDGE_TWO = map(_read, ("five", "six", "seven", "eight", "nine", "judge_two"))
+FIVE, SIX, SEVEN, EIGHT, NINE, TEN = map(_read, ("five", "six", "seven", "eight", "nine", "ten"))
+JUDGE_TWO = _read("judge_two")
 FOURTH = (*_read("fourth"), *_read("fifth"))
 FIRST_TUNED = tuple(pair for pair in FIRST if not pair.held_out)
 HELD_OUT = tuple(pair for pair in FIRST if pair.held_out)
-TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE)
+TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE, *TEN)
 SETS = {
     "first": FIRST_TUNED,
     "held_out": HELD_OUT,
@@ -70,6 +71,7 @@ SETS = {
     "seven": SEVEN,
     "eight": EIGHT,
     "nine": NINE,
+    "ten": TEN,
     "judge": JUDGE,
     "judge_two": JUDGE_TWO,
 }

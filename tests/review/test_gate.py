@@ -12,8 +12,9 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import Refused
 from agentplane.memory.verbs import MAX_TEXT, Proposal
-from agentplane.review import gate, gate_evidence, gate_repeats, gate_words
-from agentplane.review.gate import Context, Verdict
+from agentplane.review import gate, gate_answers, gate_evidence, gate_repeats, gate_words
+from agentplane.review.gate import Context
+from agentplane.review.gate_answers import Verdict
 from agentplane.review.tombstones import Rejection, Tombstones, rejections
 from tests.conftest import decision
 
@@ -204,7 +205,7 @@ def test_a_secret_is_never_repeated(field: str, tmp_path: Path) -> None:
         {"tags": "tag 1", "evidence": "evidence 1"}.get(field, field)
     ]
     assert KEY[4:10] not in repr(verdict)
-    assert KEY[4:10] not in str(gate.refusal(verdict))
+    assert KEY[4:10] not in str(gate_answers.refusal(verdict))
 
 
 def test_lines_are_named() -> None:
@@ -224,7 +225,7 @@ def test_the_flag_of_a_country_is_no_smuggling(country: str) -> None:
 
 
 def test_a_refusal_says_what_where_and_what_to_do() -> None:
-    error = gate.refusal(checked(f"The key is {KEY}\x1b"))
+    error = gate_answers.refusal(checked(f"The key is {KEY}\x1b"))
     assert isinstance(error, Refused)
     assert error.where == "statement"
     assert "AWS access key" in error.what

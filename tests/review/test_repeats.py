@@ -9,8 +9,8 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.plane import cache
-from agentplane.review import gate, hygiene, inbox, suppressed
-from agentplane.review.gate import Repeated
+from agentplane.review import gate_answers, hygiene, inbox, suppressed
+from agentplane.review.gate_answers import Repeated
 from tests.bench.planes import WORDS
 from tests.conftest import decision, plane_in
 
@@ -92,7 +92,7 @@ def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected
     ],
 )
 def test_ordinals(number: int, shown: str) -> None:
-    assert gate._ordinal(number) == shown
+    assert gate_answers._ordinal(number) == shown
 
 
 def test_what_was_suppressed_is_counted_by_source_and_nowhere_but_in_the_cache(project: Path) -> None:

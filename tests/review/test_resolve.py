@@ -238,3 +238,15 @@ def test_the_reason_of_a_merge_and_of_all_clean_is_kept(rivals: tuple[Plane, str
     plane.propose(decision("Reports are CSV."))
     plane.approve_clean(why="they are plain")
     assert plane.ops(1)[0].why == "they are plain"
+
+
+def test_what_stands_beside_the_rest_is_still_told_all_that_an_invariant_refuses_with_it(
+    plane: Plane,
+) -> None:
+    said = Proposal(type="invariant", statement="Webhook bodies must never be logged.")
+    for proposal in (said, decision("Never log webhook bodies.")):
+        plane.approve([plane.propose(proposal)], Choice(keep_both=True, why="both"))
+    ids = [plane.propose(decision(text)) for text in ("Alone.", "Webhook bodies must be logged.")]
+    for choice in (Choice(), Choice(keep_both=True, why="I would like to")):
+        with pytest.raises(Refused, match="contradicts INV-001 and 1 more"):
+            plane.approve(ids, choice)

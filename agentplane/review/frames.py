@@ -1,0 +1,84 @@
+"""How two statements are built beside each other: what is denied of what, and where the words stand that differ."""
+
+from collections.abc import Collection, Sequence
+
+from rapidfuzz import fuzz
+
+from agentplane.review.aligned import Aligned
+from agentplane.review.evidence import Evidence
+from agentplane.review.told import Told
+
+
+def frames(evidence: Evidence) -> dict[str, float]:
+    """By name, the same whichever of the two statements is the new one."""
+    one, other = evidence.told
+    only = frozenset(evidence.aligned.left_only), frozenset(evidence.aligned.right_only)
+    clauses = [told.items[-1].clause if told.items else 0 for told in (one, other)]
+    sizes = sorted((len(one.weighty), len(other.weighty)))
+    return {
+        "letters": fuzz.ratio(evidence.new.text, evidence.old.text) / 100,
+        "run": min(_longest_run(evidence.aligned, one, other), 5) / 3,
+        "words": (sizes[1] - sizes[0]) / 10,
+        "short": sizes[0] / 6,
+        "clauses": abs(clauses[0] - clauses[1]) / 2,
+        **_refused(one, other, only),
+        **_zones(one, other, only),
+        "one_place": float(_one_place(evidence)),
+    }
+
+
+Only = tuple[Collection[int], Collection[int]]
+"""Where the words stand that only one of the two has."""
+
+
+def _refused(one: Told, other: Told, only: Only) -> dict[str, float]:
+    """Whether the other speaks of what one alone denies: who may not comment may read all the same."""
+    sides = [(told.refused, lone) for told, lone in zip((one, other), only, strict=True) if told.refused]
+    places, lone = sides[0] if len(sides) == 1 else ((), ())
+    return {
+        "refused_unmet": float(any(at in lone for at in places)),
+        "refused_met": float(any(at not in lone for at in places)),
+    }
+
+
+def _zones(one: Told, other: Told, only: Only) -> dict[str, float]:
+    """How much is met by neither, ahead of the verb and behind it."""
+    if one.verb < 0 or other.verb < 0:
+        return {"ahead": 0.0, "behind": 0.0, "verbs": 0.0}
+    sides = ((one, only[0]), (other, only[1]))
+    return {
+        "ahead": min(_share([at for at in told.heavy_at if at < told.verb], lone) for told, lone in sides),
+        "behind": min(_share([at for at in told.heavy_at if at > told.verb], lone) for told, lone in sides),
+        "verbs": 1.0,
+    }
+
+
+def _one_place(evidence: Evidence) -> bool:
+    """One sentence, and in one place of it, behind one word, something else."""
+    aligned, (one, other) = evidence.aligned, evidence.told
+    if not aligned.left_only or not aligned.right_only or any(pair.strength < 1 for pair in aligned.pairs):
+        return False
+    left, right = _led(one, aligned.left_only), _led(other, aligned.right_only)
+    return bool(left) and left == right
+
+
+def _led(told: Told, places: Sequence[int]) -> str:
+    """The word that these words stand behind, where they stand together."""
+    first = told.before[places[0]]
+    together = all(told.before[at] in places for at in places[1:])
+    return told.items[first].stem if together and first >= 0 else ""
+
+
+def _share(places: Sequence[int], lone: Collection[int]) -> float:
+    return sum([at in lone for at in places]) / len(places) if places else 0.0
+
+
+def _longest_run(aligned: Aligned, one: Told, other: Told) -> int:
+    """So many words follow each other in both."""
+    right = {one.ranks[pair.left]: other.ranks[pair.right] for pair in aligned.pairs if pair.strength == 1}
+    longest = run = 0
+    for rank in range(len(one.weighty)):
+        if rank in right:
+            run = run + 1 if right.get(rank - 1, -2) + 1 == right[rank] else 1
+            longest = max(longest, run)
+    return longest
