@@ -13,7 +13,7 @@ Fields = dict[str, Any]
 
 def failure(error: AgentplaneError) -> Fields:
     """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
-    from agentplane.review.gate import Repeated
+    from agentplane.review.gate_answers import Repeated
     from agentplane.review.masks import masked_text
 
     told = {"refused": error.what, "where": error.where, "todo": error.todo}

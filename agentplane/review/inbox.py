@@ -10,7 +10,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import badges
 from agentplane.plane.settings import Action
-from agentplane.review import gate, hygiene, looked, tombstones
+from agentplane.review import gate, gate_answers, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, find, text_of
 from agentplane.review.gate import Context
 from agentplane.review.neighbours import Kept, Neighbours
@@ -154,10 +154,10 @@ class Reviewer:
         self._rejected.look_up([text_of(entry) for entry in entries])
         return [self._reviewed(entry, conflicts) for entry, conflicts in zip(entries, found, strict=True)]
 
-    def earlier(self, entry: Entry) -> gate.Earlier | None:
+    def earlier(self, entry: Entry) -> gate_answers.Earlier | None:
         """A rejection that a candidate says again, or nearly."""
         found = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
-        return gate.shown_earlier(found.rejection) if found else None
+        return gate_answers.shown_earlier(found.rejection) if found else None
 
     @property
     def context(self) -> Context:

@@ -18,7 +18,8 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate
 from agentplane.review.conflicts import Conflict
-from agentplane.review.gate import Context, Earlier
+from agentplane.review.gate import Context
+from agentplane.review.gate_answers import Earlier
 from agentplane.review.inbox import Reviewed
 from agentplane.review.relation import Relation
 from agentplane.text import header
