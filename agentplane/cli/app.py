@@ -42,6 +42,10 @@ COMMANDS = {
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
     "hook": ("hooks", "What the hooks of coding tools call."),
     "run": ("runs", "Run a command, and keep what it did."),
+    "restart": (
+        "restart",
+        "The sessions of coding tools here, and giving the new memory to those with the old.",
+    ),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),
     "diff": ("runs", "How two runs differ."),

@@ -61,6 +61,37 @@ def name(pid: int) -> str:
     return os.fsdecode(_read(f"/proc/{pid}/comm") or b"").strip()
 
 
+def words(pid: int) -> list[str]:
+    """The command line of a process; empty where there is no such process."""
+    if _boot_time() is None:
+        return _words_elsewhere(pid)
+    return os.fsdecode(_read(f"/proc/{pid}/cmdline") or b"").split("\0")[:-1]
+
+
+def folder(pid: int) -> str:
+    """Where a process works; empty where that cannot be seen."""
+    if _boot_time() is None:
+        return _folder_elsewhere(pid)
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def of_this_user() -> "Iterator[int]":
+    """The processes of whoever runs this one."""
+    if _boot_time() is None:
+        yield from _of_this_user_elsewhere()
+        return
+    me = os.getuid()
+    for name_ in os.listdir("/proc"):
+        try:
+            if name_.isdigit() and os.stat(f"/proc/{name_}").st_uid == me:
+                yield int(name_)
+        except OSError:  # it has ended meanwhile
+            continue
+
+
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
@@ -94,3 +125,33 @@ def _name_elsewhere(pid: int) -> str:
         return str(psutil.Process(pid).name())
     except (psutil.Error, ValueError):
         return ""
+
+
+def _words_elsewhere(pid: int) -> list[str]:
+    import psutil
+
+    try:
+        return list(psutil.Process(pid).cmdline())
+    except (psutil.Error, ValueError):
+        return []
+
+
+def _folder_elsewhere(pid: int) -> str:
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).cwd())
+    except (psutil.Error, ValueError):
+        return ""
+
+
+def _of_this_user_elsewhere() -> "Iterator[int]":
+    import psutil
+
+    me = os.getuid()
+    for process in psutil.process_iter():
+        try:
+            if process.uids().real == me:
+                yield int(process.pid)
+        except psutil.Error:
+            continue

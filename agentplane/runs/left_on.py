@@ -28,6 +28,7 @@ class LeftOn:
         self._keyboards = 0
         self._other_keys = False
         self._rest = b""
+        self._draws = False
 
     def add(self, data: bytes) -> None:
         """Is told all output."""
@@ -35,6 +36,7 @@ class LeftOn:
             data, self._rest = self._rest + data, b""
         if b"\x1b" not in data:
             return
+        self._draws = True
         for private, switch, mark, value, end, reset, soft in _MODE.findall(data):
             if private:
                 self._switch({int(number) for number in private.split(b";") if number}, on=switch == b"h")
@@ -48,13 +50,15 @@ class LeftOn:
         self._rest = begun.group() if begun else b""
 
     def undone(self) -> bytes:
-        """What to tell the terminal, so that it is as it was."""
+        """What to tell the terminal, so that it is as it was, and what was drawn below the cursor is gone."""
+        if not self._draws:
+            return b""
         told = [b"\x1b[?%dl" % mode for mode in sorted(self._on - set(_SCREENS))]
         told += [b"\x1b[?%dl" % mode for mode in sorted(self._on & set(_SCREENS))]
         told += [b"\x1b[?%dh" % mode for mode in sorted(self._off)]
         told += [b"\x1b[<%du" % self._keyboards] if self._keyboards else []
         told += [b"\x1b[>4m"] if self._other_keys else []
-        return b"".join([*told, b"\x1b[0m"])
+        return b"".join([*told, b"\x1b[0m\r\x1b[J"])
 
     def _switch(self, modes: set[int], *, on: bool) -> None:
         self._on = self._on | (modes & _WATCHED) if on else self._on - modes

@@ -146,6 +146,23 @@ def around(root: str, pid: int) -> str | None:
     return None
 
 
+def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | None") -> bool:
+    """Notes in a run that `agentplane run` opened which session its command is. False where the session is another
+    one's: of another tool, or of a tool that this one started.
+    """
+    marker = named(root, run_id)
+    if marker is None or marker["asked"].get("tool") != session.tool:
+        return False
+    told = marker.get("session")
+    known = told.get("pid") if isinstance(told, dict) else None
+    if isinstance(known, int) and known in processes.ancestors(session.pid):
+        return False
+    fields = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
+    found = {key: value for key, value in fields.items() if value}
+    change(root, run_id, session=found | {"pid": session.pid})
+    return True
+
+
 def begin(root: str, session: Session, given: "dict[str, str] | None", task: str | None) -> str:
     """Opens a run for a session. Returns its id."""
     now = time.time()

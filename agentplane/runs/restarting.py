@@ -19,13 +19,14 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.left_on import LeftOn
+from agentplane.runs.noted import BELL
 from agentplane.runs.typed import Typed
 from agentplane.text import files
 
 
 QUIET = 2.0
 """Seconds without output and keys after which a command counts as idle."""
-BELL, REQUEST, REPLY = "bell", "restart.json", "restart-reply.json"
+REQUEST, REPLY = "restart.json", "restart-reply.json"
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -105,9 +106,7 @@ def ring(work: str) -> bool:
 class Watch:
     """Sees what passes between a command and its terminal, and says when it is to be ended for another."""
 
-    def __init__(
-        self, work: Path, decide: Callable[[Request], Decision], *, quiet: float = QUIET
-    ) -> None:
+    def __init__(self, work: Path, decide: Callable[[Request], Decision], *, quiet: float = QUIET) -> None:
         self.typed = Typed()
         self.left_on = LeftOn()
         self.again: Again | None = None

@@ -15,7 +15,9 @@ _PLAIN = {b"\x1b[13u": _ENTER, b"\x1b[13;1u": _ENTER, b"\x1b[99;5u": _BREAK, b"\
 """How a terminal that tells keys apart says these."""
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _MOUSE = b"\x1b[M"
-_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)|[^\[OP\]^_X\x1b])")
+_SEQUENCE = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)|[^\[OP\]^_X\x1b])"
+)
 _BEGUN = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|O|[\]P^_X][^\x07\x1b]*\x1b?)?\Z")
 _NO_KEY = re.compile(
     rb"\x1b(?:\[(?:[IO]|\d+;\d+R|[?>=][\d;]*[a-zA-Z]|\?[\d;]*\$y|\d+(?:;\d+)*[ntx]|<[\d;]+[Mm]|M|[\d;]*:3[u~A-Z])"
@@ -58,7 +60,9 @@ class Typed:
                 place += 1
             elif found := _SEQUENCE.match(data, place):
                 self._sequence(found.group(), now)
-                place = found.end() + (3 if found.group() == _MOUSE else 0)  # three bytes that may be anything
+                place = found.end() + (
+                    3 if found.group() == _MOUSE else 0
+                )  # three bytes that may be anything
             elif _BEGUN.match(data, place) and len(data) - place < _LONGEST:
                 self._rest = data[place:]
                 return

@@ -290,7 +290,11 @@ def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> Non
     assert UNLIKE[0] in claude.starts().context
     claude.works(edits=2)
     claude.calls("session-end")
-    assert open_runs(kept) == [outer]
+    (run,) = open_runs(kept)
+    assert run.session
+    assert run.session.given
+    assert (run.session.id, run.session.given.revision) == (claude.id, kept.status().revision)
+    assert msgspec.structs.replace(run, session=None) == outer
     root = str(kept.layout.root)
     assert noted.count(root, outer.run_id) == 2
     assert [receipt["kind"] for receipt in noted.receipts(root, outer.run_id)] == ["pack"]

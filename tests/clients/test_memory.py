@@ -31,6 +31,8 @@ def test_what_was_approved_reaches_the_model_and_nothing_else_does(
     assert "Invoices are kept for ten years." in model.text()
     assert WAITING not in model.text()
     assert BY_HAND not in model.text()
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_second_session_after_an_approval_has_the_new_revision(
     client: MakeClient, plane: Plane, model: Model, name: str
