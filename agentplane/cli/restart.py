@@ -66,16 +66,17 @@ def _list(plane: Plane, found: list[Session]) -> None:
     if not found:
         out.note("no session of a coding tool runs here.")
         return
-    out.note(f"memory {plane.status().revision}")
     for one in found:
-        given = one.revision or "unknown"
         cells = [
-            (f"{_MARKS[one.state]} {_TITLES[one.tool]}", 22),
-            (f"pid {one.pid}", 11),
+            (f"{_MARKS[one.state]} {_TITLES[one.tool]}", 24),
+            (f"pid {one.pid}", 12),
             (out.age(one.since), 12),
-            (f"memory {given}", 16),
         ]
-        out.line(out.row(cells, what_helps(one)))
+        given = f"memory {one.revision}" if one.revision else "memory unknown"
+        out.line(out.row(cells, f"{given}, {one.state}" if one.revision else given))
+        if one.state != "current":
+            out.line(f"  {what_helps(one)}")
+    out.note(f"memory is at {plane.status().revision}")
 
 
 def what_helps(one: Session) -> str:

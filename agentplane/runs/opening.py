@@ -148,14 +148,14 @@ def around(root: str, pid: int) -> str | None:
 
 def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | None") -> bool:
     """Notes in a run that `agentplane run` opened which session its command is. False where the session is another
-    one's: of another tool, or of a tool that this one started.
+    one's: of another tool, of a tool that this one started, or of a server that outlives the run.
     """
     marker = named(root, run_id)
     if marker is None or marker["asked"].get("tool") != session.tool:
         return False
-    told = marker.get("session")
+    told, above = marker.get("session"), set(processes.ancestors(session.pid))
     known = told.get("pid") if isinstance(told, dict) else None
-    if isinstance(known, int) and known in processes.ancestors(session.pid):
+    if marker["pid"] not in above or known in above:
         return False
     fields = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
     found = {key: value for key, value in fields.items() if value}

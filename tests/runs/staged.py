@@ -20,7 +20,7 @@ from tests.e2e.terminal import Seen, typed
 from tests.runs.screen import Screen, until
 
 
-_TOOL = '''#!{python} -IS
+_TOOL = """#!{python} -IS
 import datetime, json, os, re, signal, sys, time, uuid
 args = sys.argv[1:]
 resumed = args[1] if args[:1] == ["resume"] else None
@@ -51,7 +51,7 @@ while True:
     if word == "full":
         print("\\x1b[?1049h\\x1b[?2004h\\x1b[?1002h\\x1b[>1u\\x1b[?25l", end="")
     print("did", line.strip(), flush=True)
-'''
+"""
 
 
 class Stage:
@@ -86,7 +86,7 @@ class Stage:
         return self.revision
 
     def start(self, *words: str, under: bool = True, **more: Any) -> Screen:
-        wrap = [sys.executable, "-m", "agentplane", "run", "--"] if under else []
+        wrap = [sys.executable, "-m", "agentplane", "run", "--task", "T", "--"] if under else []
         made = Screen([*wrap, "codex", *words], cwd=self.project, env=self.env, **more)
         self._screens.append(made)
         return made

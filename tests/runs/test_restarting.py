@@ -41,7 +41,7 @@ def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
     assert (first["revision"], second["revision"]) == (old, new)
     context = json.loads((stage.plane.layout.runs / first["run_id"] / "context.json").read_bytes())
     assert context["ended"] == f"Restarted with memory {new}; ended by signal 15"
-    assert (second["tool"], second["task"]) == ("codex", first["task"])
+    assert (second["tool"], second["task"]) == (first["tool"], first["task"]) == ("codex", "T")
 
 
 def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
@@ -86,7 +86,11 @@ def test_what_is_typed_while_it_ends_reaches_the_session_that_goes_on(stage: Sta
     (run,) = stage.open()
     until(lambda: restarting.can_be_asked(stage.plane.layout, run.run_id))
     restarting.ask(stage.plane.layout, run.run_id, restarting.Request("now", "Ada"))
-    until(lambda: restarting.reply(stage.plane.layout, run.run_id) == restarting.Reply("restarts", "asked by Ada"))
+    until(
+        lambda: (
+            restarting.reply(stage.plane.layout, run.run_id) == restarting.Reply("restarts", "asked by Ada")
+        )
+    )
     screen.type("typed early\r")
     screen.expect("resumed")
     screen.expect("did typed early")
@@ -149,7 +153,11 @@ def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> Non
     stage.approve(UNLIKE[1])
     (run,) = stage.open()
     restarting.ask(stage.plane.layout, run.run_id, restarting.Request("now", "Ada"))
-    until(lambda: restarting.reply(stage.plane.layout, run.run_id) == restarting.Reply("restarts", "asked by Ada"))
+    until(
+        lambda: (
+            restarting.reply(stage.plane.layout, run.run_id) == restarting.Reply("restarts", "asked by Ada")
+        )
+    )
     screen.process.send_signal(signal.SIGTERM)
     assert screen.ended() == 137
     assert b"resumed" not in screen.seen
