@@ -7,7 +7,7 @@ Only what is on is undone. Leaving an alternate screen that nobody entered would
 import re
 
 
-_MODE = re.compile(rb"\x1b(?:\[\?([\d;]+)([hl])|\[([><=])([\d;]*)([um])|(c)|\[!(p))")
+_MODE = re.compile(rb"\x1b(?:\[\?([\d;]{1,60})([hl])|\[([><=])([\d;]{0,60})([um])|(c)|\[!(p))")
 _BEGUN = re.compile(rb"\x1b(?:\[[?><=!]?[\d;]*)?\Z")
 _WATCHED = {
     47, 1047, 1049,  # the alternate screen
@@ -69,7 +69,7 @@ class LeftOn:
         if mark == b">":
             self._keyboards += 1
         elif mark == b"<":
-            self._keyboards = max(0, self._keyboards - int(value or b"1"))
+            self._keyboards = max(0, self._keyboards - int(value.partition(b";")[0] or b"1"))
 
     def _reset(self, *, whole: bool) -> None:
         self._off, self._other_keys = set(), False

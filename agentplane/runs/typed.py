@@ -38,6 +38,8 @@ class Typed:
         self._count = 0
         self._unsure = False
         self._pasting = False
+        self._mouse = 0
+        """Bytes that follow of where the mouse is; they may be anything."""
         self._before = 0
         self._rest = b""
         self._at = 0.0
@@ -55,7 +57,10 @@ class Typed:
         data, self._rest, self._at = self._rest + keys, b"", now
         place = 0
         while place < len(data):
-            if data[place] != _ESCAPE:
+            if self._mouse:
+                self._mouse -= 1
+                place += 1
+            elif data[place] != _ESCAPE:
                 self._letter(data[place], now)
                 place += 1
             elif found := _SEQUENCE.match(data, place):
@@ -71,6 +76,8 @@ class Typed:
                 place += 1
 
     def _sequence(self, found: bytes, now: float) -> None:
+        if found == _MOUSE:
+            self._mouse = 3
         if found in (_PASTE, _PASTED):
             self._pasting = found == _PASTE
         if found in _PLAIN:

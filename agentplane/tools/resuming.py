@@ -8,12 +8,19 @@ from agentplane.tools.table import Tool
 
 
 def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | None:
-    """What to start where this was started; with no id, a session anew. None where the tool has no command for it."""
+    """What to start in the place of this; with no id, a session anew. None where the tool has no command for it."""
     if not tool.resume:
         return None
     start = _start(tool, words)
+    program = tool.resume[:1] if start is None else words[: start + 1]
     again = [word.replace("{id}", id_) for word in tool.resume[1:]] if id_ else []
-    return [*words[:start], words[start] if words else tool.resume[0], *again, *kept(tool, words)]
+    return [*program, *again, *kept(tool, words)]
+
+
+def by_hand(tool: Tool, words: Sequence[str], id_: str) -> list[str] | None:
+    """What a person types, who knows the tool by its own command and not by what the system makes of it."""
+    made = command(tool, words, id_)
+    return made and [tool.resume[0], *made[(_start(tool, words) or 0) + 1 :]]
 
 
 def kept(tool: Tool, words: Sequence[str]) -> list[str]:
@@ -30,17 +37,19 @@ def dropped(tool: Tool, words: Sequence[str]) -> list[str]:
     ]
 
 
-def _start(tool: Tool, words: Sequence[str]) -> int:
+def _start(tool: Tool, words: Sequence[str]) -> int | None:
     """Where the program stands: behind what starts it, as `npx` or `env`."""
     names = (tool.name, *tool.programs)
-    places = (place for place, word in enumerate(words) if PurePath(word).name.removesuffix(".js") in names)
-    return next(places, 0)
+    return next(
+        (place for place, word in enumerate(words) if PurePath(word).name.removesuffix(".js") in names), None
+    )
 
 
 def _pieces(tool: Tool, words: Sequence[str]) -> list[tuple[list[str], bool]]:
     """The words behind the program, an option with its values, and whether it stays."""
     kinds = {name.rstrip("*").rstrip("="): name for name in tool.keeps}
-    rest = list(words[_start(tool, words) + 1 :])
+    start = _start(tool, words)
+    rest = [] if start is None else list(words[start + 1 :])
     found = []
     while rest:
         word = rest.pop(0)

@@ -18,7 +18,7 @@ from agentplane.plane.layout import Layout
 from agentplane.runs import restarting, session
 from agentplane.runs.session import OpenRun
 from agentplane.text import chain
-from agentplane.tools import session_files, sync
+from agentplane.tools import resuming, session_files, sync
 from agentplane.tools.table import TOOLS, Tool
 
 
@@ -226,10 +226,9 @@ def _given(layout: Layout, times: Sequence[float]) -> list[tuple[float, str]]:
 
 
 def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revision: str) -> Session:
-    from agentplane.tools import resuming
-
     run_id = one.run.run_id if one.run else None
     wrapped = bool(one.run and one.run.asked.command)
+    again = resuming.command if wrapped else resuming.by_hand
     return Session(
         tool=one.tool.name,
         pid=one.pid,
@@ -243,5 +242,5 @@ def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revi
         scripted=is_scripted(one.tool, one.words),
         reloads=one.tool.reloads,
         id=id_,
-        resume=resuming.command(one.tool, one.words, id_) if id_ else None,
+        resume=again(one.tool, one.words, id_) if id_ else None,
     )

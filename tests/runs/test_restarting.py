@@ -165,7 +165,7 @@ def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> Non
 
 
 def test_without_the_id_of_its_session_it_goes_on_as_it_is(stage: Stage) -> None:
-    screen, id_ = stage.began()
+    screen, _ = stage.began()
     for file in stage.home.rglob("rollout-*"):
         file.unlink()
     stage.approve(UNLIKE[1])
