@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CALLS, PROMPT, ASKED, TURN = "calls.jsonl", "prompt", "asked", "turn"
-BELL = "bell"
+BELL, HAPPENED = "bell", b"."
 """A FIFO, where a process runs the command that can be asked to start it anew."""
 _MOST_CALLS = 400_000
 _MOST_PROMPT = 20_000
@@ -150,13 +150,13 @@ def _append(root: str, run_id: str, name: str, line: bytes) -> None:
 
 
 def _ring(root: str, run_id: str) -> None:
-    """What `restarting.ring` does, which takes longer to load."""
+    """Tells that something happened. `restarting.ring`, which asks for something, takes longer to load."""
     try:
         fd = os.open(_path(root, run_id, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return
     try:
-        os.write(fd, b"!")
+        os.write(fd, HAPPENED)
     except OSError:
         pass
     finally:

@@ -19,7 +19,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.left_on import LeftOn
-from agentplane.runs.noted import BELL
+from agentplane.runs.noted import BELL, HAPPENED
 from agentplane.runs.typed import Typed
 from agentplane.text import files
 
@@ -145,9 +145,12 @@ class Watch:
         self.typed.add(keys)
 
     def rung(self) -> None:
+        rang = b""
         with suppress(BlockingIOError):
-            os.read(self.fd, 4096)
+            rang = os.read(self.fd, 4096)
         self._decided = False
+        if HAPPENED in rang:  # a hook, whose tool goes on when it has its answer
+            self._printed = time.monotonic()
         try:
             data = files.read_if(self._work / REQUEST)
             self._request = msgspec.json.decode(data, type=Request) if data else None

@@ -11,6 +11,8 @@ import time
 
 _ESCAPE = 0x1B
 _ENTER, _BREAK, _CLEAR, _RUBOUT = 0x0D, 0x03, 0x15, (0x08, 0x7F)
+_WRITES_NOTHING = (0x04, 0x0C, 0x1A)
+"""The end of input, drawing anew, and suspending."""
 _PLAIN = {b"\x1b[13u": _ENTER, b"\x1b[13;1u": _ENTER, b"\x1b[99;5u": _BREAK, b"\x1b[117;5u": _CLEAR}
 """How a terminal that tells keys apart says these."""
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
@@ -98,6 +100,6 @@ class Typed:
         elif letter in _RUBOUT:
             self._count = max(0, self._count - 1)
         elif letter < 0x20:
-            self._unsure = True
+            self._unsure = self._unsure or letter not in _WRITES_NOTHING
         elif letter & 0xC0 != 0x80:  # else a further byte of one letter
             self._count += 1

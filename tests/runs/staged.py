@@ -21,7 +21,7 @@ from tests.runs.screen import Screen, until
 
 
 _TOOL = """#!{python} -IS
-import datetime, json, os, re, signal, sys, time, uuid
+import datetime, json, os, re, signal, subprocess, sys, time, uuid
 args = sys.argv[1:]
 resumed = args[1] if args[:1] == ["resume"] else None
 id_ = resumed or str(uuid.uuid4())
@@ -31,6 +31,12 @@ if not resumed:
     meta = {{"id": id_, "cwd": os.getcwd(), "timestamp": datetime.datetime.now(datetime.timezone.utc).isoformat()}}
     with open(os.path.join(home, "rollout-" + id_ + ".jsonl"), "w") as file:
         file.write(json.dumps({{"type": "session_meta", "payload": meta}}) + "\\n")
+def hook(event, **said):
+    if "HOOKED" in os.environ:
+        told = {{"session_id": id_, "cwd": os.getcwd(), "transcript_path": os.environ["HOOKED"], **said}}
+        command = [sys.executable, "-m", "agentplane", "hook", event, "--tool", "codex"]
+        subprocess.run(command, input=json.dumps(told).encode(), stdout=subprocess.DEVNULL)
+hook("session-start", source="resume" if resumed else "startup")
 held = re.search(r"revision=(\\w+)", open("AGENTS.md").read())
 print("resumed" if resumed else "began", id_, "memory", held and held[1], "args", *args, flush=True)
 while True:
@@ -39,6 +45,7 @@ while True:
     if not line:
         sys.exit(0)
     word, _, rest = line.strip().partition(" ")
+    hook("prompt", prompt=line)
     if word == "exit":
         sys.exit(int(rest))
     if word == "work":
@@ -50,6 +57,10 @@ while True:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if word == "full":
         print("\\x1b[?1049h\\x1b[?2004h\\x1b[?1002h\\x1b[>1u\\x1b[?25l", end="")
+    if word == "wait":
+        time.sleep(float(rest))
+    if word != "interrupted":
+        hook("stop")
     print("did", line.strip(), flush=True)
 """
 
@@ -85,15 +96,27 @@ class Stage:
         self.plane.approve([self.plane.propose(decision(statement))])
         return self.revision
 
-    def start(self, *words: str, under: bool = True, **more: Any) -> Screen:
-        wrap = [sys.executable, "-m", "agentplane", "run", "--task", "T", "--"] if under else []
-        made = Screen([*wrap, "codex", *words], cwd=self.project, env=self.env, **more)
+    def start(self, *words: str, env: dict[str, str] | None = None, **more: Any) -> Screen:
+        wrap = [sys.executable, "-m", "agentplane", "run", "--task", "T", "--"]
+        made = Screen([*wrap, "codex", *words], cwd=self.project, env={**self.env, **(env or {})}, **more)
         self._screens.append(made)
         return made
 
-    def began(self, *words: str) -> tuple[Screen, str]:
-        """The tool once it waits for its first line, and its session's id."""
-        screen = self.start(*words)
+    def shell(self) -> Screen:
+        """A shell in a terminal."""
+        path = f"{Path(sys.executable).parent}:{self.env['PATH']}"
+        made = Screen(
+            ["bash", "--norc", "--noprofile", "-i"], cwd=self.project, env={**self.env, "PATH": path}
+        )
+        self._screens.append(made)
+        made.expect(r"\$ ")
+        return made
+
+    def began(self, *words: str, hooked: Path | None = None) -> tuple[Screen, str]:
+        """The tool once it waits for its first line, and its session's id. `hooked`: it calls our hooks, and this is
+        where it says that it writes down what was said.
+        """
+        screen = self.start(*words, env={"HOOKED": str(hooked)} if hooked else {})
         found = screen.expect(r"began (\S+) memory (\w+)")
         assert found[2].decode() == self.revision
         screen.expect("ask> ")

@@ -3,23 +3,12 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
-
-from agentplane.api import Plane
+from agentplane.plane import settings
 from agentplane.runs import restarting
 from tests.conftest import UNLIKE
 from tests.runs.screen import alive, until
 from tests.runs.staged import Stage
-
-
-@pytest.fixture
-def stage(plane: Plane, tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(plane, tmp_path)
-    yield made
-    made.close()
 
 
 def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
@@ -186,3 +175,116 @@ def test_a_command_in_a_pipe_cannot_be_asked(stage: Stage) -> None:
     assert (told["wrapped"], told["outcome"]) == (True, None)
     assert alive(screen.process.pid)
     os.close(read)
+
+
+def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stage: Stage) -> None:
+    stage.plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
+    said = stage.project / "said.jsonl"
+    said.write_text("{}")
+    screen, id_ = stage.began(hooked=said)
+    screen.type("wait 6\r")
+    until((stage.plane.layout.runs / stage.open()[0].run_id / "work/turn").exists)
+    new = stage.approve(UNLIKE[1])
+    assert [one.tool for one in stage.plane.restarting] == ["codex"]
+    (run,) = stage.open()
+    wanted = restarting.Reply("waits", "it is at work on what it was asked")
+    until(lambda: restarting.reply(stage.plane.layout, run.run_id) == wanted)
+    screen.expect("did wait 6")
+    screen.expect(f"agentplane: restarting codex with memory {new}")
+    screen.expect(f"resumed {id_} memory {new}")
+    until(lambda: (run := stage.open()[0]).session and run.session.given)
+    (run,) = stage.open()
+    assert run.session
+    assert run.session.given
+    assert (run.session.id, run.session.given.revision) == (id_, new)
+
+
+def test_not_by_itself_where_no_hook_tells_that_it_is_idle(stage: Stage) -> None:
+    stage.plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
+    stage.began()
+    stage.approve(UNLIKE[1])
+    (run,) = stage.open()
+    until(lambda: (found := restarting.reply(stage.plane.layout, run.run_id)) and found.state == "refused")
+    assert not (stage.plane.layout.runs / run.run_id / "work" / restarting.REQUEST).exists()
+
+
+def test_not_at_all_where_nobody_said_so(stage: Stage) -> None:
+    assert settings.DEFAULTS.tools.restart == "ask"
+    stage.began()
+    stage.approve(UNLIKE[1])
+    assert stage.plane.restarting == ()
+    (run,) = stage.open()
+    assert not (stage.plane.layout.runs / run.run_id / "work" / restarting.REQUEST).exists()
+
+
+def test_a_session_in_which_nothing_was_said_begins_anew(stage: Stage) -> None:
+    """Its tool keeps no file of it, and could not take it up again."""
+    screen, id_ = stage.began("--model", "m1", "a prompt", hooked=stage.project / "not-there.jsonl")
+    new = stage.approve(UNLIKE[1])
+    (told,) = stage.restart("--all")["sessions"]
+    assert told["outcome"]["state"] == "restarted"
+    found = screen.expect(r"began (\S+) memory (\w+) args ([^\r]*)\r")
+    assert (found[2].decode(), found[3].decode()) == (new, "--model m1")
+    assert found[1].decode() != id_
+
+
+def test_a_turn_that_was_broken_off_keeps_it_from_being_restarted(stage: Stage) -> None:
+    """A tool whose turn a person broke off calls no hook for that. The next turn that ends does."""
+    said = stage.project / "said.jsonl"
+    said.write_text("{}")
+    screen, _ = stage.began(hooked=said)
+    screen.type("interrupted\r")
+    screen.expect("did interrupted")
+    stage.approve(UNLIKE[1])
+    (told,) = stage.restart("--all")["sessions"]
+    assert told["outcome"]["why"] == "it is at work on what it was asked"
+    screen.type("hello\r")
+    screen.expect("did hello")
+    screen.expect("resumed")
+
+
+def test_what_lies_in_the_way_of_the_bell_keeps_it_from_being_asked_and_nothing_else(stage: Stage) -> None:
+    screen, _ = stage.began()
+    (run,) = stage.open()
+    work = stage.plane.layout.runs / run.run_id / "work"
+    (work / "bell").unlink()
+    (work / "bell").write_text("kept")
+    stage.approve(UNLIKE[1])
+    assert not restarting.can_be_asked(stage.plane.layout, run.run_id)
+    assert not restarting.ring(str(work))
+    assert (work / "bell").read_text() == "kept"
+    (work / "restart.json").write_bytes(b"\xff" * 1000)
+    screen.type("exit 0\r")
+    assert screen.ended() == 0
+    assert len(stage.sealed(1)) == 1
+
+
+def test_a_request_that_cannot_be_read_is_none(stage: Stage) -> None:
+    screen, _ = stage.began()
+    stage.approve(UNLIKE[1])
+    (run,) = stage.open()
+    work = stage.plane.layout.runs / run.run_id / "work"
+    for bad in (b"", b"\xff", b"[]", b'{"at": 1}'):
+        (work / "restart.json").write_bytes(bad)
+        assert restarting.ring(str(work))
+    screen.type("hello\r")
+    screen.expect("did hello")
+    (told,) = stage.restart("--all")["sessions"]
+    assert told["outcome"]["state"] == "restarted"
+
+
+def test_a_session_in_the_back_waits_until_it_is_in_front(stage: Stage) -> None:
+    screen = stage.shell()
+    screen.type("agentplane run -- codex\r")
+    screen.expect("ask> ")
+    screen.type("\x1a")
+    screen.expect("Stopped")
+    new = stage.approve(UNLIKE[1])
+    (told,) = stage.restart("--all")["sessions"]
+    assert told["outcome"]["why"] == "it has not answered yet"
+    screen.type("fg\r")
+    screen.expect(f"resumed .* memory {new}")
+    screen.type("exit 4\r")
+    screen.expect(r"\$ ")
+    screen.type("echo code $?\r")
+    screen.expect("code 4")

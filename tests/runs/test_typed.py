@@ -50,6 +50,7 @@ def test_a_line_is_begun(keys: bytes) -> None:
         b"\x1b[A\r",
         b"\x1b[200~pasted\x1b[201~\r",
         b"sent\x1b[13u",
+        b"\x1a\x0c",
         b"o\r\x1b[111;1:3u",
     ],
 )
