@@ -78,18 +78,19 @@ def folder(pid: int) -> str:
         return ""
 
 
-def of_this_user() -> "Iterator[int]":
-    """The processes of whoever runs this one."""
+def commands() -> "Iterator[tuple[int, list[str]]]":
+    """The processes of whoever runs this one, each with its command line."""
     if _boot_time() is None:
-        yield from _of_this_user_elsewhere()
+        yield from _commands_elsewhere()
         return
     me = os.getuid()
     for name_ in os.listdir("/proc"):
         try:
-            if name_.isdigit() and os.stat(f"/proc/{name_}").st_uid == me:
-                yield int(name_)
+            mine = name_.isdigit() and os.stat(f"/proc/{name_}").st_uid == me
         except OSError:  # it has ended meanwhile
             continue
+        if mine and (line := _read(f"/proc/{name_}/cmdline")):
+            yield int(name_), os.fsdecode(line).split("\0")[:-1]
 
 
 def _read(path: str) -> bytes | None:
@@ -145,13 +146,13 @@ def _folder_elsewhere(pid: int) -> str:
         return ""
 
 
-def _of_this_user_elsewhere() -> "Iterator[int]":
+def _commands_elsewhere() -> "Iterator[tuple[int, list[str]]]":
     import psutil
 
     me = os.getuid()
     for process in psutil.process_iter():
         try:
-            if process.uids().real == me:
-                yield int(process.pid)
+            if process.uids().real == me and (line := process.cmdline()):
+                yield int(process.pid), list(line)
         except psutil.Error:
             continue

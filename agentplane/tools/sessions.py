@@ -30,6 +30,12 @@ _PACKAGE = re.compile(r"node_modules/(?:@[^/]+/)?([^/]+)/")
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{5,199}\Z")
 
 
+_STARTERS = {
+    name: tool for tool in TOOLS for name in (*tool.programs, *([tool.name] if "-" in tool.name else []))
+}
+"""The tools by what starts them: a command, or a package of node's that is called as they are."""
+
+
 class Session(msgspec.Struct, frozen=True):
     tool: str
     """As the table has it."""
@@ -145,9 +151,8 @@ def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
     project = str(layout.project)
     starters = {(above, tool.name) for pid, tool in known.items() for above in processes.ancestors(pid)}
     found: dict[int, _Seen] = {}
-    for pid in processes.of_this_user():
-        words = processes.words(pid)
-        place = program_place(words) if words and pid not in known else None
+    for pid, words in processes.commands():
+        place = program_place(words) if pid not in known else None
         if place is None or is_scripted(place[0], words) or (pid, place[0].name) in starters:
             continue
         folder = processes.folder(pid)
@@ -173,13 +178,7 @@ def _script_place(words: Sequence[str]) -> int | None:
 
 def _started_by(word: str) -> Tool | None:
     names = [_SUFFIX.sub("", PurePath(word).name), *_PACKAGE.findall(word)]
-    return next(
-        (tool for name in names for tool in TOOLS if name in (*tool.programs, *_packages(tool))), None
-    )
-
-
-def _packages(tool: Tool) -> tuple[str, ...]:
-    return (tool.name,) if "-" in tool.name else ()
+    return next((_STARTERS[name] for name in names if name in _STARTERS), None)
 
 
 def _id(one: _Seen, seen: Sequence[_Seen], variables: Mapping[str, str], *, closely: bool) -> str | None:
