@@ -572,7 +572,8 @@ class Plane:
         with suppress(AgentplaneError, OSError):
             revision = memory.snapshot.ledger.revision()
             found = sessions.here(self.layout, revision, os.environ, closely=False)
-            return tuple(restart.ask(self.store, sessions.old(found), self.origin.actor, auto=True))
+            wanted = [one for one in sessions.old(found) if one.hooked]
+            return tuple(restart.ask(self.store, wanted, self.origin.actor, auto=True))
         return ()
 
     def _settled(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:

@@ -51,12 +51,15 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
         out.note(
             f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
         )
-    if with_old := _with_old_memory(plane):
-        named = ", ".join(f"{one.tool} (pid {one.pid})" for one in with_old)
-        asked = {one.pid for one in plane.restarting}
-        left = [one for one in with_old if one.pid not in asked]
-        todo = "restarts when it is idle" if not left else "`agentplane restart`"
-        out.note(f"old memory in {named}: {todo}")
+    asked = {one.pid for one in plane.restarting}
+    with_old = _with_old_memory(plane)
+    for todo, named in (
+        ("restarts when it is idle", [one for one in with_old if one.pid in asked]),
+        ("`agentplane restart`", [one for one in with_old if one.pid not in asked]),
+    ):
+        if named:
+            names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
+            out.note(f"old memory in {names}: {todo}")
 
 
 def session_row(one: Session) -> dict[str, Any]:

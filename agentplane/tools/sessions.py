@@ -51,6 +51,8 @@ class Session(msgspec.Struct, frozen=True):
     """Whether it runs under `agentplane run`."""
     asked: bool = False
     """Whether that can be asked to restart it."""
+    hooked: bool = False
+    """Whether its hooks tell when it is at work."""
     scripted: bool = False
     """It works for a script, and ends by itself."""
     reloads: bool = False
@@ -238,6 +240,7 @@ def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revi
         run_id=run_id,
         wrapped=wrapped,
         asked=bool(wrapped and run_id and restarting.can_be_asked(layout, run_id)),
+        hooked=bool(one.run and one.run.session),
         scripted=is_scripted(one.tool, one.words),
         reloads=one.tool.reloads,
         id=id_,

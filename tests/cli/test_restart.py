@@ -151,3 +151,20 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         assert "restarts when it is idle; now somebody may be writing a line" in done.screen
     finally:
         stage.close()
+
+
+def test_where_the_settings_restart_it_an_op_says_that(plane: Plane, tmp_path: Path) -> None:
+    plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
+    stage = Stage(plane, tmp_path)
+    try:
+        said = tmp_path / "said.jsonl"
+        said.write_text("{}")
+        hooked, _ = stage.began(hooked=said)
+        other, _ = stage.began()
+        id_ = plane.propose(decision(UNLIKE[1]))
+        done = stage.person("approve", id_).screen
+        assert f"old memory in codex (pid {hooked.process.pid}): restarts when it is idle\n" in done
+        assert f"old memory in codex (pid {other.process.pid}): `agentplane restart`\n" in done
+        hooked.expect("resumed")
+    finally:
+        stage.close()
