@@ -250,7 +250,7 @@ def test_a_session_that_is_resumed_by_another_process_has_a_run_of_its_own(
     claude.killed()
     again = tool()
     again.starts("resume")
-    until(lambda: sealed(kept))
+    until(lambda: sealed(kept) and len(open_runs(kept)) == 1)
     (now,) = open_runs(kept)
     assert now.run_id != run.run_id
     assert now.pid == again.process.pid

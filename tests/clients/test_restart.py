@@ -1,6 +1,7 @@
 """The real coding tools in a terminal: a session goes on with the memory that was approved meanwhile."""
 
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -11,11 +12,11 @@ import pytest
 
 from agentplane.api import Plane
 from tests.clients.client import Client
-from tests.clients.conftest import MakeClient, wire
+from tests.clients.conftest import MakeClient
 from tests.clients.model import Model
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.e2e.terminal import Seen, typed
-from tests.runs.screen import PATIENCE, Screen, until
+from tests.runs.screen import Screen, until
 
 
 ANSWERS = {
@@ -26,7 +27,11 @@ ANSWERS = {
     b"\x1b]11;?": "\x1b]11;rgb:0000/0000/0000\x1b\\",
 }
 """What a terminal says when it is asked where the cursor is, and what it is."""
-WORDS = {"codex": ["codex", "--no-daemon"], "claude-code": ["claude", "--model", "sonnet"]}
+WORDS = {
+    "codex": ["codex", "--no-daemon", "--dangerously-bypass-hook-trust"],
+    "claude-code": ["claude", "--model", "sonnet"],
+    "gemini-cli": ["gemini"],
+}
 
 
 @contextmanager
@@ -56,6 +61,7 @@ def trust(tool: Client) -> None:
     if tool.name == "codex":
         settings = tool.home / ".codex" / "config.toml"
         settings.write_text(f'{settings.read_text()}\n[projects."{tool.project}"]\ntrust_level = "trusted"\n')
+    if tool.name != "claude-code":
         return
     known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     told = {
@@ -70,15 +76,20 @@ def trust(tool: Client) -> None:
 def asks(screen: Screen, model: Model, prompt: str) -> str:
     """Types a prompt. Returns what the model was asked then."""
     model.asked.clear()
-    end = time.monotonic() + PATIENCE
-    screen.type(prompt)
-    until(lambda: quiet(screen))
-    screen.type("\r")
-    while not (model.turns and prompt in model.text()):
-        assert time.monotonic() < end, bytes(screen.seen[-3000:])
-        time.sleep(0.05)
+    until(lambda: _sent(screen, model, prompt), f"the model is asked {prompt!r}")
     until(lambda: quiet(screen))
     return model.text()
+
+
+def _sent(screen: Screen, model: Model, prompt: str, patience: float = 8.0) -> bool:
+    """A tool that still starts loses keys; then they are typed again, as a person would."""
+    screen.type("\x15" + prompt)
+    until(lambda: quiet(screen))
+    screen.type("\r")
+    end = time.monotonic() + patience
+    while time.monotonic() < end and prompt not in model.text():
+        time.sleep(0.05)
+    return prompt in model.text()
 
 
 def quiet(screen: Screen, seconds: float = 1.0) -> bool:
@@ -95,8 +106,8 @@ def test_a_session_goes_on_with_the_memory_that_was_approved_meanwhile(
     tool = client(name)
     trust(tool)
     plane.approve([plane.propose(decision(UNLIKE[0]))])
-    wire(tool)
     env = {**tool.environment(), "PYTHONPATH": str(ROOT)}
+    subprocess.run(["agentplane", "tools", "add", name], cwd=tool.project, env=env, check=True)
     wrapped = [sys.executable, "-m", "agentplane", "run", "--", *WORDS[name]]
     screen = Screen(wrapped, cwd=tool.project, env=env, size=(40, 120))
     try:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 
+from agentplane.health import collect
 from agentplane.plane import settings
 from agentplane.runs import restarting
 from tests.conftest import UNLIKE
@@ -151,6 +152,25 @@ def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> Non
     assert screen.ended() == 137
     assert b"resumed" not in screen.seen
     assert len(stage.sealed(1)) == 1
+
+
+def test_a_wrapper_that_is_killed_in_the_middle_leaves_a_run_that_can_be_sealed(stage: Stage) -> None:
+    screen, _ = stage.began()
+    screen.type("ignore\r")
+    screen.expect("did ignore")
+    stage.approve(UNLIKE[1])
+    (run,) = stage.open()
+    restarting.ask(stage.plane.layout, run.run_id, restarting.Request("now", "Ada"))
+    until(
+        lambda: (
+            restarting.reply(stage.plane.layout, run.run_id) == restarting.Reply("restarts", "asked by Ada")
+        )
+    )
+    os.kill(screen.process.pid, signal.SIGKILL)
+    screen.process.wait()
+    assert stage.plane.seal_left() == [run.run_id]
+    assert not (stage.plane.layout.runs / run.run_id / "work").exists()
+    assert collect(stage.plane.store) == []
 
 
 def test_without_the_id_of_its_session_it_goes_on_as_it_is(stage: Stage) -> None:
