@@ -188,14 +188,8 @@ class _Answering:
         """Notes whether the session is at work. One that another tool started in its shell says nothing of that."""
         from agentplane.runs import noted, opening
 
-        if self.around == run_id:
-            marker = opening.named(self.root, run_id) or {}
-            known = marker.get("session", {}).get("id")
-            if known is None and not opening.adopt(self.root, run_id, self._session(), None):
-                return
-            if known is not None and known != self.call.session:
-                return
-        noted.turn(self.root, run_id, begins=begins)
+        if self.around != run_id or opening.is_of(self.root, run_id, self._session()):
+            noted.turn(self.root, run_id, begins=begins)
 
     def end(self) -> None:
         """Seals the run. The tool waits a moment for it; what takes longer is finished after it has gone."""
@@ -220,10 +214,8 @@ class _Answering:
 
         run_id, session = self._around(), self._session()
         if run_id is not None:
-            if (
-                opening.adopt(self.root, run_id, session, given.given if given else None)
-                and session.source != "compact"
-            ):
+            ours = opening.adopt(self.root, run_id, session, given.given if given else None)
+            if ours and session.source != "compact":
                 noted.turn(self.root, run_id, begins=False)
         else:
             goes_on = session.source in ("resume", "compact")

@@ -163,6 +163,13 @@ def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | Non
     return True
 
 
+def is_of(root: str, run_id: str, session: Session) -> bool:
+    """Whether a run that `agentplane run` opened is that of this session; where none is known of yet, it may become so."""
+    told = (named(root, run_id) or {}).get("session")
+    known = told.get("id") if isinstance(told, dict) else None
+    return adopt(root, run_id, session, None) if known is None else known == session.id
+
+
 def begin(root: str, session: Session, given: "dict[str, str] | None", task: str | None) -> str:
     """Opens a run for a session. Returns its id."""
     now = time.time()
