@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from agentplane.tools.deliver import Delivered
     from agentplane.tools.ground import Change
     from agentplane.tools.harvest import Harvest
+    from agentplane.tools.restart import Outcome
     from agentplane.tools.room import Packs
+    from agentplane.tools.sessions import Session
     from agentplane.tools.sync import Standing, Synced
     from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
@@ -95,6 +97,8 @@ class Plane:
         """Is told what a change had to settle first: what branches left that git merged."""
         self.delivered: Delivered | None = None
         """What the last change brought to the files of tools; None where there was nothing to bring."""
+        self.restarting: tuple[Session, ...] = ()
+        """The sessions that were asked after the last change to start again, where the settings say so."""
         self.step: Callable[[str], None] = _unheard
         """Is told what a proposal is at; what it raises stops it, before anything was written."""
 
@@ -356,12 +360,15 @@ class Plane:
     def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
         """Runs a command in a capsule. Seals first what was left open by processes that are gone."""
         from agentplane.runs import wrap
+        from agentplane.tools import restart
 
         # What cannot be sealed stays as it is, for the next command and for `doctor` to name.
         with suppress(AgentplaneError):
             self.seal_left()
-        ran = wrap.run(self.store, asked, self.origin, os.environ)
-        return ran, () if ran.unsealed else self._with_facts(ran.run_id).promoted
+        restarter = restart.restarter(self.store, asked, os.environ)
+        ran = wrap.run(self.store, asked, self.origin, os.environ, restarter)
+        sealed = [one for one in (*ran.earlier, ran) if not one.unsealed]
+        return ran, tuple(fact for one in sealed for fact in self._with_facts(one.run_id).promoted)
 
     def seal_left(self) -> list[str]:
         """Seals the runs whose process is gone. Says which."""
@@ -528,6 +535,22 @@ class Plane:
         why = f"It was written into the managed block of {path}."
         return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
 
+    def sessions(self, *, closely: bool = True) -> "list[Session]":
+        """The sessions of coding tools that run here, and what memory each was given. `closely`: the ids of those that
+        have no hooks are looked for, too.
+        """
+        from agentplane.tools import sessions
+
+        revision = self.store.snapshot().ledger.revision()
+        return sessions.here(self.layout, revision, os.environ, closely=closely)
+
+    def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
+        """Asks for those that `agentplane run` runs to be started again once they are idle. Waits a moment for it."""
+        from agentplane.tools import restart
+
+        asked = restart.ask(self.store, wanted, self.origin.actor)
+        return restart.outcomes(self.layout, asked, restart.PATIENCE if patience is None else patience)
+
     def check(self, base: str) -> "Checked":
         """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
         from agentplane.runs import guard
@@ -584,7 +607,20 @@ class Plane:
         self.keep_badge(memory)
         self.delivered = None
         if not memory.snapshot.ledger.unsettled:
-            self.delivered = deliver.deliver(memory, self._today(), write=self.store.settings().tools.deliver)
+            settings = self.store.settings().tools
+            self.delivered = deliver.deliver(memory, self._today(), write=settings.deliver)
+            self.restarting = self._restart_old(memory) if settings.restart == "auto" else ()
+
+    def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":
+        """Never raises: what it follows is done already."""
+        from agentplane.tools import restart, sessions
+
+        with suppress(AgentplaneError, OSError):
+            revision = memory.snapshot.ledger.revision()
+            found = sessions.here(self.layout, revision, os.environ, closely=False)
+            wanted = [one for one in sessions.old(found) if one.hooked]
+            return tuple(restart.ask(self.store, wanted, self.origin.actor, auto=True))
+        return ()
 
     def _settled(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
         """Commits; where branches meet in the plane, brings them together first."""

@@ -43,6 +43,10 @@ COMMANDS = {
     "harvest": ("harvest", "Offer what tools remembered and people wrote down elsewhere."),
     "hook": ("hooks", "Answer a hook of a coding tool."),
     "run": ("runs", "Run a command, and keep what it did."),
+    "restart": (
+        "restart",
+        "The sessions of coding tools here, and giving the new memory to those with the old.",
+    ),
     "log": ("runs", "Add a run to the log, from any program."),
     "timeline": ("runs", "What runs and ops did, newest first."),
     "diff": ("runs", "How two runs differ."),

@@ -128,7 +128,10 @@ class _Answering:
         if event == "session-start":
             return self.start()
         if event == "stop":
-            return self.stop()
+            told = self.stop()
+            if told == self.dialect.empty and (run_id := self._run()):
+                self._turn(run_id, begins=False)
+            return told
         if event == "prompt":
             self.prompt()
         elif event == "tool":
@@ -155,6 +158,7 @@ class _Answering:
         from agentplane.runs import noted
 
         run_id = self._run() or self._begin(None)
+        self._turn(run_id, begins=True)
         if text := self.call.prompt:
             noted.prompt(self.root, run_id, text)
 
@@ -192,6 +196,13 @@ class _Answering:
         wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
         return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
 
+    def _turn(self, run_id: str, *, begins: bool) -> None:
+        """Notes whether the session is at work. One that another tool started in its shell says nothing of that."""
+        from agentplane.runs import noted, opening
+
+        if self.around != run_id or opening.is_of(self.root, run_id, self._session()):
+            noted.turn(self.root, run_id, begins=begins)
+
     def end(self) -> None:
         """Seals the run. The tool waits a moment for it; what takes longer is finished after it has gone."""
         run_id = None if self._around() else self._run()
@@ -215,9 +226,12 @@ class _Answering:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
         from agentplane.runs import noted, opening
 
-        run_id = self._around()
-        if run_id is None:
-            session = self._session()
+        run_id, session = self._around(), self._session()
+        if run_id is not None:
+            ours = opening.adopt(self.root, run_id, session, given.given if given else None)
+            if ours and session.source != "compact":
+                noted.turn(self.root, run_id, begins=False)
+        else:
             goes_on = session.source in ("resume", "compact")
             found = opening.find(self.root, session, new=not goes_on)
             if found is None and goes_on:

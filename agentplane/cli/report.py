@@ -1,13 +1,18 @@
 """What an op did, and how it is taken back."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 
 from agentplane.api import Plane
 from agentplane.cli import out
+from agentplane.errors import AgentplaneError
 from agentplane.plane.store import Done
 from agentplane.text.visible import one_line, visible
+from agentplane.tools import sessions
+from agentplane.tools.sessions import Session
 
 
 _FEW = 4
@@ -33,7 +38,8 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         reached, old = (delivered.brought, delivered.kept) if delivered else ((), {})
-        out.emit("op", **msgspec.to_builtins(fields), delivered=reached, old_memory=old)
+        told = [session_row(one) for one in _with_old_memory(plane)]
+        out.emit("op", **msgspec.to_builtins(fields), delivered=reached, old_memory=old, sessions=told)
         return
     what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
@@ -45,6 +51,37 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
         out.note(
             f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
         )
+    asked = {one.pid for one in plane.restarting}
+    with_old = _with_old_memory(plane)
+    for todo, named in (
+        ("restarts when it is idle", [one for one in with_old if one.pid in asked]),
+        ("`agentplane restart`", [one for one in with_old if one.pid not in asked]),
+    ):
+        if named:
+            names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
+            out.note(f"old memory in {names}: {todo}")
+
+
+def session_row(one: Session) -> dict[str, Any]:
+    """A session as JSON."""
+    return {
+        "tool": one.tool,
+        "pid": one.pid,
+        "run_id": one.run_id,
+        "since": one.since,
+        "revision": one.revision,
+        "state": one.state,
+        "wrapped": one.wrapped,
+        "reloads": one.reloads,
+        "resume": one.resume,
+    }
+
+
+def _with_old_memory(plane: Plane) -> list[Session]:
+    """Not being able to look takes nothing back of what was done."""
+    with suppress(AgentplaneError, OSError):
+        return sessions.old(plane.sessions(closely=False))
+    return []
 
 
 def _approved(done: Done) -> str:

@@ -70,6 +70,31 @@ def words(pid: int) -> list[str]:
     return os.fsdecode(_read(f"/proc/{pid}/cmdline") or b"").split("\0")[:-1]
 
 
+def folder(pid: int) -> str:
+    """Where a process works; empty where that cannot be seen."""
+    if _boot_time() is None:
+        return _folder_elsewhere(pid)
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def commands() -> "Iterator[tuple[int, list[str]]]":
+    """The processes of whoever runs this one, each with its command line."""
+    if _boot_time() is None:
+        yield from _commands_elsewhere()
+        return
+    me = os.getuid()
+    for name_ in os.listdir("/proc"):
+        try:
+            mine = name_.isdigit() and os.stat(f"/proc/{name_}").st_uid == me
+        except OSError:  # it has ended meanwhile
+            continue
+        if mine and (line := _read(f"/proc/{name_}/cmdline")):
+            yield int(name_), os.fsdecode(line).split("\0")[:-1]
+
+
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
@@ -112,3 +137,24 @@ def _words_elsewhere(pid: int) -> list[str]:
         return list(psutil.Process(pid).cmdline())
     except (psutil.Error, ValueError):
         return []
+
+
+def _folder_elsewhere(pid: int) -> str:
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).cwd())
+    except (psutil.Error, ValueError):
+        return ""
+
+
+def _commands_elsewhere() -> "Iterator[tuple[int, list[str]]]":
+    import psutil
+
+    me = os.getuid()
+    for process in psutil.process_iter():
+        try:
+            if process.uids().real == me and (line := process.cmdline()):
+                yield int(process.pid), list(line)
+        except psutil.Error:
+            continue

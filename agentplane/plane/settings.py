@@ -104,6 +104,10 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
     """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
+    restart: Literal["ask", "auto"] = "ask"
+    """`auto`: after a decision, restart sessions with old memory that `agentplane run` runs, once they are idle.
+    `ask`: only when somebody asks for it.
+    """
 
 
 class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-CALLS, PROMPT, ASKED = "calls.jsonl", "prompt", "asked"
+CALLS, PROMPT, ASKED, TURN = "calls.jsonl", "prompt", "asked", "turn"
+BELL, HAPPENED = "bell", b"."
+"""A FIFO, where a process runs the command that can be asked to start it anew."""
 _MOST_CALLS = 400_000
 _MOST_PROMPT = 20_000
 _MOST_PATH = 400
@@ -61,6 +63,26 @@ def first_time(root: str, run_id: str) -> bool:
 
 def was_asked(root: str, run_id: str) -> bool:
     return os.path.lexists(_path(root, run_id, ASKED))
+
+
+def turn(root: str, run_id: str, *, begins: bool) -> None:
+    """Notes that the tool works on what it was asked, or is done with it; whoever waits for that is told."""
+    path = _path(root, run_id, TURN)
+    try:
+        if begins:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            os.close(os.open(path, flags, 0o600))
+        else:
+            os.unlink(path)
+    except OSError:
+        pass
+    if not begins:
+        _ring(root, run_id)
+
+
+def at_work(root: str, run_id: str) -> bool:
+    """Whether the tool works on what it was asked, as far as its hooks tell."""
+    return os.path.lexists(_path(root, run_id, TURN))
 
 
 def count(root: str, run_id: str) -> int:
@@ -123,6 +145,20 @@ def _append(root: str, run_id: str, name: str, line: bytes) -> None:
     try:
         if os.fstat(fd).st_size + len(line) <= _MOST_CALLS:
             os.write(fd, line)
+    finally:
+        os.close(fd)
+
+
+def _ring(root: str, run_id: str) -> None:
+    """Tells that something happened. `restarting.ring`, which asks for something, takes longer to load."""
+    try:
+        fd = os.open(_path(root, run_id, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        os.write(fd, HAPPENED)
+    except OSError:
+        pass
     finally:
         os.close(fd)
 

@@ -120,6 +120,30 @@ def around(root: str, pid: int) -> str | None:
     return None
 
 
+def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | None") -> bool:
+    """Notes in a run that `agentplane run` opened which session its command is. False where the session is another
+    one's: of another tool, of a tool that this one started, or of a server that outlives the run.
+    """
+    marker = named(root, run_id)
+    if marker is None or marker["asked"].get("tool") != session.tool:
+        return False
+    told, above = marker.get("session"), set(processes.ancestors(session.pid))
+    known = told.get("pid") if isinstance(told, dict) else None
+    if marker["pid"] not in above or known in above:
+        return False
+    fields = {"id": session.id, "transcript": session.transcript, "source": session.source, "given": given}
+    found = {key: value for key, value in fields.items() if value}
+    change(root, run_id, session=found | {"pid": session.pid})
+    return True
+
+
+def is_of(root: str, run_id: str, session: Session) -> bool:
+    """Whether a run that `agentplane run` opened is that of this session; where none is known of yet, it may become so."""
+    told = (named(root, run_id) or {}).get("session")
+    known = told.get("id") if isinstance(told, dict) else None
+    return adopt(root, run_id, session, None) if known is None else known == session.id
+
+
 def begin(root: str, session: Session, given: "dict[str, str] | None", task: str | None) -> str:
     """Opens a run for a session. Returns its id."""
     now = time.time()

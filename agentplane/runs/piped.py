@@ -18,6 +18,7 @@ _FROM_KEYBOARD = (signal.SIGINT, signal.SIGQUIT)
 class Piped:
     """What the keyboard sends reaches the command by itself, and stops both of us."""
 
+    in_front = False
     signals = (signal.SIGCHLD, *_FROM_KEYBOARD, signal.SIGUSR1, signal.SIGUSR2)
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
@@ -49,6 +50,9 @@ class Piped:
         if number == signal.SIGCHLD or (number in _FROM_KEYBOARD and _at_keyboard()):
             return
         self.send(number)
+
+    def hold(self) -> None:
+        """Its input is its own."""
 
     def stop(self, number: int) -> None:
         """Never told: the keyboard stops both of us at once."""

@@ -4,7 +4,7 @@ import os
 import pty
 import signal
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -43,6 +43,9 @@ class PtyJob:
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, signals: Signals) -> None:
         self._signals = signals
+        self.pressed: Callable[[bytes], None] = lambda _: None
+        """Is told what is typed."""
+        self._held = False
         self._stopped = False
         self._typed = b""
         self._wanted = os.isatty(0) and os.isatty(1)
@@ -62,6 +65,18 @@ class PtyJob:
                 self._terminal.take()
             self.pid = self._leader.start(command, env, front=front)
             self._undo = undo.pop_all()
+
+    @property
+    def can_be_in_front(self) -> bool:
+        """Whether both keys and screen are the command's, as long as we are in front ourselves."""
+        return self._wanted and self._hears
+
+    @property
+    def in_front(self) -> bool:
+        return self._terminal.taken and not self._stopped
+
+    def hold(self) -> None:
+        self._held = True
 
     def _make_alike(self, slave: int) -> None:
         """A terminal that somebody else is in front of may be in the modes of their line editor."""
@@ -127,7 +142,7 @@ class PtyJob:
         return self._hears and self._terminal.in_front()
 
     def reads(self) -> list[int]:
-        listening = self._terminal.taken and len(self._typed) < _MUCH_TYPED
+        listening = self._terminal.taken and not self._held and len(self._typed) < _MUCH_TYPED
         leader = self._leader.fileno()
         return [self._terminal.keys, leader] if listening else [leader]
 
@@ -155,6 +170,7 @@ class PtyJob:
         with suppress(OSError):
             keys = os.read(self._terminal.keys, _MUCH_TYPED)
         self._typed += keys
+        self.pressed(keys)
         return bool(keys)
 
     def _type(self) -> None:

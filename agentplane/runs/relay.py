@@ -18,6 +18,7 @@ from agentplane.runs.job import Ended, HungUp, Job, News, Source
 from agentplane.runs.outlet import Outlet
 from agentplane.runs.piped import Piped
 from agentplane.runs.pty_job import PtyJob
+from agentplane.runs.restarting import Watch
 from agentplane.runs.signals import END, Signals
 from agentplane.runs.tap import Sink, Tap
 from agentplane.runs.waiting import Ready, wait
@@ -61,16 +62,25 @@ def run(
     sink: Sink,
     started: Callable[[int], None] = lambda _: None,
     grace: float = GRACE,
+    watch: Watch | None = None,
 ) -> Ending:
-    """Returns when the command has ended, or soon after we were told to end."""
+    """Returns when the command has ended, or soon after we were told to end. `watch` may have it ended for another
+    one, where it has a terminal of its own.
+    """
     _stand_in_for_closed()
     terminal = os.isatty(1) or os.isatty(2)
     with Signals({*END, *(PtyJob if terminal else Piped).signals}) as signals:
         job = _start(command, env, cwd, signals if terminal else None)
+        seen = watch if isinstance(job, PtyJob) and job.can_be_in_front else None
         try:
+            if seen and isinstance(job, PtyJob):
+                job.pressed = seen.pressed
+                seen.open()
             started(job.pid)
-            ending = Relay(job, signals, Tap(sink), grace).until_end()
+            ending = Relay(job, signals, Tap(sink), grace, seen).until_end()
         finally:
+            if seen:
+                seen.close()
             job.close()
     return msgspec.structs.replace(ending, terminal=terminal)
 
@@ -118,8 +128,11 @@ def _not_started(word: str, cwd: Path, error: OSError) -> NotFound | NotExecutab
 class Relay:
     """The loop between a command and us."""
 
-    def __init__(self, job: Job, signals: Signals, tap: Tap, grace: float) -> None:
+    def __init__(
+        self, job: Job, signals: Signals, tap: Tap, grace: float, watch: Watch | None = None
+    ) -> None:
         self._job = job
+        self._watch = watch
         self._signals = signals
         self._tap = tap
         self._grace = grace
@@ -127,6 +140,7 @@ class Relay:
         self._ended: Ended | None = None
         self._told: int | None = None
         self._deadline: float | None = None
+        self._replaced = False
         self._killed = False
         self._given_up = False
 
@@ -150,6 +164,8 @@ class Relay:
         self._serve_sources(ready)
         for news in self._job.serve(ready):
             self._on_news(news)
+        if self._watch and not (self._ended or self._told) and self._watch.look(in_front=self._job.in_front):
+            self._replace()
 
     def _serve_sources(self, ready: Ready) -> None:
         for source in list(self._open.values()):
@@ -188,6 +204,8 @@ class Relay:
                 break
             source.outlet.write(data)
             self._tap.add(source.stream, data)
+            if self._watch:
+                self._watch.printed(data)
             passed += len(data)
             if source.outlet.full or source.outlet.broken:
                 break
@@ -211,6 +229,7 @@ class Relay:
     def _wait(self, reads: Sequence[int], writes: Sequence[int]) -> Ready:
         sources = [source for source in self._open.values() if not source.outlet.full]
         ins = [self._signals.fd, *reads, *(source.fd for source in sources)]
+        ins += [self._watch.fd] if self._watch and self._watch.fd >= 0 else []
         outs = [*writes, *(outlet.fd for outlet in self._outlets())]
         watched = [source.outlet.fd for source in sources if source.follows]
         ready = wait(ins, outs, watched, 0) if self._tap.waiting else None
@@ -220,6 +239,8 @@ class Relay:
         if self._signals.fd in ready.reads:
             for number in self._signals.read():
                 self._on_signal(number)
+        if self._watch and self._watch.fd in ready.reads:
+            self._watch.rung()
         self._look_at_clock()
         return ready
 
@@ -235,9 +256,18 @@ class Relay:
         if self._ended:
             self._given_up = True
             return
+        self._told = self._told or number
+        self._end(number)
+
+    def _replace(self) -> None:
+        """Ends the command for another one. What is typed from now on is the other one's."""
+        self._replaced = True
+        self._job.hold()
+        self._end(signal.SIGTERM)
+
+    def _end(self, number: int) -> None:
         self._job.send(number)
         self._job.send(signal.SIGCONT)
-        self._told = self._told or number
         if self._deadline is None:
             self._deadline = time.monotonic() + self._grace
 
@@ -245,7 +275,7 @@ class Relay:
         """A command that ignores SIGTERM is killed; one that ignores a hang-up meant to outlive its terminal."""
         if self._deadline is None or time.monotonic() < self._deadline:
             return
-        if self._told == signal.SIGTERM and not (self._killed or self._ended):
+        if (self._told == signal.SIGTERM or self._replaced) and not (self._killed or self._ended):
             self._killed = True
             self._job.send(signal.SIGKILL)
             self._deadline = time.monotonic() + self._grace
@@ -256,6 +286,8 @@ class Relay:
         times = [self._job.patience()]
         if self._deadline is not None:
             times.append(max(self._deadline - time.monotonic(), 0))
+        if self._watch:
+            times.append(self._watch.patience(in_front=self._job.in_front))
         return min((each for each in times if each is not None), default=None)
 
     def _empty(self) -> None:

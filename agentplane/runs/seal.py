@@ -114,7 +114,7 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
 def _is_empty(store: Store, run: OpenRun) -> bool:
     """Whether a session was opened and nothing was done in it: what it was given no model has read."""
     layout, run_id, root = store.layout, run.run_id, str(store.layout.root)
-    if run.session is None or events.is_logged(layout, run_id):
+    if run.session is None or run.asked.command or events.is_logged(layout, run_id):
         return False
     if noted.prompt_of(root, run_id) is not None or noted.count(root, run_id):
         return False

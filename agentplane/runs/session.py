@@ -80,6 +80,8 @@ class ToolSession(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
     """How it began: `startup`, `resume`, `clear` and what else the tool says."""
     given: Given | None = None
+    pid: int = 0
+    """The tool's own process, where another one runs it."""
 
 
 class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -96,7 +98,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     ending: Ending | None = None
     """Where the run ended and could not be sealed at once."""
     session: ToolSession | None = None
-    """Where a tool's hooks opened it; `asked.cwd` is where the tool works."""
+    """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
 
 
 _codec = msgspec.json.Decoder(OpenRun)
@@ -183,7 +185,10 @@ def load(layout: Layout, run_id: str) -> OpenRun | None:
 
 def every(layout: Layout) -> list[OpenRun]:
     """The open runs, oldest first; also those whose process is gone. What is no run is doctor's to name."""
-    return [found for name in _folders(layout) if (found := load(layout, name))]
+    marked = (
+        name for name in _folders(layout) if os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN)
+    )
+    return [found for name in marked if (found := load(layout, name))]
 
 
 def left_over(layout: Layout) -> list[str]:

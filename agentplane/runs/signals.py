@@ -60,21 +60,23 @@ class Signals:
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """While in here, nothing that tells us to end ends us: for sealing what a run left.
+def held() -> Iterator[list[int]]:
+    """While in here, nothing that tells us to end ends us: for sealing what a run left. What came is in the list.
 
     A terminal that goes away is often noticed before the signal that says so.
     """
+    came: list[int] = []
+
+    def hold(number: int, _: FrameType | None) -> None:
+        """Not the same as ignoring, which a command would inherit."""
+        came.append(number)
+
     before = {number: signal.getsignal(number) for number in (*END, signal.SIGINT)}
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
-            signal.signal(number, _hold)
+            signal.signal(number, hold)
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _hold(_: int, __: FrameType | None) -> None:
-    """Not the same as ignoring, which a command would inherit."""

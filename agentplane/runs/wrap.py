@@ -1,6 +1,11 @@
-"""Running a command as a run: opened before, recorded while it runs, sealed when it ends, however it ends."""
+"""Running a command as a run: opened before, recorded while it runs, sealed when it ends, however it ends.
 
-from collections.abc import Mapping
+A command may be ended to start another one in its place, as a session of a coding tool that takes up new memory. That
+is a run of its own.
+"""
+
+import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +15,8 @@ from agentplane.errors import AgentplaneError, Damaged
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
 from agentplane.plane.store import Store, timestamp
-from agentplane.runs import events, relay, seal, session
+from agentplane.runs import events, noted, relay, seal, session
+from agentplane.runs.restarting import Again, Decision, Request, Waits, Watch
 from agentplane.runs.session import Asked, Ending, OpenRun
 from agentplane.runs.signals import held
 from agentplane.runs.tape import Recorded, Tape
@@ -23,6 +29,12 @@ class Ran(msgspec.Struct, frozen=True):
     words: str
     unsealed: AgentplaneError | None = None
     """What kept the run from being sealed; the next command tries again."""
+    earlier: "tuple[Ran, ...]" = ()
+    """The runs of the commands that were ended for this one, oldest first."""
+
+
+Restarter = Callable[[OpenRun, Asked, Request], Decision]
+"""What is to be started in the place of a command that is idle; the second one says what was asked to the letter."""
 
 
 class Recorder:
@@ -47,25 +59,68 @@ class Recorder:
         return [tape.close() for tape in self.tapes.values()]
 
 
-def run(store: Store, asked: Asked, by: Origin, variables: Mapping[str, str]) -> Ran:
+def run(
+    store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], restarter: Restarter | None = None
+) -> Ran:
     """Runs a command in a capsule of its own. The command finds its run id in its environment."""
-    opened = session.begin(store, asked, by, variables)
+    opened, earlier = session.begin(store, asked, by, variables), list[Ran]()
+    with held() as signals:
+        while True:
+            ran, again = _one(store, opened, asked, variables, restarter)
+            if again is None or signals:
+                return msgspec.structs.replace(ran, earlier=tuple(earlier))
+            earlier.append(ran)
+            asked = Asked(again.command, asked.cwd, asked.task, asked.tool, parent_run_id=ran.run_id)
+            opened = session.begin(store, asked, by, variables)
+            if signals:
+                ending = Ending(
+                    128 + signals[0], "Told to end before it was started", timestamp(store.clock())
+                )
+                unsealed = _sealed(store, opened, ending, [])
+                return Ran(opened.run_id, ran.code, ending.words, unsealed, tuple(earlier))
+
+
+def _one(
+    store: Store, opened: OpenRun, asked: Asked, variables: Mapping[str, str], restarter: Restarter | None
+) -> tuple[Ran, Again | None]:
+    """Runs one command, and says what is to follow it."""
     given = {**variables, events.RUN_ID: opened.run_id}
     if asked.task is not None:
         given[events.TASK] = asked.task
-    recorder = Recorder(session.work(store.layout, opened.run_id), store.settings().runs)
-    with held():
-        try:
-            ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take)
-        except AgentplaneError as error:
-            words = f"Could not be started: {error.what}"
-            _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
-            raise
-        recorded = recorder.close()
-        full = {one.name: (one.size, one.sha256) for one in recorded}
-        words = _words(ending, recorder.error or ending.sink_error)
-        ended = Ending(ending.code, words, timestamp(store.clock()), full)
-        return Ran(opened.run_id, ending.code, words, _sealed(store, opened, ended, recorded))
+    work = session.work(store.layout, opened.run_id)
+    recorder = Recorder(work, store.settings().runs)
+    watch = (
+        Watch(work, lambda request: _decide(store, opened, asked, request, restarter)) if restarter else None
+    )
+    try:
+        ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take, watch=watch)
+    except AgentplaneError as error:
+        words = f"Could not be started: {error.what}"
+        _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
+        raise
+    again = watch.again if watch and not (ending.hung_up or ending.left_running) else None
+    if watch and again:
+        _say(watch.left_on.undone(), again.words)
+    recorded = recorder.close()
+    full = {one.name: (one.size, one.sha256) for one in recorded}
+    words = _words(ending, recorder.error or ending.sink_error, again)
+    ended = Ending(ending.code, words, timestamp(store.clock()), full)
+    unsealed = _sealed(store, opened, ended, recorded)
+    return Ran(opened.run_id, ending.code, words, unsealed), again
+
+
+def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, restarter: Restarter) -> Decision:
+    """What hooks said of the session meanwhile stands in its marker."""
+    if noted.at_work(str(store.layout.root), opened.run_id):
+        return Waits("it is at work on what it was asked")
+    return restarter(session.load(store.layout, opened.run_id) or opened, asked, request)
+
+
+def _say(undone: bytes, words: str) -> None:
+    """The last command's terminal modes are undone, and one line tells what happens."""
+    with suppress(OSError):
+        os.write(1, undone)
+        os.write(2, f"agentplane: {words}\n".encode())
 
 
 def _sealed(
@@ -84,13 +139,17 @@ def _sealed(
     return None
 
 
-def _words(ending: relay.Ending, lost: Exception | None) -> str:
-    told = "Its terminal went away, or it was told to end; " if ending.told is not None else ""
+def _words(ending: relay.Ending, lost: Exception | None, again: Again | None = None) -> str:
+    told = f"Restarted with memory {again.revision}; " if again else _told(ending)
     if ending.left_running:
         return f"{told}it runs on without being recorded"
     how = f"ended by signal {ending.signal}" if ending.signal else f"ended with exit code {ending.code}"
     missing = f"; not all of its output could be recorded: {_reason(lost)}" if lost else ""
     return (told + how)[:1].upper() + (told + how)[1:] + missing
+
+
+def _told(ending: relay.Ending) -> str:
+    return "Its terminal went away, or it was told to end; " if ending.hung_up else ""
 
 
 def _reason(error: Exception) -> str:

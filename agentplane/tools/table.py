@@ -84,6 +84,14 @@ class Tool(msgspec.Struct, frozen=True):
     """The command that takes a session up again; `{id}` stands for the session."""
     sessions: str = ""
     """Where its sessions lie, below the home folder; a glob."""
+    keeps: tuple[str, ...] = ()
+    """Options that matter for a session which is taken up again: `--yolo` stands alone, `--model=` has a value, and
+    `--add-dir=*` has as many as follow.
+    """
+    scripted: tuple[str, ...] = ()
+    """Words of a command line that has it work for a script and end, or serve another program."""
+    reloads: bool = False
+    """Whether it reads its files anew with each request, so that a session always has the memory of now."""
 
 
 ACTIVE = ".agentplane/context/active.md"
@@ -110,6 +118,15 @@ TOOLS = (
         mcp=(Mcp((".mcp.json",), shape="stdio", more=(("alwaysLoad", True),)),),
         limits=Limits(context_characters=10_000),
         resume=("claude", "--resume", "{id}"), sessions=".claude/projects/*/*.jsonl",
+        keeps=(
+            "--model=", "--settings=", "--setting-sources=", "--mcp-config=*", "--strict-mcp-config", "--add-dir=*",
+            "--agent=", "--agents=", "--permission-mode=", "--dangerously-skip-permissions",
+            "--allow-dangerously-skip-permissions", "--allowedTools=*", "--allowed-tools=*", "--disallowedTools=*",
+            "--disallowed-tools=*", "--tools=*", "--append-system-prompt=", "--system-prompt=", "--fallback-model=",
+            "--effort=", "--betas=*", "--plugin-dir=", "--restricted", "--safe-mode", "--bare", "--verbose", "--ide",
+            "--chrome", "--no-chrome", "--disable-slash-commands", "--ax-screen-reader",
+        ),
+        scripted=("-p", "--print", "mcp", "--bg", "--background", "update", "install", "doctor", "config", "agents"),
     ),
     Tool(
         "codex", "Codex CLI", SHARED,
@@ -119,6 +136,17 @@ TOOLS = (
         mcp=(Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
         resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",
+        keeps=(
+            "-m=", "--model=", "-p=", "--profile=", "-c=", "--config=", "--enable=", "--disable=", "-s=", "--sandbox=",
+            "-a=", "--ask-for-approval=", "--add-dir=", "-C=", "--cd=", "--oss", "--local-provider=", "--search",
+            "--no-alt-screen", "--no-daemon", "--remote=", "--remote-auth-token-env=", "--strict-config",
+            "--approve-for-me", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "--yolo",
+            "--dangerously-bypass-hook-trust",
+        ),
+        scripted=(
+            "exec", "e", "review", "login", "logout", "mcp", "mcp-server", "app-server", "exec-server", "sandbox",
+            "apply", "cloud", "features", "debug", "doctor", "update", "remote-control", "completion", "plugin",
+        ),
     ),
     Tool(
         "gemini-cli", "Gemini CLI", Target("GEMINI.md", "import"),
@@ -133,6 +161,12 @@ TOOLS = (
         ),
         mcp=(Mcp((".gemini/settings.json",)),),
         resume=("gemini", "--resume", "{id}"), sessions=".gemini/tmp/*/chats/session-*.json*",
+        keeps=(
+            "-m=", "--model=", "-s", "--sandbox", "-y", "--yolo", "--approval-mode=", "--policy=", "--skip-trust",
+            "--allowed-mcp-server-names=", "--allowed-tools=", "-e=", "--extensions=", "--include-directories=",
+            "--screen-reader", "-d", "--debug",
+        ),
+        scripted=("-p", "--prompt", "mcp", "extensions", "skills", "hooks", "--acp", "--experimental-acp"),
     ),
     Tool(
         "cursor", "Cursor",
@@ -169,10 +203,12 @@ TOOLS = (
         programs=("opencode",), marks=("opencode.json", "opencode.jsonc", ".opencode"), homes=(".config/opencode",),
         mcp=(Mcp(("opencode.json", "opencode.jsonc"), ("mcp",), "local"),),
         resume=("opencode", "--session", "{id}"), sessions=".local/share/opencode/opencode.db",
+        keeps=("-m=", "--model=", "--agent="), scripted=("run", "serve", "web", "auth", "models", "upgrade"), reloads=True,
     ),
     Tool(
         "cline", "Cline", Target(".clinerules/agentplane.md", "rule"),
         programs=("cline",), marks=(".clinerules",), homes=(".cline",),
+        reloads=True,
         hint="Cline has MCP servers in its home only: add `agentplane mcp --tool cline` to `~/.cline/data/settings/cline_mcp_settings.json`.",
     ),
     Tool(
@@ -206,6 +242,7 @@ TOOLS = (
     Tool(
         "aider", "Aider", Target("CONVENTIONS.md", "block"),
         programs=("aider",), marks=(".aider.conf.yml", "CONVENTIONS.md"),
+        reloads=True,
         hint="Aider reads it when `.aider.conf.yml` says `read: [CONVENTIONS.md]`.",
     ),
     Tool(

@@ -313,10 +313,34 @@ def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> Non
     assert UNLIKE[0] in claude.starts().context
     claude.works(edits=2)
     claude.calls("session-end")
-    assert open_runs(kept) == [outer]
+    (run,) = open_runs(kept)
+    assert run.session
+    assert run.session.given
+    assert (run.session.id, run.session.given.revision) == (claude.id, kept.status().revision)
+    assert msgspec.structs.replace(run, session=None) == outer
     root = str(kept.layout.root)
     assert noted.count(root, outer.run_id) == 2
     assert [receipt["kind"] for receipt in noted.receipts(root, outer.run_id)] == ["pack"]
+
+
+def test_what_runs_in_the_shell_of_a_session_says_nothing_of_it(kept: Plane, tool: MakeTool) -> None:
+    asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
+    outer = session.begin(kept.store, asked, kept.origin, os.environ)
+    claude = tool(AGENTPLANE_RUN_ID=outer.run_id)
+    claude.starts()
+    root, said = str(kept.layout.root), json.dumps({"session_id": "inner", "cwd": str(claude.project)})
+    for event, name in (("session-start", "claude-code"), ("prompt", "claude-code"), ("prompt", "codex")):
+        inner = f"""import subprocess; subprocess.run({f"{COMMAND} {event} --tool {name}"!r}, shell=True, input={said.encode()!r})"""
+        (claude.project / "inner.py").write_text(inner)
+        claude.runs(f'"{sys.executable}" inner.py')
+        (run,) = open_runs(kept)
+        assert run.session
+        assert run.session.id == claude.id
+        assert not noted.at_work(root, outer.run_id)
+    claude.calls("prompt", prompt="Fix it.")
+    assert noted.at_work(root, outer.run_id)
+    claude.calls("stop")
+    assert not noted.at_work(root, outer.run_id)
 
 
 def test_a_tool_that_another_tool_started_names_the_run_around_it(kept: Plane, tool: MakeTool) -> None:

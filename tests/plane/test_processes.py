@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -64,3 +65,18 @@ def test_the_ancestors_of_a_process() -> None:
     for pid in (child.pid, -1, 1 << 30):
         assert processes.parent(pid) == processes._parent_elsewhere(pid) == 0
         assert list(processes.ancestors(pid)) == []
+
+
+def test_the_command_line_and_the_folder_of_a_process(tmp_path: Path) -> None:
+    child = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    try:
+        for found in (processes.commands(), processes._commands_elsewhere()):
+            assert (child.pid, ["sleep", "60"]) in list(found)
+        assert processes.words(child.pid) == processes._words_elsewhere(child.pid) == ["sleep", "60"]
+        assert processes.folder(child.pid) == processes._folder_elsewhere(child.pid) == str(tmp_path)
+    finally:
+        child.kill()
+        child.wait()
+    assert processes.words(child.pid) == processes._words_elsewhere(child.pid) == []
+    assert processes.folder(child.pid) == processes._folder_elsewhere(child.pid) == ""
+    assert child.pid not in dict(processes.commands())

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from agentplane.api import Plane
 from tests.conftest import ROOT, clean_environment
 from tests.runs.branches import Repo, copied, made
 from tests.runs.screen import Screen, until
+from tests.runs.staged import Stage
 
 
 class Under:
@@ -65,6 +67,13 @@ class Under:
 @pytest.fixture
 def under(tmp_path: Path) -> Iterator[Under]:
     made = Under(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stage(plane: Plane, tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(plane, tmp_path)
     yield made
     made.close()
 

@@ -1,0 +1,116 @@
+"""Sessions of coding tools: restart."""
+
+import click
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.cli import out
+from agentplane.cli.door import json_option, opened
+from agentplane.cli.report import session_row
+from agentplane.errors import BadInput
+from agentplane.text.visible import one_line, visible
+from agentplane.tools import resuming, sessions
+from agentplane.tools.restart import Outcome
+from agentplane.tools.sessions import Session
+from agentplane.tools.table import TOOLS
+
+
+_MARKS = {"current": "●", "old": "~", "unknown": "?"}
+_TITLES = {tool.name: tool.title for tool in TOOLS}
+_DONE = ("restarted", "waits")
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "every", is_flag=True, help="All that have old memory.")
+@json_option
+def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
+    """The sessions of coding tools that run here, and which of them still have old memory.
+
+    With ids (of a run or a process) or --all, those that `agentplane run` runs are ended once they are idle, and go on
+    with the tool's own command for that; for the others the command is shown.
+    """
+    if ids and every:
+        raise BadInput("--all names them already", todo="leave out one of the two.")
+    plane = opened(deciding="restart" if ids or every else None)
+    found = plane.sessions()
+    wanted = [_named(found, name) for name in ids] if ids else sessions.old(found) if every else []
+    came = {one.pid: one for one in plane.restart([one for one in wanted if one.asked])}
+    if as_json:
+        told = [session_row(one) | _came(came.get(one.pid)) for one in (wanted if ids or every else found)]
+        out.emit("restart", revision=plane.status().revision, sessions=told)
+    elif ids or every:
+        _say_came(wanted, came)
+    else:
+        _list(plane, found)
+    return int(
+        any(one.pid not in came or came[one.pid].state not in _DONE for one in wanted if not one.reloads)
+    )
+
+
+def _came(outcome: Outcome | None) -> dict[str, object]:
+    return {"outcome": msgspec.to_builtins(outcome) if outcome else None}
+
+
+def _named(found: list[Session], name: str) -> Session:
+    for one in found:
+        if name in (str(one.pid), one.run_id, (one.run_id or "-").partition("-")[2]):
+            return one
+    raise BadInput(
+        f"no session `{one_line(name, 40)}` runs here",
+        todo="`agentplane restart` lists them, with their numbers.",
+    )
+
+
+def _list(plane: Plane, found: list[Session]) -> None:
+    if not found:
+        out.note("no session of a coding tool runs here.")
+        return
+    for one in found:
+        cells = [
+            (f"{_MARKS[one.state]} {_TITLES[one.tool]}", 24),
+            (f"pid {one.pid}", 12),
+            (out.age(one.since), 12),
+        ]
+        given = f"memory {one.revision}" if one.revision else "memory unknown"
+        out.line(out.row(cells, f"{given}, {one.state}" if one.revision else given))
+        if one.state != "current":
+            out.line(f"  {what_helps(one)}")
+    out.note(f"memory is at {plane.status().revision}")
+
+
+def what_helps(one: Session) -> str:
+    """How a session gets the memory of now."""
+    if one.reloads:
+        return "reads it by itself"
+    if one.state == "current":
+        return "has it"
+    if one.scripted:
+        return "works for a script, and ends by itself"
+    if one.asked:
+        return f"`agentplane restart {one.pid}` restarts it when it is idle"
+    if one.resume:
+        return f"end it, then type: {_typed(one.folder, one.resume)}"
+    return "end it and start it again: its session's id is not known"
+
+
+def _say_came(wanted: list[Session], came: dict[int, Outcome]) -> None:
+    if not wanted:
+        out.note("no session has old memory.")
+    for one in wanted:
+        name = f"{_TITLES[one.tool]} (pid {one.pid})"
+        outcome = came.get(one.pid)
+        if outcome is None:
+            out.note(f"{name}: {what_helps(one)}")
+        elif outcome.state == "restarted":
+            out.note(f"{name}: restarted, run {outcome.now}")
+        elif outcome.state == "waits":
+            out.note(f"{name}: restarts when it is idle; now {one_line(outcome.why, 100)}")
+        else:
+            out.note(f"{name}: not restarted: {one_line(outcome.why, 100)}")
+            if one.resume and outcome.state == "refused" and one.state == "old":
+                out.note(f"  end it, then type: {_typed(one.folder, one.resume)}")
+
+
+def _typed(folder: str, words: list[str]) -> str:
+    return visible(resuming.shown(folder, words))

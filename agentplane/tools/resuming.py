@@ -1,0 +1,77 @@
+"""The command line that takes a session up again: the tool's own words for that, with the options that still matter."""
+
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from agentplane.tools.table import Tool
+
+
+def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | None:
+    """What to start in the place of this; with no id, a session anew. None where the tool has no command for it."""
+    if not tool.resume:
+        return None
+    start = _start(tool, words)
+    program = tool.resume[:1] if start is None else words[: start + 1]
+    again = [word.replace("{id}", id_) for word in tool.resume[1:]] if id_ else []
+    return [*program, *again, *kept(tool, words)]
+
+
+def by_hand(tool: Tool, words: Sequence[str], id_: str) -> list[str] | None:
+    """What a person types, who knows the tool by its own command and not by what the system makes of it."""
+    made = command(tool, words, id_)
+    return made and [tool.resume[0], *made[(_start(tool, words) or 0) + 1 :]]
+
+
+def kept(tool: Tool, words: Sequence[str]) -> list[str]:
+    """The options that matter for a session which is taken up again, as they were given."""
+    return [word for piece, stays in _pieces(tool, words) if stays for word in piece]
+
+
+def dropped(tool: Tool, words: Sequence[str]) -> list[str]:
+    """The names of the options that were left out."""
+    return [
+        piece[0].partition("=")[0]
+        for piece, stays in _pieces(tool, words)
+        if not stays and piece[0].startswith("-") and piece[0] != "--"
+    ]
+
+
+def _start(tool: Tool, words: Sequence[str]) -> int | None:
+    """Where the program stands: behind what starts it, as `npx` or `env`."""
+    names = (tool.name, *tool.programs)
+    return next(
+        (place for place, word in enumerate(words) if PurePath(word).name.removesuffix(".js") in names), None
+    )
+
+
+def _pieces(tool: Tool, words: Sequence[str]) -> list[tuple[list[str], bool]]:
+    """The words behind the program, an option with its values, and whether it stays."""
+    kinds = {name.rstrip("*").rstrip("="): name for name in tool.keeps}
+    start = _start(tool, words)
+    rest = [] if start is None else list(words[start + 1 :])
+    found = []
+    while rest:
+        word = rest.pop(0)
+        if word == "--":  # what follows was a prompt
+            break
+        name, equals, _ = word.partition("=")
+        kind = kinds.get(name) or (kinds.get(word[:2], "") if word[1:2] != "-" else "")
+        piece = [word]
+        if kind.endswith("=") and not equals and word in kinds:
+            piece += [rest.pop(0)] if rest else []
+        elif kind.endswith("*") and not equals:
+            while rest and not rest[0].startswith("-"):
+                piece.append(rest.pop(0))
+        found.append((piece, bool(kind)))
+    return found
+
+
+def shown(folder: str, words: Sequence[str]) -> str:
+    """What a person types to have it."""
+    import shlex
+
+    there = (
+        f"cd {shlex.quote(folder)} && " if os.path.realpath(folder) != os.path.realpath(os.getcwd()) else ""
+    )
+    return there + shlex.join(words)
