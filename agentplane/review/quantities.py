@@ -32,7 +32,7 @@ class Quantity(msgspec.Struct, frozen=True):
     shown: str
     bound: Bound = ""
     of: tuple[str, ...] = ()
-    """What is counted, in up to three words."""
+    """What is counted, in up to three words; of a version, what kind of thing has it."""
 
     @property
     def key(self) -> tuple[str, float]:
@@ -106,8 +106,15 @@ def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
         or newer
     )
     if versioned and word[0].isdigit():
-        return Quantity(_version(word), "version", word)
+        return Quantity(_version(word), "version", word, of=_versioned(line, place))
     return Quantity(value, "count", word, bound, _counted(line, place))
+
+
+def _versioned(line: list[str], place: int) -> tuple[str, ...]:
+    """The kinds of the thing whose version stands here: `Node 20`, `Node version 20`, `version 20 of Node`."""
+    named = [word for word in line[max(0, place - 2) : place] if word not in ("version", "v")]
+    named += line[place + 2 : place + 3] if line[place + 1 : place + 2] == ["of"] else []
+    return tuple(kind for word in named for kind in words.MEMBERS.get(word, ()))
 
 
 def number_follows(tokens: list[Token], place: int) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentplane.review import vocabulary as words
 from agentplane.review.choices import same_choice
+from agentplane.review.contrasts import numbers
 from agentplane.review.globs import can_meet
 from agentplane.review.statement import Statement, parse
 from agentplane.review.stems import stem
@@ -259,3 +260,15 @@ def test_a_bomb_of_globs_is_harmless() -> None:
     before = time.process_time()
     can_meet(["**/" * 60 + "a", "*" * 5_000], ["**/a" * 40, "?*" * 90])
     assert time.process_time() - before < 0.5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "met"),
+    [
+        ("The web image has Node version 20.", "The worker image has Python 3.11.", False),
+        ("CI uses version 20 of Node.", "CI uses Python 3.11.", False),
+        ("The web image has Node 20.", "The web image has Node version 18.", True),
+    ],
+)
+def test_versions_of_two_things_say_nothing_of_each_other(one: str, other: str, met: bool) -> None:
+    assert bool(numbers(parse(one).quantities, parse(other).quantities)) is met
