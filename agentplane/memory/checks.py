@@ -18,6 +18,22 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _hand_edits(memory)
     for entry in memory.entries.values():
         yield from _entry(memory, entry)
+        yield from _successors(memory, entry)
+
+
+def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
+    """As after a merge of two branches that both decided anew."""
+    entries = memory.entries
+    found = [
+        link
+        for link in entry.head.superseded_by
+        if link in entries and entries[link].head.status == "accepted" and entries[link].file != INBOX
+    ]
+    if len(found) > 1:
+        names = " and ".join(one_line(link, 40) for link in found)
+        where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
+        what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of them are in force"
+        yield Finding("warning", where, what, "`agentplane deprecate` the one that does not hold.")
 
 
 def _broken(memory: Memory) -> Iterator[Finding]:

@@ -100,6 +100,7 @@ class _Meeting:
         for id_ in sorted(self.ledger.met.keys() | {id_ for id_, _ in gone}):
             self._bring_together(id_, [e for e in entities[id_] if e.key not in gone])
         self._follow_references(entities)
+        self._join_successors()
         self._put_in_files()
         self._take_in_doubled()
 
@@ -255,6 +256,26 @@ class _Meeting:
             wanted = {name: links for name, links in changes.items() if links != listed(fields(text)[name])}
             if wanted:
                 self._relink(id_, header.set_fields(text, wanted))
+
+    def _join_successors(self) -> None:
+        """An entry that was superseded on two branches names the successors of both: both are in force."""
+        braid = self.story.braid
+        for id_, (text, _) in sorted(self._standing_texts().items()):
+            tips = sorted(versions.ends(self.story.versions.get(id_, ()), braid), key=self._rank)
+            if len(tips) < 2 or fields(text).get("status") != "superseded":
+                continue
+            named = [
+                self._meant(link, tip.place) if link in self.moved else link
+                for tip in tips
+                for link in listed(fields(self._text(tip) or b"").get("superseded_by"))
+            ]
+            edit = self.edits.get(id_)
+            now = (edit.text if edit else None) or text
+            wanted = list(dict.fromkeys(named))
+            if wanted != listed(fields(now).get("superseded_by")):
+                self._relink(id_, header.set_fields(now, {"superseded_by": wanted}))
+                names = " and by ".join(wanted)
+                self.told.append(f"{id_} was superseded on two branches: by {names}, and both are in force")
 
     def _standing_texts(self) -> dict[str, tuple[bytes, int]]:
         """The texts that count after this op, each with the place of the event that wrote it."""

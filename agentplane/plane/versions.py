@@ -35,13 +35,19 @@ def version_of(change: Change, record: Record, place: int) -> Version:
 
 def live(versions: Sequence[Version], braid: Braid) -> list[Version]:
     """The versions that none of the others follows and that say something else, the one that counts first."""
+    tips = ends(versions, braid)
+    if len(tips) > 1:
+        tips = _distinct(_changed(tips, common(versions, tips, braid)))
+    return sorted(tips, key=lambda tip: tip.rank, reverse=True)
+
+
+def ends(versions: Sequence[Version], braid: Braid) -> list[Version]:
+    """The versions that none of the others follows, also those that say the same."""
     tips: list[Version] = []
     for version in versions:
         tips = [tip for tip in tips if not braid.reaches(tip.place, version.place)]
         tips.append(version)
-    if len(tips) > 1:
-        tips = _distinct(_changed(tips, common(versions, tips, braid)))
-    return sorted(tips, key=lambda tip: tip.rank, reverse=True)
+    return tips
 
 
 def common(versions: Sequence[Version], tips: Sequence[Version], braid: Braid) -> Version | None:

@@ -114,7 +114,7 @@ def _versioned(line: list[str], place: int) -> tuple[str, ...]:
     """The kinds of the thing whose version stands here: `Node 20`, `Node version 20`, `version 20 of Node`."""
     named = [word for word in line[max(0, place - 2) : place] if word not in ("version", "v")]
     named += line[place + 2 : place + 3] if line[place + 1 : place + 2] == ["of"] else []
-    return tuple(kind for word in named for kind in words.MEMBERS.get(word, ()))
+    return tuple(kind for word in named for kind, _ in words.MEMBERS.get(word, ()))
 
 
 def number_follows(tokens: list[Token], place: int) -> bool:

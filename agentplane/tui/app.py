@@ -134,7 +134,8 @@ class PlaneApp(App[None]):
         self._resized = self.set_timer(_SETTLED_SECONDS, self._paint_anew)
 
     def _paint_anew(self) -> None:
-        self.screen.refresh()
+        if self.screen_stack:  # else it is ending
+            self.screen.refresh()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agentplane import health
 from agentplane.errors import Refused
 from tests.conftest import decision
 from tests.plane.branches import Repository, meet, new, two, with_driver
@@ -77,6 +78,32 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
     assert memory.inbox[0].head.supersedes == memory.inbox[0].head.refines == ("DEC-004",)
     assert memory.inbox[0].head.unrelated == ("DEC-004", "DEC-001")
     assert memory.get("DEC-003").statement == "Deploys wait for the bank."
+
+
+def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -> None:
+    from agentplane.review.resolve import Choice
+
+    ada, bob = pair
+    for one, statement in ((ada, "Use Rich instead of Textual."), (bob, "Use prompt_toolkit, not Textual.")):
+        plane = one.plane
+        plane.approve([plane.propose(decision(statement))], Choice(supersede=("DEC-001",)))
+        one.commit()
+    done, other = meet(ada, bob)
+    memories = [one.plane.memory() for one in pair]
+    for memory in memories:
+        entry = memory.get("DEC-001")
+        assert entry.trusted
+        assert sorted(entry.head.superseded_by) == ["DEC-003", "DEC-004"]
+        assert memory.get("DEC-003").statement == "Use Rich instead of Textual."
+        assert memory.get("DEC-004").head.supersedes == ("DEC-001",)
+    assert ada.file("memory/decisions.md") == bob.file("memory/decisions.md")
+    assert any("superseded on two branches" in told for told in (*done.told, *other.told))
+    (found,) = [one for one in health.collect(ada.plane.store) if one.severity != "info"]
+    assert "DEC-001 was superseded by DEC-00" in found.what
+    assert "deprecate" in found.remedy
+    ada.plane.deprecate(["DEC-004"])
+    ada.commit()
+    ada.looks_well()
 
 
 def test_what_both_changed_waits_in_the_inbox(pair: Pair) -> None:
