@@ -43,8 +43,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def outcome(self) -> Outcome:
         """How a run ended, or stands; `ended` where nobody noted an exit code."""
-        if self.kind == "open" or self.kind == "lost":
-            return self.kind
+        if self.kind in ("open", "lost"):
+            return "open" if self.kind == "open" else "lost"
         return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
 
 
@@ -117,9 +117,13 @@ def _comparable(ts: str) -> str:
         return ts
 
 
-def open_runs(layout: Layout) -> list[Row]:
-    """The runs that are not sealed, the youngest first; also those whose process is gone."""
-    found = [(run, session.is_alive(run)) for run in reversed(session.every(layout))]
+def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
+    """The runs that are not sealed, the youngest first; also those whose process is gone. `among`: looks at no others."""
+    every = (
+        session.every(layout) if among is None else filter(None, (session.load(layout, id_) for id_ in among))
+    )
+    young = sorted(every, key=lambda run: run.run_id, reverse=True)
+    found = [(run, session.is_alive(run)) for run in young]
     return [
         Row(
             ts=run.started,

@@ -67,11 +67,14 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 _COMPARE = ("down", "down", "down", "enter")
+_DIFF = ("3", "D", "down", "D")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
     Picture("conflict", WIDE, _COMPARE, documented=True),
     Picture("shelf", WIDE, ("2", "down", "down"), documented=True),
     Picture("bulk", WIDE, ("A",), documented=True),
+    Picture("runs", WIDE, ("3", "down"), documented=True),
+    Picture("rundiff", WIDE, _DIFF, documented=True),
     Picture("help", WIDE, ("question_mark",), documented=True),
     Picture("first", WIDE, empty=True, documented=True),
     *(Picture("inbox", size) for size in (USUAL, NARROW, SMALL)),
@@ -81,6 +84,11 @@ PICTURES = (
     *(Picture("help", size, ("question_mark",)) for size in (USUAL, NARROW)),
     *(Picture("reason", size, ("r",)) for size in (WIDE, USUAL, NARROW)),
     *(Picture("bulk", size, ("A",)) for size in (USUAL, NARROW)),
+    *(Picture("runs", size, ("3", "down")) for size in (USUAL, NARROW, SMALL)),
+    *(Picture("rundiff", size, _DIFF) for size in (USUAL, NARROW)),
+    Picture("chart", WIDE, ("3", "c", "t")),
+    Picture("chart", USUAL, ("3", "c")),
+    Picture("no-runs", USUAL, ("3",), empty=True),
     Picture("marked", USUAL, ("space", "space")),
     Picture("filtered", USUAL, ("slash", *"webhook")),
     Picture("first", USUAL, empty=True),
