@@ -13,7 +13,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.runs.surroundings import Git
 from agentplane.runs.timeline import Row
 from agentplane.text.visible import one_line, visible
-from agentplane.tui.prose import Look, prose
+from agentplane.tui.prose import CAP, Look, prose
 from agentplane.tui.run_look import Output, Sides, Told, packs
 from agentplane.tui.run_rows import moment_of, took
 
@@ -39,13 +39,14 @@ class RunAbout:
     def sections(self) -> Iterator[list[RenderableType]]:
         told = self.told
         yield self._title()
-        yield self._about()
         if told is None:
+            yield self._about()
             yield [Text("reading its capsule …", self.look("muted"))]
             return
         if told.problem:
             yield [Text(visible(told.problem), self.look("bad"))]
         yield self._summary(told)
+        yield self._about()
         yield self._prompt(told)
         yield self._given(told)
         yield self._born(told)
@@ -76,13 +77,11 @@ class RunAbout:
         command = run.command if run else opened.asked.command if opened else row.command
         code = run.exit_status if run else row.exit_status
         parent = run.parent_run_id if run else opened.asked.parent_run_id if opened else None
+        actor = one_line(context.actor or "", 60) if context else ""
         facts = {
-            "tool": one_line(row.tool or "", 40),
-            "by": one_line(context.actor or "", 60) if context else "",
+            "tool": ", by ".join(part for part in (one_line(row.tool or "", 40), actor) if part),
             "exit": "" if code is None else str(code),
-            "started": self._when((run.started if run else None) or (opened.started if opened else None)),
-            "ended": self._when(row.ts if row.kind == "run" else None),
-            "took": "" if row.seconds is None else took(row.seconds),
+            "when": self._when((run.started if run else None) or (opened.started if opened else None)),
             "command": visible(" ".join(command))[:_MOST_COMMAND],
             "folder": one_line(
                 (context.cwd if context else None) or (opened.asked.cwd if opened else ""), 200
@@ -97,9 +96,18 @@ class RunAbout:
         }
         return [self._table((name, value) for name, value in facts.items() if value)]
 
-    def _when(self, ts: str | None) -> str:
-        moment = moment_of(ts, self.now)
-        return one_line(ts or "", 40) if moment is None else f"{moment:%a %Y-%m-%d %H:%M:%S}"
+    def _when(self, started: str | None) -> str:
+        """From when to when, and how long that is."""
+        row = self.row
+        begin, end = (moment_of(ts, self.now) for ts in (started, row.ts if row.kind == "run" else None))
+        known = [moment for moment in (begin, end) if moment is not None]
+        if not known:
+            return one_line(row.ts, 40)
+        said = f"{known[0]:%a %Y-%m-%d %H:%M:%S}"
+        if len(known) > 1:
+            same = known[0].date() == known[1].date()
+            said += f" to {known[1]:%H:%M:%S}" if same else f" to {known[1]:%Y-%m-%d %H:%M:%S}"
+        return said if row.seconds is None else f"{said}, {took(row.seconds)}"
 
     def _branch(self, git: Sides | None) -> str:
         return _both(git, lambda side: one_line(side.branch or "", 80))
@@ -112,7 +120,7 @@ class RunAbout:
         ended = told.context.ended if told.context else None
         if not text.strip():
             return [Text(f"{visible(ended)}.", self.look("muted"))] if ended else []
-        return [self._heading("Summary"), prose(text.strip(), self.look)]
+        return self._prose(text.strip(), "summary.md")
 
     def _prompt(self, told: Told) -> list[RenderableType]:
         prompt = told.context.prompt if told.context else told.opened.asked.prompt if told.opened else None
@@ -121,7 +129,7 @@ class RunAbout:
         for name, text in (("Prompt", prompt), ("Plan", plan)):
             if text and text.strip():
                 lines += ["", self._heading(name)] if lines else [self._heading(name)]
-                lines.append(prose(text.strip(), self.look))
+                lines += self._prose(text.strip(), "context.json")
         return lines
 
     # What it was given
@@ -216,6 +224,11 @@ class RunAbout:
 
     # How it is drawn
 
+    def _prose(self, text: str, file: str) -> list[RenderableType]:
+        more = len(text) - CAP
+        told = Text(f"… {more:,} more characters in {file} of its capsule", self.look("muted"))
+        return [prose(text[:CAP], self.look), *([told] if more > 0 else [])]
+
     def _heading(self, text: str, hint: str = "") -> Text:
         line = Text().append(text, self.look("heading"))
         return line.append(f"   {hint}" if hint else "", self.look("muted"))
@@ -247,7 +260,7 @@ def _both(git: Sides | None, told: Callable[[Git], str]) -> str:
     if git is None:
         return ""
     before, after = told(git.before), told(git.after)
-    return f"{before} → {after}" if before and after and before != after else before or after
+    return f"{before} to {after}" if before and after and before != after else before or after
 
 
 def _cut(pack: Mapping[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """Two runs side by side: how they ended, what they produced, which memory they had."""
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -32,10 +33,16 @@ _MOST_LINES = 500
 """Of the outputs that are drawn."""
 _MOST = 40
 _MOST_VALUE = 600
-_SIGNS = {"added": ("+", "there"), "removed": ("-", "here"), "changed": ("~", "warn")}
+_SIGNS = {"added": ("+", "there"), "removed": ("-", "bad"), "changed": ("~", "warn")}
 
-Pair = tuple[str | None, str | None]
-"""A line of the first output and one of the second that stand beside one another."""
+
+class Pair(msgspec.Struct, frozen=True):
+    """A line of the first output and one of the second that stand beside one another."""
+
+    left: str | None
+    right: str | None
+    is_head: bool = False
+    """Names of files and of places in them."""
 
 
 class RunDiffScreen(Screen[None]):
@@ -68,6 +75,9 @@ class RunDiffScreen(Screen[None]):
     def on_mount(self) -> None:
         app: PlaneApp = self.app  # type: ignore[assignment]
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
+        self.query_one(StatusBar).tell(
+            "- only in the first   + only in the second   ~ in both, and not the same"
+        )
         self.run_worker(self._compare, thread=True, exit_on_error=False)
 
     def _compare(self) -> None:
@@ -198,24 +208,23 @@ class _Drawn:
         return [Text("Output", self.look("heading")), *body]
 
     def _line(self, line: str) -> Text:
-        look = {"+": "there", "-": "here", "@": "muted"}.get(line[:1], "text")
+        look = {"+": "there", "-": "bad", "@": "muted"}.get(line[:1], "text")
         return Text(visible(line), self.look(look), overflow="fold")
 
     def _side_by_side(self, lines: Sequence[str]) -> list[RenderableType]:
         table = Table.grid(expand=True, padding=(0, 1))
         table.add_column(ratio=1, overflow="fold")
         table.add_column(ratio=1, overflow="fold")
-        for left, right in pairs(lines):
-            same = left == right
-            table.add_row(
-                self._side(left, "-", "here", same=same), self._side(right, "+", "there", same=same)
-            )
+        for pair in pairs(lines):
+            table.add_row(self._side(pair, pair.left, "-", "bad"), self._side(pair, pair.right, "+", "there"))
         return [table]
 
-    def _side(self, line: str | None, sign: str, look: str, *, same: bool) -> Text:
+    def _side(self, pair: Pair, line: str | None, sign: str, look: str) -> Text:
         if line is None:
             return Text("")
-        if same:
+        if pair.is_head:
+            return Text(visible(line), self.look("muted"))
+        if pair.left == pair.right:
             return Text(f"  {visible(line)}", self.look("text"))
         return Text(f"{sign} {visible(line)}", self.look(look))
 
@@ -227,15 +236,20 @@ def pairs(lines: Sequence[str]) -> list[Pair]:
     new: list[str] = []
 
     def together() -> None:
-        found.extend(zip_longest(out, new))
+        found.extend(starmap(Pair, zip_longest(out, new)))
         out.clear()
         new.clear()
 
     heads = _heads_in(lines)
     for place, line in enumerate(lines):
-        if place in heads or line.startswith("@@"):
+        if place in heads:
             together()
-            found.append((line, line))
+            found.append(Pair(line[4:], lines[place + 1][4:], is_head=True))
+        elif place - 1 in heads:
+            continue
+        elif line.startswith("@@"):
+            together()
+            found.append(Pair(line, line, is_head=True))
         elif line.startswith("-"):
             if new:
                 together()
@@ -244,21 +258,20 @@ def pairs(lines: Sequence[str]) -> list[Pair]:
             new.append(line[1:])
         else:
             together()
-            found.append((line[1:], line[1:]))
+            found.append(Pair(line[1:], line[1:]))
     together()
     return found
 
 
 def _heads_in(lines: Sequence[str]) -> set[int]:
-    """Where the names of files stand: lines of the files themselves may begin alike."""
-    starts = (
+    """Where two lines name the files: lines of the files themselves may begin alike."""
+    return {
         place
         for place in range(len(lines) - 2)
         if lines[place].startswith("--- ")
         and lines[place + 1].startswith("+++ ")
         and lines[place + 2].startswith("@@ ")
-    )
-    return {place + step for place in starts for step in (0, 1)}
+    }
 
 
 def _change(name: str) -> str:

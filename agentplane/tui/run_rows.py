@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.runs.timeline import Row as Run
-from agentplane.text.visible import cells, one_line, padded
+from agentplane.text.visible import one_line
 from agentplane.tui import rows as listed
 from agentplane.tui.listing import Row
 
@@ -18,7 +18,7 @@ _BADGES = {
     "ok": ("●", "clean"), "failed": ("×", "conflict"), "ended": ("·", "quiet"), "open": ("▸", "flag"), "lost": ("?", "flag"),
 }  # fmt: skip
 _PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
-_MOST_TOOL, _MOST_TASK = 11, 14
+_MOST_TOOL, _MOST_TASK = 12, 16
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 _FEW_SECONDS = 10
 _NO_TIME = "no time"
@@ -37,8 +37,7 @@ class Place(msgspec.Struct, frozen=True):
 
 def rows(runs: Sequence[Run], place: Place) -> list[Row]:
     """Newest first, what is open on top."""
-    tool = min(max((cells(one_line(run.tool or "")) for run in runs), default=0), _MOST_TOOL)
-    made = [_row(run, tool, place) for run in runs]
+    made = [_row(run, place) for run in runs]
     if place.by == "task":
         return listed.grouped(made)
     if made and not place.ended:
@@ -47,18 +46,19 @@ def rows(runs: Sequence[Run], place: Place) -> list[Row]:
     return listed.grouped(made)
 
 
-def _row(run: Run, tool: int, place: Place) -> Row:
+def _row(run: Run, place: Place) -> Row:
     badge, state = _BADGES[run.outcome]
     moment = moment_of(run.ts, place.now)
     by_task = place.by == "task" and not _is_open(run)
     when = "" if moment is None else f"{moment:%m-%d %H:%M}" if by_task else f"{moment:%H:%M}"
-    who = padded(run.tool or "-", tool) if tool else ""
-    task = "" if by_task or not run.task else f"{one_line(run.task, _MOST_TASK)}: "
+    who = one_line(run.tool or "", _MOST_TOOL)
+    task = "" if by_task else one_line(run.task or "", _MOST_TASK)
+    said = " · ".join(part for part in (who, task, _said(run)) if part)
     return Row(
         id=run.run_id or "",
         badge=_PLAIN.get(badge, badge) if place.plain else badge,
         letter="",
-        text=f"{when:<{11 if by_task else 5}}  {who}  {task}{_said(run)}",
+        text=f"{when}  {said}",
         right=_right(run, place.now),
         state=state,
         group=_group(run, moment, place),

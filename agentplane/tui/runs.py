@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from agentplane.tui.run_detail import RunDetail
 
 NOTHING = (
-    "No runs yet. A run is what a coding tool did on a task, kept with its output.\n"
+    "No runs yet. A run is what a coding tool did on a task, and its output.\n"
     "Try it: agentplane run -- make test\n"
-    "Tools that are wired (agentplane init) leave one for each session; agentplane log writes one by hand."
+    "Each session of a tool that agentplane init has wired leaves one, too."
 )
 NO_HIT = "No run fits.\nesc takes the filter away."
 LOOKING = "Looking through the log…"
