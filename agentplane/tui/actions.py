@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "runs", "rundiff", "conflict", "edit")
+SCREENS = ("inbox", "shelf", "runs", "two runs", "conflict", "edit")
 _LISTS = ("inbox", "shelf")
 _ROOMS = (*_LISTS, "runs")
 """The screens that are a list with what is said of a row."""
@@ -42,7 +42,7 @@ _NOT_ON = {
     "conflict": frozenset(("inbox", "shelf", "runs")),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
     "edit": frozenset(("undo", "redo", "inbox", "shelf", "runs", "refresh", "theme", "back", "leave")),
-    "rundiff": frozenset(("inbox", "shelf", "runs", "undo", "redo")),
+    "two runs": frozenset(("inbox", "shelf", "runs", "undo", "redo")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -95,7 +95,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.texts", "tab", "texts", "To the texts, to scroll them, and back to the choices.", ("conflict",), _MOVE, "app.focus_next"),
     Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
-    Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("rundiff",), _LOOK, "turn", rank=1),
+    Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("two runs",), _LOOK, "turn", rank=1),
     Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),

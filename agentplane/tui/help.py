@@ -25,7 +25,7 @@ _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
     "runs": "Runs: what was done, and how it ended",
-    "rundiff": "Two runs: what differs between them",
+    "two runs": "Two runs: what differs between them",
     "conflict": "Conflict: what a candidate says beside what it conflicts with",
     "edit": "Editing: what is written is kept in a file until it is saved",
 }

@@ -22,6 +22,7 @@ _MOST = 12
 _MOST_FILES = 30
 _LINES = 24
 """Of an output that are shown, the last ones."""
+_MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _WORDS = {
     "ok": "ok", "failed": "failed", "ended": "ended, nobody saw how", "open": "open", "lost": "lost: its process is gone",
@@ -218,7 +219,8 @@ class RunAbout:
             return [self._heading(output.name), Text(visible(why), self.look("muted"))]
         lines = output.piece.data.decode(errors="replace").replace("\r\n", "\n").splitlines()
         shown = lines[-_LINES:]
-        text = Text(visible("\n".join(shown)), self.look("code"), overflow="fold")
+        # A byte that cannot be seen is told in eight characters.
+        text = Text(visible("\n".join(shown))[-_MOST_OUTPUT:], self.look("code"), overflow="fold")
         hint = _said_of(output, cut=len(shown) < len(lines))
         return [self._heading(output.name, hint), text if shown else Text("(nothing)", self.look("muted"))]
 

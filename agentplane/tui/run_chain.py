@@ -19,6 +19,7 @@ _PAUSE = 0.003
 class Checked(msgspec.Struct, frozen=True):
     """What was found of a log up to a place."""
 
+    stamp: tuple[int, int, int]
     place: Place
     told: str
     sound: bool
@@ -31,31 +32,48 @@ class Stopped(Exception):
     """Broken off."""
 
 
-def check(layout: Layout, before: Checked | None, goes_on: Callable[[], bool]) -> Checked:
-    """The whole log; or what was added, where it still holds what was found sound. In a thread."""
-    place = place_of(layout)
-    if before is not None and before.place == place:
+def check(
+    layout: Layout, before: Checked | None, goes_on: Callable[[], bool], *, whole: bool = False
+) -> Checked:
+    """The whole log; or what was added to one that was found sound, unless `whole` is wanted. In a thread."""
+    stamp, place = _stamp(layout), place_of(layout)
+    if before is not None and before.stamp == stamp:
         return before
-    if before is not None and before.head and place_of(layout, before.place.size) == before.place:
+    if before is not None and before.head and not whole and _went_on(layout, before, place):
         lines = (line for _, line in chain.lines(layout.log, before.place.size))
         more = chain.follow(_paced(lines, goes_on), before.head)
         if more is not None:
-            return _sound(place, before.count + more[0], more[1])
+            return _sound(stamp, place, before.count + more[0], more[1])
     with files.reading(layout.log) as stream:
         report = chain.verify_lines(_paced(stream, goes_on))
     if report.faults:
         first = report.faults[0]
         more_faults = f" (and {len(report.faults) - 1} more)" if len(report.faults) > 1 else ""
-        told = f"log broken at line {first.line}: {one_line(first.what, 80)}{more_faults}; agentplane doctor"
-        return Checked(place, told, sound=False)
+        told = f"log broken at line {first.line}: {one_line(first.what, 80)}{more_faults}"
+        return Checked(stamp, place, told, sound=False)
     if report.torn:
-        return Checked(place, f"log: line {report.torn.line} was not written to its end", sound=False)
-    return _sound(place, report.count, report.heads[0] if len(report.heads) == 1 else None)
+        told = f"log: line {report.torn.line} was not written to its end"
+        return Checked(stamp, place, told, sound=False)
+    return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 
 
-def _sound(place: Place, count: int, head: str | None) -> Checked:
+def _went_on(layout: Layout, before: Checked, now: Place) -> bool:
+    return now.size > before.place.size and place_of(layout, before.place.size) == before.place
+
+
+def _stamp(layout: Layout) -> tuple[int, int, int]:
+    found = layout.log.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _sound(stamp: tuple[int, int, int], place: Place, count: int, head: str | None) -> Checked:
     return Checked(
-        place, f"log verified: {count:,} event{'' if count == 1 else 's'}", sound=True, count=count, head=head
+        stamp,
+        place,
+        f"log verified: {count:,} event{'' if count == 1 else 's'}",
+        sound=True,
+        count=count,
+        head=head,
     )
 
 

@@ -46,9 +46,9 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class RunDiffScreen(Screen[None]):
-    WHERE = "rundiff"
+    WHERE = "two runs"
     AUTO_FOCUS = "DiffPane"
-    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("rundiff")]
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("two runs")]
     DEFAULT_CSS = "RunDiffScreen { background: $background; &:ansi { background: ansi_default; } }"
 
     class _Compared(Message, bubble=False):

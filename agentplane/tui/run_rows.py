@@ -21,6 +21,7 @@ _PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
 _MOST_TOOL, _MOST_TASK = 12, 16
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 _FEW_SECONDS = 10
+_LEAST = 0.05
 _NO_TIME = "no time"
 
 
@@ -112,4 +113,4 @@ def took(seconds: float) -> str:
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
-    return f"{seconds:.1f} s" if 0 < seconds < _FEW_SECONDS else f"{int(seconds)} s"
+    return f"{seconds:.1f} s" if _LEAST <= seconds < _FEW_SECONDS else f"{int(seconds)} s"

@@ -76,6 +76,8 @@ class RunsScreen(ListScreen):
         self._to_end = False
         """Somebody wants to go to the very first run."""
         self._checked: Checked | None = None
+        self._whole = True
+        """The log is checked from its first line on where somebody comes here, and then as it grows."""
         self._chart = False
 
     # The rows
@@ -222,7 +224,7 @@ class RunsScreen(ListScreen):
         told = [f"by {self._by}"] if self.current else []
         if self._checked is not None:
             told.append(self._checked.told)
-        return "   ".join(told)
+        return " · ".join(told)
 
     def reason(self) -> str:
         return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far; the rest as you go"
@@ -274,6 +276,7 @@ class RunsScreen(ListScreen):
 
     def on_screen_resume(self) -> None:
         super().on_screen_resume()
+        self._whole = True
         self._check_chain()
         self._count_days()
 
@@ -287,7 +290,9 @@ class RunsScreen(ListScreen):
         if shown is None:
             return
         try:
-            found = check(shown.memory.snapshot.layout, self._checked, partial(self._goes_on, worker))
+            layout, goes_on = shown.memory.snapshot.layout, partial(self._goes_on, worker)
+            found = check(layout, self._checked, goes_on, whole=self._whole)
+            self._whole = False
         except Stopped:
             return
         except (AgentplaneError, OSError) as error:
