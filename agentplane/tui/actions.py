@@ -72,7 +72,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _ROOMS, _LOOK),
     Action("run", "R", "its run", "Go to the run that it came from.", _LISTS, _LOOK),
     Action("run.diff", "D", "compare", "Mark a run; on a second one, show both side by side.", ("runs",), _LOOK, "diff", rank=1),
-    Action("run.chart", "c", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
+    Action("run.chart", "C", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
     Action("preview", "p", "preview", "Show or hide the pane with the text.", _ROOMS, _LOOK),
     Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _ROOMS, _LOOK),
     Action("copy", "y", "copy id", "Copy the id to the clipboard.", _ROOMS, _LOOK),

@@ -57,6 +57,11 @@ def check(
     return _sound(stamp, place, report.count, report.heads[0] if len(report.heads) == 1 else None)
 
 
+def failed(told: str) -> Checked:
+    """Nothing could be found."""
+    return Checked((0, 0, 0), Place(0, b""), told, sound=False)
+
+
 def _went_on(layout: Layout, before: Checked, now: Place) -> bool:
     return now.size > before.place.size and place_of(layout, before.place.size) == before.place
 

@@ -22,7 +22,7 @@ from agentplane.tui.detail import Detail
 from agentplane.tui.list_screen import STILL_READ, ListScreen
 from agentplane.tui.listing import Row
 from agentplane.tui.run_book import PAGE, Book
-from agentplane.tui.run_chain import Checked, Stopped, check
+from agentplane.tui.run_chain import Checked, Stopped, check, failed
 from agentplane.tui.run_chart import DAYS, RunChart
 
 
@@ -173,6 +173,7 @@ class RunsScreen(ListScreen):
         self._wanted = id_
         if self._words:
             self._close_filter(keep=False)
+        self._query = run_query.parse("")
         if self._shown is not None:
             self.read(anew=True)
 
@@ -297,10 +298,7 @@ class RunsScreen(ListScreen):
             return
         except (AgentplaneError, OSError) as error:
             told = error.what if isinstance(error, AgentplaneError) else str(error)
-            self.plane_app.call_from_thread(
-                self.plane_app.say, f"The log cannot be checked: {one_line(told, 80)}"
-            )
-            return
+            found = failed(f"the log cannot be checked: {one_line(told, 80)}")
         if found != self._checked:
             self.post_message(self._ChainChecked(found))
 
@@ -309,8 +307,8 @@ class RunsScreen(ListScreen):
 
     @on(_ChainChecked)
     def _tell_chain(self, message: _ChainChecked) -> None:
-        self._checked = message.checked
-        if not message.checked.sound:
+        before, self._checked = self._checked, message.checked
+        if not message.checked.sound and (before is None or before.told != message.checked.told):
             self.query_one(StatusBar).fail(message.checked.told, "agentplane doctor says what can be done.")
         self.tell()
 

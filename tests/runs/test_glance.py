@@ -1,7 +1,7 @@
 """The beginning and the end of what a capsule holds, without reading the rest."""
 
 import io
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import msgspec
 import pytest
@@ -54,11 +54,11 @@ def test_of_a_large_output_only_the_end_is_read(plane: Plane, monkeypatch: pytes
         def __init__(self, path: Any) -> None:
             self._context = reading(path)
 
-        def __enter__(self) -> "Counted":
+        def __enter__(self) -> Self:
             self._stream: BinaryIO = self._context.__enter__()
             return self
 
-        def __exit__(self, *error: Any) -> None:
+        def __exit__(self, *error: object) -> None:
             self._context.__exit__(*error)
 
         def seek(self, *place: int) -> int:

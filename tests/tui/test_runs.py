@@ -133,7 +133,7 @@ def test_no_runs_explain_themselves_in_three_lines(plane: Plane) -> None:
         assert "agentplane run -- make test" in sitting.screen
         lines = [line for line in sitting.screen.splitlines()[2:-2] if line.strip()]
         assert len(lines) == 3
-        await sitting.press("D", "l", "y", "enter", "c", "t", "j", "G", "R", "escape")
+        await sitting.press("D", "l", "y", "enter", "C", "t", "j", "G", "R", "escape")
         await sitting.until(lambda: sitting.app.screen is sitting.inbox, "back")
 
     sit(plane, steps, size=(80, 24))
@@ -396,6 +396,22 @@ def test_a_run_far_back_is_found_and_one_that_is_nowhere_is_said(tmp_path: Path)
     sit(plane, steps)
 
 
+def test_a_filter_that_hides_the_run_goes(ran: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        first = listed(screen)[-1]
+        await sitting.press("slash")
+        screen.query_one(Input).value = "outcome:ok"
+        await sitting.until(lambda: len(listed(screen)) == 1, "filtered")
+        await sitting.press("enter")
+        await sitting.app.go_to_run(first)
+        await sitting.until(lambda: screen.current == first, "there")
+        assert len(listed(screen)) == 2
+        assert "not in this log" not in said(screen)
+
+    sit(ran, steps)
+
+
 def test_an_entry_without_a_run_says_so(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("R")
@@ -473,13 +489,13 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         assert "runs a day" not in sitting.screen
-        await sitting.press("c")
+        await sitting.press("C")
         await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
         assert "nothing was decided" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
         ran.approve(ran.memory().inbox_ids)
         await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
-        await sitting.press("c")
+        await sitting.press("C")
         await sitting.until(lambda: "runs a day" not in sitting.screen, "gone")
 
     sit(ran, steps)
@@ -488,7 +504,7 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_any_keys_at_any_size(ran: Plane, seed: int) -> None:
     luck = random.Random(seed)
-    keys = [*KEYS, "D", "D", "c", "t", "R", "3", "3"]
+    keys = [*KEYS, "D", "D", "C", "t", "R", "3", "3"]
     before = ran.layout.log.read_bytes()
 
     async def steps(sitting: Sitting) -> None:
