@@ -79,6 +79,8 @@ class RunsScreen(ListScreen):
         self._whole = True
         """The log is checked from its first line on where somebody comes here, and then as it grows."""
         self._chart = False
+        self._counted: Shown | None = None
+        """What the chart is of."""
 
     # The rows
 
@@ -313,7 +315,9 @@ class RunsScreen(ListScreen):
         self.tell()
 
     def _count_days(self) -> None:
-        if self._chart and self._in_sight and self._shown is not None:
+        """Anew where the log may be another one."""
+        if self._chart and self._in_sight and self._shown is not self._counted:
+            self._counted = self._shown
             self.run_worker(
                 self._count_in_thread, thread=True, exclusive=True, group="days", exit_on_error=False
             )
@@ -340,7 +344,7 @@ class RunsScreen(ListScreen):
         self.tell()
 
     def action_chart(self) -> None:
-        self._chart = not self._chart
+        self._chart, self._counted = not self._chart, None
         try:
             self.query_one(RunChart).set_class(self._chart, "-shown")
         except NoMatches:

@@ -509,7 +509,7 @@ def test_any_keys_at_any_size(ran: Plane, seed: int) -> None:
 
     async def steps(sitting: Sitting) -> None:
         await opened(sitting)
-        for _ in range(12):
+        for _ in range(8):
             await sitting.pilot.resize_terminal(*luck.choice(SIZES))
             wanted = [key for key in luck.choices(keys, k=5) if key not in ("a", "r", "e", "s", "d", "q")]
             await sitting.press(*wanted)
