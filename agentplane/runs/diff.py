@@ -11,13 +11,14 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known
-from agentplane.runs import capsule, events
+from agentplane.runs import capsule, events, glance
 from agentplane.runs.capsule import Run
 from agentplane.text import chain
 from agentplane.text.visible import one_line
 
 
 _FIELDS = ("task", "tool", "command", "exit_status", "summary", "revision", "parent_run_id")
+_MOST_BYTES = 16 << 20
 _MOST_LINES = 20_000
 """Of an output; comparing takes quadratic time."""
 
@@ -202,12 +203,17 @@ def _lines(layout: Layout, run: Run, name: str, missing: list[str]) -> list[str]
     """The lines of an output; None where it is not here, which `missing` then says."""
     if run.file(name) is None:
         return []
-    data = capsule.content(layout, run, name)
-    if data is None:
+    piece = glance.start(layout, run, name, _MOST_BYTES)
+    if piece is None:
         missing.append(f"{name} of {run.run_id} is not on this machine")
         return None
-    found = data.decode(errors="replace").splitlines()
-    if len(found) > _MOST_LINES:
+    found = piece.data.decode(errors="replace").splitlines()
+    if piece.after:
+        missing.append(
+            f"{name} of {run.run_id} is large; of its first {_MOST_BYTES >> 20} MiB,"
+            f" the first {_MOST_LINES} lines were compared"
+        )
+    elif len(found) > _MOST_LINES:
         missing.append(
             f"{name} of {run.run_id} has {len(found)} lines; the first {_MOST_LINES} were compared"
         )

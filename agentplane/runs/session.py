@@ -185,10 +185,12 @@ def load(layout: Layout, run_id: str) -> OpenRun | None:
 
 def every(layout: Layout) -> list[OpenRun]:
     """The open runs, oldest first; also those whose process is gone. What is no run is doctor's to name."""
-    marked = (
-        name for name in _folders(layout) if os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN)
-    )
-    return [found for name in marked if (found := load(layout, name))]
+    return [found for name in _folders(layout) if _has_marker(layout, name) and (found := load(layout, name))]
+
+
+def _has_marker(layout: Layout, name: str) -> bool:
+    """Nearly no capsule has one, and there may be very many capsules."""
+    return os.path.lexists(f"{layout.runs}/{name}/{capsule.WORK}/{capsule.OPEN}")
 
 
 def left_over(layout: Layout) -> list[str]:

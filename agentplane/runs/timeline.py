@@ -1,8 +1,9 @@
 """The timeline: what runs and ops left in the log, newest first, read from its end."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import msgspec
 
@@ -15,6 +16,7 @@ from agentplane.text.visible import one_line
 
 _AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
 _OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\Z")
+Outcome = Literal["ok", "failed", "ended", "open", "lost"]
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -37,6 +39,13 @@ class Row(msgspec.Struct, frozen=True):
     ids: list[str] = []
     revision: str | None = None
     command: list[str] = []
+
+    @property
+    def outcome(self) -> Outcome:
+        """How a run ended, or stands; `ended` where nobody noted an exit code."""
+        if self.kind in ("open", "lost"):
+            return "open" if self.kind == "open" else "lost"
+        return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -61,16 +70,23 @@ _row = msgspec.json.Decoder(Row)
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
     """The open runs, then the events from the last to the first; read only as far as they are asked for."""
     asked = wanted or Wanted()
-    for row in reversed(_open(layout)):
+    for row in open_runs(layout):
         if asked.takes(row):
             yield row
     mark = None if asked.task is None else msgspec.json.encode(asked.task)
     for line in chain.lines_backwards(layout.log):
         if mark is not None and mark not in line:
             continue
-        row_ = _read(line)
+        row_ = read(line)
         if row_ is not None and asked.takes(row_):
             yield row_
+
+
+def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
+    """Of these lines of a log, those that are runs; read only as far as they are asked for."""
+    for line in lines:
+        if b'"kind":"run"' in line and (row := read(line)) and row.kind == "run" and row.run_id:
+            yield row
 
 
 def since(text: str, now: datetime) -> str:
@@ -101,8 +117,13 @@ def _comparable(ts: str) -> str:
         return ts
 
 
-def _open(layout: Layout) -> list[Row]:
-    found = ((run, session.is_alive(run)) for run in session.every(layout))
+def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
+    """The runs that are not sealed, the youngest first; also those whose process is gone. `among`: looks at no others."""
+    every = (
+        session.every(layout) if among is None else filter(None, (session.load(layout, id_) for id_ in among))
+    )
+    young = sorted(every, key=lambda run: run.run_id, reverse=True)
+    found = [(run, session.is_alive(run)) for run in young]
     return [
         Row(
             ts=run.started,
@@ -119,9 +140,9 @@ def _open(layout: Layout) -> list[Row]:
     ]
 
 
-def _read(line: bytes) -> Row | None:
+def read(line: bytes) -> Row | None:
     """Damaged lines are doctor's to name; the timeline goes on without them."""
     try:
         return _row.decode(line)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return None

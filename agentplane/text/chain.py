@@ -25,7 +25,7 @@ from agentplane.text.walk import Fault, Report, Torn, Walk
 # The names of a log's doors, whichever of its three modules they stand in.
 __all__ = [
     "GENESIS", "Fault", "Report", "Tail", "Torn",
-    "hash_of", "heads", "join", "lines", "lines_backwards", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
+    "follow", "hash_of", "heads", "join", "lines", "lines_backwards", "link", "mend_torn", "merge", "tail", "unite", "verify", "verify_lines",
 ]  # fmt: skip
 
 _BLOCK = 1 << 16
@@ -124,6 +124,15 @@ def verify_lines(log: Iterable[bytes]) -> Report:
             digests, size, odd = links.straight(rest, walk.last)
             walk.take_straight(digests, size)
     return walk.report()
+
+
+def follow(log: Iterable[bytes], head: str) -> tuple[int, str] | None:
+    """How many lines there are, each following the one above and the first of them `head`, and the last one's hash.
+
+    None: they fork, join or are damaged, which only a look at the whole log can tell apart.
+    """
+    digests, _, odd = links.straight(iter(log), unhexlify(head))
+    return None if odd is not None else (len(digests) // 32, digests[-32:].hex() or head)
 
 
 def tail(path: files.StrPath) -> Tail:

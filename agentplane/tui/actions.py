@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "conflict", "edit")
+SCREENS = ("inbox", "shelf", "runs", "two runs", "conflict", "edit")
 _LISTS = ("inbox", "shelf")
+_ROOMS = (*_LISTS, "runs")
+"""The screens that are a list with what is said of a row."""
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -37,9 +39,10 @@ class Action(msgspec.Struct, frozen=True):
 
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf")),
+    "conflict": frozenset(("inbox", "shelf", "runs")),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset(("undo", "redo", "inbox", "shelf", "refresh", "theme", "back", "leave")),
+    "edit": frozenset(("undo", "redo", "inbox", "shelf", "runs", "refresh", "theme", "back", "leave")),
+    "two runs": frozenset(("inbox", "shelf", "runs", "undo", "redo")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -62,14 +65,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.range", "v", "mark a range", "Begin or end a range of marks.", (LIST,), _MARK, "sweep"),
     Action("list.extend_down", "shift+down,J", "mark down", "Mark downwards.", (LIST,), _MARK, "extend(1)"),
     Action("list.extend_up", "shift+up,K", "mark up", "Mark upwards.", (LIST,), _MARK, "extend(-1)"),
-    Action("filter", "slash", "filter", "Show only what holds the words you type.", _LISTS, _LOOK, rank=6),
-    Action("group", "t", "group by", "Group the inbox by run or by kind.", ("inbox",), _LOOK),
+    Action("filter", "slash", "filter", "Show only what holds the words you type.", _ROOMS, _LOOK, rank=6),
+    Action("group", "t", "group by", "Group the inbox by run or by kind, the runs by day or by task.", ("inbox", "runs"), _LOOK),
     Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
     Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
-    Action("links", "l", "go to link", "Go to an entry that it is linked with.", _LISTS, _LOOK),
-    Action("preview", "p", "preview", "Show or hide the pane with the text.", _LISTS, _LOOK),
-    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _LISTS, _LOOK),
-    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _LISTS, _LOOK),
+    Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _ROOMS, _LOOK),
+    Action("run", "R", "its run", "Go to the run that it came from.", _LISTS, _LOOK),
+    Action("run.diff", "D", "compare", "Mark a run; on a second one, show both side by side.", ("runs",), _LOOK, "diff", rank=1),
+    Action("run.chart", "C", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
+    Action("preview", "p", "preview", "Show or hide the pane with the text.", _ROOMS, _LOOK),
+    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _ROOMS, _LOOK),
+    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _ROOMS, _LOOK),
     Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
     Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
     Action("list.top", "home,g", "top", "To the first.", (LIST,), _MOVE, "edge(-1)"),
@@ -89,11 +95,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("conflict.texts", "tab", "texts", "To the texts, to scroll them, and back to the choices.", ("conflict",), _MOVE, "app.focus_next"),
     Action("conflict.down", "down,j", "down", "Down in the choices, or in a text.", ("conflict",), _MOVE, "step('down')"),
     Action("conflict.up", "up,k", "up", "Up in the choices, or in a text.", ("conflict",), _MOVE, "step('up')"),
+    Action("rundiff.turn", "o", "turn", "Put the outputs side by side, or one over the other.", ("two runs",), _LOOK, "turn", rank=1),
     Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
     Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
     Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
+    Action("runs", "3", "runs", "What was done.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),
@@ -159,7 +167,7 @@ def action(id_: str) -> Action:
 @cache
 def on(where: str) -> tuple[Action, ...]:
     """What can be done on a screen, with its list and everywhere."""
-    wanted = {where, EVERYWHERE, *((LIST,) if where in _LISTS else ())}
+    wanted = {where, EVERYWHERE, *((LIST,) if where in _ROOMS else ())}
     without = _NOT_ON.get(where, frozenset())
     return tuple(one for one in ACTIONS if wanted.intersection(one.where) and one.id not in without)
 

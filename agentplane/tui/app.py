@@ -120,6 +120,10 @@ class PlaneApp(App[None]):
                 from agentplane.tui.shelf import ShelfScreen
 
                 self._rooms[name] = ShelfScreen()
+            elif name == "runs":
+                from agentplane.tui.runs import RunsScreen
+
+                self._rooms[name] = RunsScreen()
             else:
                 self._rooms[name] = InboxScreen()
             self.install_screen(self._rooms[name], name)
@@ -354,6 +358,27 @@ class PlaneApp(App[None]):
 
     async def action_shelf(self) -> None:
         await self._go_to("shelf")
+
+    async def action_runs(self) -> None:
+        await self._go_to("runs")
+
+    async def go_to_run(self, run_id: str) -> None:
+        """A run in the list of runs."""
+        await self.action_runs()
+        go_to = getattr(self.room("runs"), "go_to", None)
+        if go_to is not None:
+            go_to(run_id)
+
+    async def go_to_memory(self, id_: str) -> None:
+        """What an id of a run, a candidate or an entry stands for."""
+        shown = self.shown
+        if shown is None or id_ not in shown.memory.entries:
+            await self.go_to_run(id_)
+        elif any(entry.id == id_ for entry in shown.inbox):
+            await self.action_inbox()
+            self.room("inbox").go_to(id_)  # type: ignore[attr-defined]
+        else:
+            await self.go_to_entry(id_)
 
     async def go_to_entry(self, id_: str) -> None:
         """An entry on the shelf."""

@@ -142,7 +142,7 @@ class Detail(VerticalScroll, can_focus=True):
         if self.subject is None:
             return prose(self._empty, self.look)
         about = About(self.subject, self.ground, self.look, ascii_only=self._ascii)
-        return Group(*_spaced(about.sections()))
+        return Group(*spaced(about.sections()))
 
     def _look_up(self, subject: "Subject") -> None:
         self.run_worker(
@@ -224,7 +224,7 @@ class Detail(VerticalScroll, can_focus=True):
             self.app.push_screen(Pick("Go to", told), chosen)
 
 
-def _spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:
+def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:
     for place, section in enumerate(filter(None, sections)):
         if place:
             yield ""

@@ -75,6 +75,14 @@ class EntryScreen(ListScreen):
         if self._detail is not None:
             self._detail.follow()
 
+    async def action_run(self) -> None:
+        """To the run that it came from."""
+        source = self.entry.head.source if self.entry else None
+        if source:
+            await self.plane_app.go_to_run(source)
+        elif self.entry_id:
+            self.plane_app.say("It names no run that it came from")
+
     def action_copy(self) -> None:
         if self.entry_id:
             self.app.copy_to_clipboard(self.entry_id)

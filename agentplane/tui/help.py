@@ -15,10 +15,17 @@ from agentplane.tui import actions
 from agentplane.tui.box import Box
 
 
-_SIGNS = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
+_MEMORY = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
+_SIGNS = {
+    "inbox": _MEMORY,
+    "shelf": _MEMORY,
+    "runs": "● ok   × failed   · ended, nobody saw how   ▸ open   ? lost   ◆ marked",
+}
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
+    "runs": "Runs: what was done, and how it ended",
+    "two runs": "Two runs: what differs between them",
     "conflict": "Conflict: what a candidate says beside what it conflicts with",
     "edit": "Editing: what is written is kept in a file until it is saved",
 }
@@ -52,7 +59,7 @@ class Help(Box[None]):
         sections = dict.fromkeys(one.section for one in found)
         shown = {one.id: self._keymap.shown(one, 3, self._where) for one in found}
         width = max(map(cell_len, shown.values()))
-        parts: list[RenderableType] = [Text(_SIGNS)] if self._where in ("inbox", "shelf") else []
+        parts: list[RenderableType] = [Text(_SIGNS[self._where])] if self._where in _SIGNS else []
         for section in sections:
             grid = Table.grid(padding=(0, 2), expand=True)
             grid.add_column(width=width + 2, no_wrap=True)

@@ -109,6 +109,10 @@ class ListScreen(Screen[None]):
         """Other words for some actions, as things are."""
         return {}
 
+    def hits(self) -> str:
+        """How many rows fit the filter."""
+        return f"{len(self.view.listing.shown):,}"
+
     def taken(self) -> None:
         """The rows are others now."""
 
@@ -248,7 +252,7 @@ class ListScreen(Screen[None]):
         """The two lines at the foot: marks, filter, why something cannot be done, and the keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
-        hits = f"/{one_line(self._words, 40)} finds {len(listing.shown):,}" if self._words else ""
+        hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
         told = "   ".join(filter(None, (listing.told, hits)))
         self.query_one(StatusBar).tell(told or self.at_rest(), self.reason(), loud=bool(told))
         self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)

@@ -139,6 +139,15 @@ def test_large_outputs_are_compared_quickly_and_it_is_said_how_far(plane: Plane)
     assert any("lines; the first 20000 were compared" in text for text in report.missing)
 
 
+def test_of_a_very_large_output_only_the_beginning_is_read(plane: Plane) -> None:
+    a, b = run(plane, b"one\n"), run(plane, b"two\n")
+    with (plane.layout.runs / b / "outputs" / "stdout").open("r+b") as file:
+        file.truncate(200 << 20)
+    report = diff.of(plane.layout, a, b)
+    assert any("is large; of its first 16 MiB" in text for text in report.missing)
+    assert "-one" in report.output
+
+
 def test_an_output_that_is_no_text(plane: Plane) -> None:
     a, b = run(plane, bytes(range(256)) * 10), run(plane, bytes(range(255, -1, -1)) * 10)
     assert diff.of(plane.layout, a, b).output

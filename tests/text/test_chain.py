@@ -593,3 +593,14 @@ def git_environment():
         "GIT_CONFIG_SYSTEM": os.devnull,
         **{f"GIT_{who}_{what}": "mia@x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
+
+
+def test_lines_that_follow_a_head_are_told_without_what_is_above() -> None:
+    first = chain.link({"actor": "Ada", "kind": "op", "n": 1}, GENESIS)
+    second = chain.link({"actor": "Ada", "kind": "op", "n": 2}, chain.hash_of(first))
+    third = chain.link({"actor": "Ada", "kind": "op", "n": 3}, chain.hash_of(second))
+    head = chain.hash_of(first)
+    assert chain.follow([second, third], head) == (2, chain.hash_of(third))
+    assert chain.follow([], head) == (0, head)
+    assert chain.follow([third], head) is None
+    assert chain.follow([second, third.replace(b'"n":3', b'"n":4')], head) is None

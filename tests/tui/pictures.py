@@ -12,7 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from unittest.mock import patch
@@ -24,7 +26,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
-from agentplane.tui import about, inbox
+from agentplane.tui import about, inbox, run_detail, runs
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.desk import Desk
 from tests.actor import fixed_plane
@@ -67,11 +69,14 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 _COMPARE = ("down", "down", "down", "enter")
+_DIFF = ("3", "D", "down", "D")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
     Picture("conflict", WIDE, _COMPARE, documented=True),
     Picture("shelf", WIDE, ("2", "down", "down"), documented=True),
     Picture("bulk", WIDE, ("A",), documented=True),
+    Picture("runs", WIDE, ("3", "down"), documented=True),
+    Picture("rundiff", WIDE, _DIFF, documented=True),
     Picture("help", WIDE, ("question_mark",), documented=True),
     Picture("first", WIDE, empty=True, documented=True),
     *(Picture("inbox", size) for size in (USUAL, NARROW, SMALL)),
@@ -81,6 +86,11 @@ PICTURES = (
     *(Picture("help", size, ("question_mark",)) for size in (USUAL, NARROW)),
     *(Picture("reason", size, ("r",)) for size in (WIDE, USUAL, NARROW)),
     *(Picture("bulk", size, ("A",)) for size in (USUAL, NARROW)),
+    *(Picture("runs", size, ("3", "down")) for size in (USUAL, NARROW, SMALL)),
+    *(Picture("rundiff", size, _DIFF) for size in (USUAL, NARROW)),
+    Picture("chart", WIDE, ("3", "C", "t")),
+    Picture("chart", USUAL, ("3", "C")),
+    Picture("no-runs", USUAL, ("3",), empty=True),
     Picture("marked", USUAL, ("space", "space")),
     Picture("filtered", USUAL, ("slash", *"webhook")),
     Picture("first", USUAL, empty=True),
@@ -115,13 +125,20 @@ def taken(picture: Picture) -> str:
             Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
         )
         os.environ.pop("NO_COLOR", None)
+        zone = os.environ.get("TZ")
+        os.environ["TZ"] = "UTC"
+        time.tzset()
         if not picture.colour:
             os.environ["NO_COLOR"] = "1"
         try:
-            with patch.object(about, "datetime", Then), patch.object(inbox, "datetime", Then):
+            with ExitStack() as stack:
+                for module in (about, inbox, runs, run_detail):
+                    stack.enter_context(patch.object(module, "datetime", Then))
                 return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
         finally:
             os.environ.pop("NO_COLOR", None)
+            os.environ.pop("TZ") if zone is None else os.environ.update(TZ=zone)
+            time.tzset()
 
 
 async def _drawn(app: PlaneApp, picture: Picture) -> str:

@@ -14,6 +14,8 @@ from agentplane.tui.conflict import ConflictScreen
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.list_view import MemoryList
+from agentplane.tui.run_diff import RunDiffScreen
+from agentplane.tui.runs import RunsScreen
 from agentplane.tui.shelf import ShelfScreen
 from tests.conftest import ROOT
 
@@ -66,6 +68,8 @@ def test_every_action_can_be_run() -> None:
     homes = {
         "inbox": InboxScreen,
         "shelf": ShelfScreen,
+        "runs": RunsScreen,
+        "two runs": RunDiffScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
         actions.LIST: MemoryList,
@@ -80,7 +84,14 @@ def test_every_action_can_be_run() -> None:
 
 @pytest.mark.parametrize(
     ("where", "screen"),
-    [("inbox", InboxScreen), ("shelf", ShelfScreen), ("conflict", ConflictScreen), ("edit", EditScreen)],
+    [
+        ("inbox", InboxScreen),
+        ("shelf", ShelfScreen),
+        ("runs", RunsScreen),
+        ("two runs", RunDiffScreen),
+        ("conflict", ConflictScreen),
+        ("edit", EditScreen),
+    ],
 )
 def test_a_screen_binds_what_the_registry_says_and_nothing_else(
     where: str, screen: type[Screen[Any]]

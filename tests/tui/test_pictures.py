@@ -15,6 +15,7 @@ _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 _SAYS = {
     "inbox": "CAND-7YJ84M", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
     "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
+    "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
 }  # fmt: skip
 

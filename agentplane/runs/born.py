@@ -1,0 +1,83 @@
+"""What became of the candidates that a run brought."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane import records
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.text import chain
+
+
+State = Literal["waits", "accepted", "deprecated", "superseded", "rejected", "merged", "gone"]
+_MONTHS = 3
+"""Op files that are searched for candidates that are gone: those of the run's month and of the next ones."""
+_MONTH = re.compile(r"(\d{4})-(\d\d)\.jsonl")
+_ENDS = {"reject": "rejected", "merge": "merged"}
+
+
+class Born(msgspec.Struct, frozen=True):
+    id: str
+    statement: str
+    state: str
+
+
+def of(memory: Memory, run_id: str) -> list[Born]:
+    """The entries whose source is this run, and the candidates of it that came to nothing."""
+    here = [_of_entry(entry) for entry in memory.entries.values() if entry.head.source == run_id]
+    return [*here, *_gone(memory, run_id)]
+
+
+def _of_entry(entry: Entry) -> Born:
+    return Born(entry.id, entry.statement, "waits" if entry.file == INBOX else entry.head.status)
+
+
+def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
+    ledger = memory.snapshot.ledger
+    verbs = {note.op: note.verb for note in ledger.ops}
+    for id_, text in _proposed(memory.snapshot.layout, run_id).items():
+        known = ledger.known.get(id_)
+        if known is not None and known.digest is None:
+            # What was approved stands on the shelf under its new id.
+            state = _ENDS.get(verbs.get(known.op, ""))
+            if state is not None:
+                yield Born(id_, _statement(text), state)
+
+
+def _proposed(layout: Layout, run_id: str) -> dict[str, str]:
+    """The candidates that ops brought with this run as their source, and their texts."""
+    mark, source = run_id.encode(), f"source: {run_id}"
+    found: dict[str, str] = {}
+    for name in _months(layout, run_id):
+        try:
+            lines = [line for _, line in chain.lines(layout.ops / name) if mark in line]
+        except AgentplaneError:
+            continue
+        for line in lines:
+            stored = records.readable(line)
+            for change in stored.record.changes if stored and stored.record.verb == "propose" else ():
+                text = stored.raw(change.left) if stored else None
+                if text is not None and source in text.decode(errors="replace"):
+                    found[change.id] = text.decode(errors="replace")
+    return found
+
+
+def _months(layout: Layout, run_id: str) -> list[str]:
+    since = f"{run_id[:4]}-{run_id[4:6]}"
+    try:
+        names = sorted(path.name for path in layout.ops.iterdir())
+    except OSError:
+        return []
+    return [name for name in names if _MONTH.fullmatch(name) and name[:7] >= since][:_MONTHS]
+
+
+def _statement(text: str) -> str:
+    """The first line of a text behind its header, without the label of its kind."""
+    body = text.split("\n---", 1)[-1].strip("-\r\n ")
+    first = body.splitlines()[0] if body else ""
+    return re.sub(r"^[A-Z][a-z]+: ", "", first)

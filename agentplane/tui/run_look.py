@@ -1,0 +1,176 @@
+"""What is to be said of one run: what it was given, did and left. Reads the disk, so threads call it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.memory.shelf import Memory
+from agentplane.plane.layout import Layout
+from agentplane.runs import artifacts, born, capsule, glance, session, tape
+from agentplane.runs.artifacts import Artifact
+from agentplane.runs.born import Born
+from agentplane.runs.capsule import Kept, Run
+from agentplane.runs.glance import Piece
+from agentplane.runs.session import OpenRun
+from agentplane.runs.surroundings import Git
+from agentplane.runs.timeline import Row
+
+
+TAIL = 6_000
+"""Bytes of an output that are shown, from its end."""
+_SUMMARY = 64_000
+_CONTEXT = 4 << 20
+_FILES = 30
+_LARGEST = 64 << 20
+"""A file that a run produced and that is larger is named, and not looked at."""
+
+_GOES_ON: Callable[[], bool] = lambda: True  # noqa: E731
+
+
+class Sides(msgspec.Struct, frozen=True):
+    before: Git = Git()
+    after: Git = Git()
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What its context.json says, as far as it is shown."""
+
+    prompt: str | None = None
+    plan: str | None = None
+    cwd: str | None = None
+    actor: str | None = None
+    ended: str | None = None
+    git: Sides = Sides()
+    untracked: list[str] = []
+    removed: list[str] = []
+
+
+class Output(msgspec.Struct, frozen=True):
+    name: str
+    piece: Piece | None
+    """None: it is not on this machine, or cannot be read."""
+    kept: Kept | None = None
+    problem: str = ""
+
+
+class File(msgspec.Struct, frozen=True):
+    path: str
+    state: str
+    """same, changed, gone; or why nobody looked."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    run: Run | None = None
+    """None: it is not in the log, as long as it is open."""
+    opened: OpenRun | None = None
+    context: Context | None = None
+    summary: str | None = None
+    """`summary.md`, where nothing else says what it did."""
+    outputs: tuple[Output, ...] = ()
+    born: tuple[Born, ...] = ()
+    files: tuple[File, ...] = ()
+    more_files: int = 0
+    problem: str = ""
+
+
+_context = msgspec.json.Decoder(Context)
+
+
+def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
+    layout, run_id = memory.snapshot.layout, row.run_id or ""
+    if row.kind in ("open", "lost"):
+        opened = session.load(layout, run_id)
+        if opened is not None:
+            return Told(
+                opened=opened, outputs=tuple(_so_far(layout, opened)), born=tuple(born.of(memory, run_id))
+            )
+    try:
+        run = capsule.load(layout, run_id)
+    except (AgentplaneError, msgspec.MsgspecError, RecursionError) as error:
+        return Told(problem=error.what if isinstance(error, AgentplaneError) else "its event cannot be read")
+    context = _context_of(layout, run)
+    return Told(
+        run=run,
+        context=context,
+        summary=None if context is not None or run.summary else _summary(layout, run),
+        outputs=tuple(_outputs(layout, run, goes_on)),
+        born=tuple(born.of(memory, run_id)),
+        files=tuple(_files(layout, run)),
+        more_files=max(len(run.outputs) - _FILES, 0),
+    )
+
+
+def _context_of(layout: Layout, run: Run) -> Context | None:
+    piece = _start(layout, run, capsule.CONTEXT, _CONTEXT)
+    if piece is None or not piece.whole:
+        return None
+    try:
+        return _context.decode(piece.data)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _summary(layout: Layout, run: Run) -> str | None:
+    """Without its header, whose fields are told elsewhere."""
+    piece = _start(layout, run, capsule.SUMMARY, _SUMMARY)
+    if piece is None:
+        return None
+    text = piece.data.decode(errors="replace")
+    return text.partition("\n---\n")[2].strip() if text.startswith("---\n") else text
+
+
+def _start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
+    try:
+        return glance.start(layout, run, name, most)
+    except (AgentplaneError, OSError):
+        return None
+
+
+def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[Output]:
+    for kept in run.capsule:
+        name = kept.name.removeprefix(f"{capsule.OUTPUTS}/")
+        if name in tape.STREAMS and kept.name != name:
+            try:
+                yield Output(name, glance.end(layout, run, kept.name, TAIL, goes_on), kept)
+            except (AgentplaneError, OSError) as error:
+                what = error.what if isinstance(error, AgentplaneError) else "it cannot be read"
+                yield Output(name, None, kept, what)
+
+
+def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
+    """What was recorded of the outputs of an open run."""
+    try:
+        work = session.work(layout, opened.run_id)
+        for name in tape.names(work):
+            data = tape.read(work, name, TAIL).text()[0]
+            yield Output(name, Piece(data[-TAIL:], before=max(len(data) - TAIL, 0)))
+    except (AgentplaneError, OSError):
+        return
+
+
+def _files(layout: Layout, run: Run) -> Iterator[File]:
+    for output in run.outputs[:_FILES]:
+        path, sha256 = output.get("path"), output.get("sha256")
+        if not isinstance(path, str):
+            continue
+        if not isinstance(sha256, str):
+            yield File(path, "not looked at: nothing says what it was")
+        elif _size(layout, path) > _LARGEST:
+            yield File(path, "not looked at: it is large")
+        else:
+            found = artifacts.verified(layout, Artifact(run.task or "", path, sha256, run.run_id))
+            yield File(path, found.state or "")
+
+
+def _size(layout: Layout, path: str) -> int:
+    try:
+        return (layout.project / path).lstat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def packs(receipts: list[Any]) -> list[dict[str, Any]]:
+    """The receipts of what memory it was given."""
+    return [one for one in receipts if isinstance(one, dict) and one.get("kind") == "pack"]
