@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "conflict", "edit")
-_LISTS = ("inbox", "shelf")
+SCREENS = ("inbox", "shelf", "tools", "conflict", "edit")
+_ENTRIES = ("inbox", "shelf")
+_LISTS = (*_ENTRIES, "tools")
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -37,9 +38,9 @@ class Action(msgspec.Struct, frozen=True):
 
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf")),
+    "conflict": frozenset(("inbox", "shelf", "tools")),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset(("undo", "redo", "inbox", "shelf", "refresh", "theme", "back", "leave")),
+    "edit": frozenset(("undo", "redo", "inbox", "shelf", "tools", "refresh", "theme", "back", "leave")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -47,10 +48,10 @@ _WRITE = "Writing"
 
 # fmt: off
 ACTIONS: tuple[Action, ...] = (
-    Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _LISTS, _DECIDE, rank=1),
-    Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _LISTS, _DECIDE, rank=2),
-    Action("edit", "e", "edit", "Change the text here.", _LISTS, _DECIDE, rank=3),
-    Action("edit_outside", "E", "edit in $EDITOR", "Change the text in your own editor.", _LISTS, _DECIDE),
+    Action("approve", "a", "approve", "Move the candidate to the shelf, or all that are marked; adopt a hand edit.", _ENTRIES, _DECIDE, rank=1),
+    Action("reject", "r", "reject", "Drop the candidate, or all that are marked, and say why; revert a hand edit.", _ENTRIES, _DECIDE, rank=2),
+    Action("edit", "e", "edit", "Change the text here.", _ENTRIES, _DECIDE, rank=3),
+    Action("edit_outside", "E", "edit in $EDITOR", "Change the text in your own editor.", _ENTRIES, _DECIDE),
     Action("approve_clean", "A", "all clean", "Approve every clean candidate that is shown, after one summary.", ("inbox",), _DECIDE, rank=5),
     Action("skip", "n", "skip", "Leave it for later and go to the next.", ("inbox",), _DECIDE),
     Action("deprecate", "d", "deprecate", "Take the entry out of force; it stays on the shelf.", ("shelf",), _DECIDE, rank=4),
@@ -65,11 +66,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter", "slash", "filter", "Show only what holds the words you type.", _LISTS, _LOOK, rank=6),
     Action("group", "t", "group by", "Group the inbox by run or by kind.", ("inbox",), _LOOK),
     Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
-    Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
-    Action("links", "l", "go to link", "Go to an entry that it is linked with.", _LISTS, _LOOK),
+    Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _ENTRIES, _LOOK),
+    Action("links", "l", "go to link", "Go to an entry that it is linked with.", _ENTRIES, _LOOK),
     Action("preview", "p", "preview", "Show or hide the pane with the text.", _LISTS, _LOOK),
     Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _LISTS, _LOOK),
-    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _LISTS, _LOOK),
+    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _ENTRIES, _LOOK),
     Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
     Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
     Action("list.top", "home,g", "top", "To the first.", (LIST,), _MOVE, "edge(-1)"),
@@ -78,6 +79,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.page_up", "pageup", "page up", "A page up.", (LIST,), _MOVE, "page(-1.0)"),
     Action("list.half_down", "ctrl+d", "half a page down", "Half a page down.", (LIST,), _MOVE, "page(0.5)"),
     Action("list.half_up", "ctrl+u", "half a page up", "Half a page up.", (LIST,), _MOVE, "page(-0.5)"),
+    Action("tools.wire", "w", "wire", "Write the memory, our hooks and our MCP server into the files of the tool, or of all that are marked.", ("tools",), _DECIDE, "wire", rank=1),
+    Action("tools.sync", "s", "sync", "Bring the memory into the file that the tool reads, and nothing else.", ("tools",), _DECIDE, "sync", rank=2),
+    Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
     Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
     Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
     Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),
@@ -94,6 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
     Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
     Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
+    Action("tools", "4", "tools", "The coding tools, and how each one is wired.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),

@@ -120,6 +120,10 @@ class PlaneApp(App[None]):
                 from agentplane.tui.shelf import ShelfScreen
 
                 self._rooms[name] = ShelfScreen()
+            elif name == "tools":
+                from agentplane.tui.tools_screen import ToolsScreen
+
+                self._rooms[name] = ToolsScreen()
             else:
                 self._rooms[name] = InboxScreen()
             self.install_screen(self._rooms[name], name)
@@ -353,6 +357,9 @@ class PlaneApp(App[None]):
 
     async def action_shelf(self) -> None:
         await self._go_to("shelf")
+
+    async def action_tools(self) -> None:
+        await self._go_to("tools")
 
     async def go_to_entry(self, id_: str) -> None:
         """An entry on the shelf."""

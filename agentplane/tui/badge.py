@@ -121,6 +121,7 @@ class Badge(Line, can_focus=False):
         names: Sequence[tuple[str, str, str, int | None]] = (
             ("inbox", "1", "Inbox", figures.waiting),
             ("shelf", "2", "Shelf", figures.shelf),
+            ("tools", "4", "Tools", None),
         )
         for screen, key, name, count in names:
             start = line.cell_len

@@ -16,9 +16,14 @@ from agentplane.tui.box import Box
 
 
 _SIGNS = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
+_TOOL_SIGNS = (
+    "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
+    "   · not wired"
+)
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
+    "tools": "Tools: which are here, and what of ours is in their files",
     "conflict": "Conflict: what a candidate says beside what it conflicts with",
     "edit": "Editing: what is written is kept in a file until it is saved",
 }
@@ -52,7 +57,8 @@ class Help(Box[None]):
         sections = dict.fromkeys(one.section for one in found)
         shown = {one.id: self._keymap.shown(one, 3, self._where) for one in found}
         width = max(map(cell_len, shown.values()))
-        parts: list[RenderableType] = [Text(_SIGNS)] if self._where in ("inbox", "shelf") else []
+        signs = _TOOL_SIGNS if self._where == "tools" else _SIGNS if self._where in ("inbox", "shelf") else ""
+        parts: list[RenderableType] = [Text(signs)] if signs else []
         for section in sections:
             grid = Table.grid(padding=(0, 2), expand=True)
             grid.add_column(width=width + 2, no_wrap=True)

@@ -24,6 +24,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
+from agentplane.tools import found
 from agentplane.tui import about, inbox
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.desk import Desk
@@ -84,6 +85,10 @@ PICTURES = (
     Picture("marked", USUAL, ("space", "space")),
     Picture("filtered", USUAL, ("slash", *"webhook")),
     Picture("first", USUAL, empty=True),
+    Picture("tools", WIDE, ("4", "space", "w", "y"), documented=True),
+    Picture("wiring", WIDE, ("4", "down", "w"), documented=True),
+    *(Picture("tools", size, ("4", "space", "w", "y")) for size in (USUAL, NARROW)),
+    *(Picture("wiring", size, ("4", "down", "w")) for size in (USUAL, NARROW)),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
@@ -108,8 +113,17 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
     return project
 
 
+def home_in(folder: Path) -> Path:
+    """A home in which two tools are installed."""
+    home = folder / "home"
+    for name in (".claude", ".codex"):
+        (home / name).mkdir(parents=True)
+    return home
+
+
 def taken(picture: Picture) -> str:
     with tempfile.TemporaryDirectory() as temporary:
+        os.environ["HOME"] = str(home_in(Path(temporary)))
         project = project_in(Path(temporary), theme=picture.theme, empty=picture.empty)
         plane = Plane(
             Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
@@ -118,7 +132,11 @@ def taken(picture: Picture) -> str:
         if not picture.colour:
             os.environ["NO_COLOR"] = "1"
         try:
-            with patch.object(about, "datetime", Then), patch.object(inbox, "datetime", Then):
+            with (
+                patch.object(about, "datetime", Then),
+                patch.object(inbox, "datetime", Then),
+                patch.object(found.shutil, "which", lambda *_: None),
+            ):
                 return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
         finally:
             os.environ.pop("NO_COLOR", None)

@@ -16,6 +16,7 @@ _SAYS = {
     "inbox": "CAND-7YJ84M", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
     "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
+    "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
 }  # fmt: skip
 
 
