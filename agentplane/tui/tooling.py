@@ -122,7 +122,7 @@ def planned(plane: Plane, verb: str, names: Sequence[str]) -> Planned:
         changes = plane.rewiring(tools)
         blocked = wire.blocked(project, tools)
     by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
-    real = [change for change in (_pack_change(plane, made.text), *changes) if change.before != change.after]
+    real = [change for change in (*changes, _pack_change(plane, made.text)) if change.before != change.after]
     return Planned(verb, tuple(tools), tuple(real), blocked, by_hand)
 
 

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from rich.console import Group, RenderableType
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,6 +24,18 @@ _MOST_LINES = 400
 class Writes(Box[bool]):
     """True: write it. The key that asked does not answer."""
 
+    DEFAULT_CSS = """
+    Writes {
+        & > .writes--good { color: $text-success; }
+        & > .writes--bad { color: $text-error; }
+        & > .writes--heading { text-style: bold; }
+        & > .writes--muted { color: $text-muted; }
+        &:ansi > .writes--muted { color: ansi_default; text-style: dim; }
+    }
+    Writes .box { height: 94%; }
+    Writes .box VerticalScroll { height: 1fr; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"writes--good", "writes--bad", "writes--heading", "writes--muted"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "write it"),
         Binding("n,escape,q", "dismiss(False)", "leave it"),
@@ -40,10 +53,17 @@ class Writes(Box[bool]):
         with Vertical(classes="box wide"):
             yield Static(Text(self._title()), classes="box-title")
             with VerticalScroll(can_focus=False):
-                yield Static(Group(*spaced(self._sections())))
+                yield Static(id="lines")
             yield Static(
                 Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc leave it"), classes="box-keys"
             )
+
+    def on_mount(self) -> None:
+        self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
+
+    def _look(self, name: str) -> Style:
+        known = f"writes--{name}" in self.COMPONENT_CLASSES
+        return self.get_component_styles(f"writes--{name}").rich_style if known else Style()
 
     def _title(self) -> str:
         tools = self._planned.tools
@@ -52,9 +72,6 @@ class Writes(Box[bool]):
         return f"{_ASKS[self._planned.verb].format(names)} {count} file{'' if count == 1 else 's'}"
 
     def _sections(self) -> list[list[RenderableType]]:
-        def look(name: str) -> str:
-            return {"good": "green", "bad": "red", "heading": "bold", "muted": "dim"}.get(name, "")
-
         parts: list[list[RenderableType]] = [self._files()]
         for path, why in self._planned.blocked.items():
             told: list[RenderableType] = [
@@ -66,7 +83,7 @@ class Writes(Box[bool]):
         for change in self._planned.changes:
             lines = change.diff()
             more = [Text(f"… {len(lines) - _MOST_LINES:,} more lines")] if len(lines) > _MOST_LINES else []
-            parts.append([*diff(lines[:_MOST_LINES], look), *more])  # type: ignore[arg-type]
+            parts.append([*diff(lines[:_MOST_LINES], self._look), *more])
         return parts
 
     def _files(self) -> list[RenderableType]:

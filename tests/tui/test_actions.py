@@ -15,6 +15,7 @@ from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.list_view import MemoryList
 from agentplane.tui.shelf import ShelfScreen
+from agentplane.tui.tools_screen import ToolsScreen
 from tests.conftest import ROOT
 
 
@@ -66,6 +67,7 @@ def test_every_action_can_be_run() -> None:
     homes = {
         "inbox": InboxScreen,
         "shelf": ShelfScreen,
+        "tools": ToolsScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
         actions.LIST: MemoryList,
@@ -80,7 +82,7 @@ def test_every_action_can_be_run() -> None:
 
 @pytest.mark.parametrize(
     ("where", "screen"),
-    [("inbox", InboxScreen), ("shelf", ShelfScreen), ("conflict", ConflictScreen), ("edit", EditScreen)],
+    [("inbox", InboxScreen), ("shelf", ShelfScreen), ("tools", ToolsScreen), ("conflict", ConflictScreen), ("edit", EditScreen)],
 )
 def test_a_screen_binds_what_the_registry_says_and_nothing_else(
     where: str, screen: type[Screen[Any]]
