@@ -35,7 +35,12 @@ class Writes(Box[bool]):
     Writes .box { height: 94%; }
     Writes .box VerticalScroll { height: 1fr; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"writes--good", "writes--bad", "writes--heading", "writes--muted"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "writes--good",
+        "writes--bad",
+        "writes--heading",
+        "writes--muted",
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "write it"),
         Binding("n,escape,q", "dismiss(False)", "leave it"),
@@ -54,16 +59,17 @@ class Writes(Box[bool]):
             yield Static(Text(self._title()), classes="box-title")
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
-            yield Static(
-                Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc leave it"), classes="box-keys"
-            )
+            yield Static(Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc leave it"), classes="box-keys")
 
     def on_mount(self) -> None:
         self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
 
     def _look(self, name: str) -> Style:
-        known = f"writes--{name}" in self.COMPONENT_CLASSES
-        return self.get_component_styles(f"writes--{name}").rich_style if known else Style()
+        """Without the background, which is that of the box."""
+        if f"writes--{name}" not in self.COMPONENT_CLASSES:
+            return Style()
+        found = self.get_component_styles(f"writes--{name}").rich_style
+        return Style(color=found.color, bold=found.bold, dim=found.dim)
 
     def _title(self) -> str:
         tools = self._planned.tools

@@ -82,7 +82,13 @@ def test_every_action_can_be_run() -> None:
 
 @pytest.mark.parametrize(
     ("where", "screen"),
-    [("inbox", InboxScreen), ("shelf", ShelfScreen), ("tools", ToolsScreen), ("conflict", ConflictScreen), ("edit", EditScreen)],
+    [
+        ("inbox", InboxScreen),
+        ("shelf", ShelfScreen),
+        ("tools", ToolsScreen),
+        ("conflict", ConflictScreen),
+        ("edit", EditScreen),
+    ],
 )
 def test_a_screen_binds_what_the_registry_says_and_nothing_else(
     where: str, screen: type[Screen[Any]]

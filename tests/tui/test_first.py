@@ -28,7 +28,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def bare(git_project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which Claude Code is used, with two rules in its file."""
     monkeypatch.setattr(found.shutil, "which", lambda *_: None)
-    (git_project / "CLAUDE.md").write_text("# Rules\n\n- Always use UTC for timestamps.\n- Never commit secrets.\n")
+    (git_project / "CLAUDE.md").write_text(
+        "# Rules\n\n- Always use UTC for timestamps.\n- Never commit secrets.\n"
+    )
     return git_project
 
 
@@ -169,6 +171,8 @@ def test_with_a_plane_there_is_no_question(git_project: Path, home: Path) -> Non
 def test_without_a_terminal_it_is_an_error_as_before(git_project: Path) -> None:
     import sys
 
-    done = subprocess.run((sys.executable, "-m", "agentplane"), cwd=git_project, capture_output=True, text=True)
+    done = subprocess.run(
+        (sys.executable, "-m", "agentplane"), cwd=git_project, capture_output=True, text=True
+    )
     assert done.returncode == 2
     assert "agentplane init" in done.stderr

@@ -145,7 +145,9 @@ def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> 
 def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: Plane) -> None:
     one.wire(found.named(["codex"]))
     path = one.layout.project / "AGENTS.md"
-    path.write_text(path.read_text().replace("Use UTC everywhere.", "Use UTC everywhere.\n- Never on Fridays."))
+    path.write_text(
+        path.read_text().replace("Use UTC everywhere.", "Use UTC everywhere.\n- Never on Fridays.")
+    )
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
