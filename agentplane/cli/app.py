@@ -38,6 +38,7 @@ COMMANDS = {
     "prune": ("change", "Take a text out of history for good."),
     "pack": ("pack", "Write what a tool is given: the approved memory within a budget."),
     "mcp": ("mcp", "Serve the memory to coding tools over MCP."),
+    "web": ("web", "Serve the screens to a browser on this machine."),
     "sync": ("tools", "Bring the approved memory into the files that tools read."),
     "tools": ("tools", "The coding tools: which are here, and what their files hold."),
     "harvest": ("harvest", "Offer what tools remembered and people wrote down elsewhere."),

@@ -2,17 +2,58 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from agentplane.plane import stamp
 
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
 def opened(wanted: str | None) -> int | None:
     """Opens them and returns their exit code; None where there is no terminal to open them in, or no plane."""
-    if not at_terminal() or not _is_there(wanted):
+    if not at_terminal():
         return None
+    if not _is_there(wanted):
+        folder = None if wanted else _free_place()
+        if folder is None:
+            return None
+        if not _made(folder):
+            return 0
     from agentplane.tui.start import run
 
     return run(wanted)
+
+
+def _free_place() -> "Path | None":
+    """Where a plane of this repository would be; None where there is no repository, or something stands there."""
+    from pathlib import Path
+
+    from agentplane import setup
+    from agentplane.errors import AgentplaneError
+    from agentplane.plane import create, git
+
+    try:
+        here = Path(os.getcwd())
+        folder = setup.folder_for(here)
+        create.check_free(folder)
+    except (AgentplaneError, OSError):
+        return None
+    return folder if git.top(here) and not os.path.lexists(folder) else None
+
+
+def _made(folder: "Path") -> bool:
+    """Whether a person made a plane there, having seen what that writes."""
+    from agentplane.cli import out
+    from agentplane.tui import first
+
+    told = first.run(folder)
+    if told is None:
+        out.note("nothing was made; `agentplane init` makes a plane.")
+    for line in (told or "").splitlines():
+        out.note(line)
+    return told is not None
 
 
 def at_terminal() -> bool:

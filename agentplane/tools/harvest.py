@@ -32,7 +32,7 @@ SOURCES: dict[str, Look] = {
 }
 """By the name that a person gives."""
 
-_ORIGINS = {
+ORIGINS = {
     "claude-code": "Claude Code remembered it",
     "codex": "Codex remembered it",
     "gemini-cli": "Gemini CLI remembered it, for all projects",
@@ -71,9 +71,22 @@ def look(
     memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Harvest:
     """What there is that was not offered yet."""
-    project, house = memory.snapshot.layout.project, home or Path(os.path.expanduser("~"))
-    hauls = [SOURCES[source](project, house, environ) for source in sources]
     seen = offered(memory.snapshot) | {mark_of(entry.statement) for entry in memory.entries.values()}
+    return _found(memory.snapshot.layout.project, sources, seen, home, environ)
+
+
+def look_before(
+    project: Path, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Harvest:
+    """What there is for a project that has no plane yet."""
+    return _found(project, sources, set(), home, environ)
+
+
+def _found(
+    project: Path, sources: Sequence[str], seen: set[str], home: Path | None, environ: Mapping[str, str]
+) -> Harvest:
+    house = home or Path(os.path.expanduser("~"))
+    hauls = [SOURCES[source](project, house, environ) for source in sources]
     found: dict[str, tuple[str, Taken]] = {}
     places: dict[str, list[str]] = {}
     known: Counter[str] = Counter()
@@ -101,7 +114,7 @@ def offered(snapshot: Snapshot) -> set[str]:
 
 
 def _offer(source: str, taken: Taken, places: Sequence[str]) -> Offer:
-    why = taken.why or f"{_ORIGINS[source]}: {places[0].rpartition(':')[0]}."
+    why = taken.why or f"{ORIGINS[source]}: {places[0].rpartition(':')[0]}."
     proposal = Proposal(
         type=taken.kind,
         statement=taken.text,

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "runs", "two runs", "conflict", "edit")
+SCREENS = ("inbox", "shelf", "runs", "two runs", "tools", "conflict", "edit")
 _LISTS = ("inbox", "shelf")
-_ROOMS = (*_LISTS, "runs")
+_READ = (*_LISTS, "runs")
+"""The lists of what the plane holds."""
+_ROOMS = (*_READ, "tools")
 """The screens that are a list with what is said of a row."""
 
 
@@ -39,10 +41,12 @@ class Action(msgspec.Struct, frozen=True):
 
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf", "runs")),
+    "conflict": frozenset(("inbox", "shelf", "runs", "tools")),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset(("undo", "redo", "inbox", "shelf", "runs", "refresh", "theme", "back", "leave")),
-    "two runs": frozenset(("inbox", "shelf", "runs", "undo", "redo")),
+    "edit": frozenset(
+        ("undo", "redo", "inbox", "shelf", "runs", "tools", "refresh", "theme", "back", "leave")
+    ),
+    "two runs": frozenset(("inbox", "shelf", "runs", "tools", "undo", "redo")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -69,13 +73,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("group", "t", "group by", "Group the inbox by run or by kind, the runs by day or by task.", ("inbox", "runs"), _LOOK),
     Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
     Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
-    Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _ROOMS, _LOOK),
+    Action("links", "l", "go to link", "Go to an entry that it is linked with, or that the run proposed.", _READ, _LOOK),
     Action("run", "R", "its run", "Go to the run that it came from.", _LISTS, _LOOK),
     Action("run.diff", "D", "compare", "Mark a run; on a second one, show both side by side.", ("runs",), _LOOK, "diff", rank=1),
     Action("run.chart", "C", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
     Action("preview", "p", "preview", "Show or hide the pane with the text.", _ROOMS, _LOOK),
     Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _ROOMS, _LOOK),
-    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _ROOMS, _LOOK),
+    Action("copy", "y", "copy id", "Copy the id to the clipboard.", _READ, _LOOK),
     Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
     Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
     Action("list.top", "home,g", "top", "To the first.", (LIST,), _MOVE, "edge(-1)"),
@@ -84,6 +88,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.page_up", "pageup", "page up", "A page up.", (LIST,), _MOVE, "page(-1.0)"),
     Action("list.half_down", "ctrl+d", "half a page down", "Half a page down.", (LIST,), _MOVE, "page(0.5)"),
     Action("list.half_up", "ctrl+u", "half a page up", "Half a page up.", (LIST,), _MOVE, "page(-0.5)"),
+    Action("tools.wire", "w", "wire", "Write the memory, our hooks and our MCP server into the files of the tool, or of all that are marked.", ("tools",), _DECIDE, "wire", rank=1),
+    Action("tools.sync", "s", "sync", "Bring the memory into the file that the tool reads, and nothing else.", ("tools",), _DECIDE, "sync", rank=2),
+    Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
     Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
     Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
     Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),
@@ -102,6 +109,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
     Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
     Action("runs", "3", "runs", "What was done.", (EVERYWHERE,), _GO),
+    Action("tools", "4", "tools", "The coding tools, and how each one is wired.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),

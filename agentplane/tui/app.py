@@ -124,6 +124,10 @@ class PlaneApp(App[None]):
                 from agentplane.tui.runs import RunsScreen
 
                 self._rooms[name] = RunsScreen()
+            elif name == "tools":
+                from agentplane.tui.tools_screen import ToolsScreen
+
+                self._rooms[name] = ToolsScreen()
             else:
                 self._rooms[name] = InboxScreen()
             self.install_screen(self._rooms[name], name)
@@ -379,6 +383,9 @@ class PlaneApp(App[None]):
             self.room("inbox").go_to(id_)  # type: ignore[attr-defined]
         else:
             await self.go_to_entry(id_)
+
+    async def action_tools(self) -> None:
+        await self._go_to("tools")
 
     async def go_to_entry(self, id_: str) -> None:
         """An entry on the shelf."""

@@ -122,6 +122,7 @@ class Badge(Line, can_focus=False):
             ("inbox", "1", "Inbox", figures.waiting),
             ("shelf", "2", "Shelf", figures.shelf),
             ("runs", "3", "Runs", None),
+            ("tools", "4", "Tools", None),
         )
         for screen, key, name, count in names:
             start = line.cell_len

@@ -21,7 +21,7 @@ from agentplane.review import policy
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.review.resolve import Choice
 from agentplane.tui import glimpse, rows
-from agentplane.tui.ops import DOING, Op, Outcome, outcome_of
+from agentplane.tui.ops import DOING, OF_TOOLS, Op, Outcome, outcome_of
 
 
 _REASONS = 9
@@ -186,6 +186,10 @@ class Desk:
 
     def do(self, op: Op) -> Outcome:
         """Carries out an op; raises what the plane says against it."""
+        if op.verb in OF_TOOLS:
+            from agentplane.tui import tooling
+
+            return tooling.do(self.plane, op)
         self._check_person(self.plane.store.settings(), DOING[op.verb])
         self._settled = ""
         return msgspec.structs.replace(self._do(op), settled=self._settled)

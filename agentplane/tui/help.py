@@ -15,16 +15,22 @@ from agentplane.tui import actions
 from agentplane.tui.box import Box
 
 
+_TOOLS = (
+    "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
+    "   · not wired"
+)
 _MEMORY = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
 _SIGNS = {
     "inbox": _MEMORY,
     "shelf": _MEMORY,
+    "tools": _TOOLS,
     "runs": "● ok   × failed   · ended, nobody saw how   ▸ open   ? lost   ◆ marked",
 }
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
     "runs": "Runs: what was done, and how it ended",
+    "tools": "Tools: which are here, and what of ours is in their files",
     "two runs": "Two runs: what differs between them",
     "conflict": "Conflict: what a candidate says beside what it conflicts with",
     "edit": "Editing: what is written is kept in a file until it is saved",

@@ -25,6 +25,9 @@ Verb = Literal[
     "undo",
     "redo",
     "propose",
+    "wire",
+    "sync",
+    "unwire",
 ]
 
 DOING = {
@@ -39,8 +42,14 @@ DOING = {
     "undo": "undoing",
     "redo": "redoing",
     "propose": "proposing",
+    "wire": "wiring",
+    "sync": "bringing memory",
+    "unwire": "taking out",
 }
 """What a verb is called while it is under way."""
+
+OF_TOOLS = ("wire", "sync", "unwire")
+"""What changes files of tools, and nothing of what was decided."""
 
 PAST = {
     "approve": "approved",
@@ -88,6 +97,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """The files through which tools have the new memory now."""
     old: tuple[str, ...] = ()
     """Those that hold the old one."""
+    said: str = ""
+    """What is told of it, where it changed no entries."""
     settled: str = ""
     """What had to be settled first, of branches that git merged."""
 
@@ -107,6 +118,8 @@ def told(outcome: Outcome) -> str:
 
 
 def _told(outcome: Outcome) -> str:
+    if outcome.said:
+        return outcome.said
     if outcome.op is None:
         return "Nothing was changed"
     ids = outcome.ids

@@ -26,6 +26,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
+from agentplane.tools import found
 from agentplane.tui import about, inbox, run_detail, runs
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.desk import Desk
@@ -94,6 +95,10 @@ PICTURES = (
     Picture("marked", USUAL, ("space", "space")),
     Picture("filtered", USUAL, ("slash", *"webhook")),
     Picture("first", USUAL, empty=True),
+    Picture("tools", WIDE, ("4", "w", "y"), documented=True),
+    Picture("wiring", WIDE, ("4", "down", "w"), documented=True),
+    *(Picture("tools", size, ("4", "w", "y")) for size in (USUAL, NARROW)),
+    *(Picture("wiring", size, ("4", "down", "w")) for size in (USUAL, NARROW)),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
@@ -118,8 +123,17 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
     return project
 
 
+def home_in(folder: Path) -> Path:
+    """A home in which two tools are installed."""
+    home = folder / "home"
+    for name in (".claude", ".codex"):
+        (home / name).mkdir(parents=True)
+    return home
+
+
 def taken(picture: Picture) -> str:
     with tempfile.TemporaryDirectory() as temporary:
+        os.environ["HOME"] = str(home_in(Path(temporary)))
         project = project_in(Path(temporary), theme=picture.theme, empty=picture.empty)
         plane = Plane(
             Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
@@ -134,6 +148,7 @@ def taken(picture: Picture) -> str:
             with ExitStack() as stack:
                 for module in (about, inbox, runs, run_detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
+                stack.enter_context(patch.object(found.shutil, "which", lambda *_: None))
                 return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
         finally:
             os.environ.pop("NO_COLOR", None)

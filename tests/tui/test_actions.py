@@ -17,6 +17,7 @@ from agentplane.tui.list_view import MemoryList
 from agentplane.tui.run_diff import RunDiffScreen
 from agentplane.tui.runs import RunsScreen
 from agentplane.tui.shelf import ShelfScreen
+from agentplane.tui.tools_screen import ToolsScreen
 from tests.conftest import ROOT
 
 
@@ -70,6 +71,7 @@ def test_every_action_can_be_run() -> None:
         "shelf": ShelfScreen,
         "runs": RunsScreen,
         "two runs": RunDiffScreen,
+        "tools": ToolsScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
         actions.LIST: MemoryList,
@@ -89,6 +91,7 @@ def test_every_action_can_be_run() -> None:
         ("shelf", ShelfScreen),
         ("runs", RunsScreen),
         ("two runs", RunDiffScreen),
+        ("tools", ToolsScreen),
         ("conflict", ConflictScreen),
         ("edit", EditScreen),
     ],

@@ -17,6 +17,7 @@ _SAYS = {
     "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
+    "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
 }  # fmt: skip
 
 

@@ -1,0 +1,72 @@
+"""Setting up a plane in a project: what that would write, and doing it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.api import open_plane
+from agentplane.errors import BadInput
+from agentplane.plane import create, git, gitdriver, origin
+from agentplane.plane.layout import Layout, is_plane
+from agentplane.plane.stamp import FOLDER
+from agentplane.plane.store import Store
+from agentplane.tools import found, wire
+from agentplane.tools.table import Tool
+from agentplane.tools.wire import Wired
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """What setting up would write."""
+
+    folder: Path
+    """Of the plane."""
+    there: bool
+    """Whether it is one already."""
+    tools: tuple[Tool, ...]
+    touched: tuple[str, ...]
+    """Files of these tools that would be written."""
+    blocked: dict[str, str]
+    """Those that we may not write, and why."""
+
+
+class Made(msgspec.Struct, frozen=True):
+    files: tuple[str, ...]
+    """Inside the plane, or the rules that were added to one of them."""
+    git: tuple[str, ...]
+    """What git was told."""
+    wired: Wired | None
+    """None: nothing was to be done for any tool."""
+
+
+def folder_for(here: Path) -> Path:
+    """Where the plane of a folder belongs: at the top of the repository, or right there without git."""
+    if ".git" in here.parts:
+        raise BadInput("this is git's own folder", where=str(here), todo="go to the project itself.")
+    return (git.top(here) or here) / FOLDER
+
+
+def tools_in_use(project: Path) -> list[Tool]:
+    return [row.tool for row in found.look(project) if row.in_project]
+
+
+def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
+    """Refuses a folder that another program keeps."""
+    create.check_free(folder)
+    project = folder.parent
+    touched = tuple(wire.touched(project, tools))
+    return Outlook(folder, is_plane(folder), tuple(tools), touched, wire.blocked(project, tools))
+
+
+def make(wanted: Outlook, channel: str) -> Made:
+    """Makes what is missing of a plane, tells git of it, and wires the tools."""
+    folder = wanted.folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    layout = Layout(root=folder.parent.resolve() / folder.name)
+    files = create.create(Store(layout), origin.here(channel, layout.project))
+    files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
+    told = gitdriver.set_up(layout)
+    wired = None
+    if wanted.touched or wanted.blocked:
+        wired = open_plane(layout.root, channel=channel).wire(wanted.tools)
+    return Made(tuple(files), tuple(told), wired)

@@ -1,0 +1,31 @@
+"""The screens in a browser: what the web door starts for each page, with the page in the place of the terminal."""
+
+import os
+import sys
+from pathlib import Path
+
+from agentplane.api import open_plane
+from agentplane.errors import Refused
+from agentplane.plane.origin import tool_in
+from agentplane.plane.settings import Settings
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.desk import Desk
+
+
+def check_person(settings: Settings, verb: str) -> None:
+    """There is no terminal here: who has the token is the person, whom the door asked for it."""
+    tool = None if settings.trust.tools_may_approve else tool_in(os.environ)
+    if tool:
+        raise Refused(
+            f"{verb} is a person's decision, and this is a shell of {tool}",
+            todo="start `agentplane web` in a terminal of your own.",
+        )
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    PlaneApp(lambda: Desk(open_plane(folder, channel="tui"), check_person)).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The coding tools: which are here, how each one is wired, and wiring them."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from agentplane.errors import AgentplaneError
+from agentplane.tui import actions
+from agentplane.tui.list_screen import STILL_READ, ListScreen
+from agentplane.tui.listing import Row
+from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.ops import DOING, Op, Verb
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.desk import Shown
+    from agentplane.tui.page import Page
+    from agentplane.tui.tooling import Planned, View
+
+NO_HIT = "No tool fits.\nesc takes the filter away."
+UNREAD = "The files of the tools cannot be read: "
+
+
+class ToolsScreen(ListScreen):
+    WHERE = "tools"
+    HINT = "words, a tool, a file"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
+
+    class _Asked(Message, bubble=False):
+        """A thread found out what would be written."""
+
+        def __init__(self, planned: "Planned") -> None:
+            super().__init__()
+            self.planned = planned
+
+    class _Failed(Message, bubble=False):
+        def __init__(self, error: AgentplaneError) -> None:
+            super().__init__()
+            self.error = error
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._views: dict[str, View] = {}
+        self._problem = ""
+
+    # The rows
+
+    def rows_of(self, shown: "Shown") -> list[Row]:
+        from agentplane.tui import tool_rows, tooling
+        from agentplane.tui.desk import as_error
+
+        desk = self.plane_app.desk
+        if desk is None:
+            return []
+        try:
+            views = tooling.views(desk.plane, shown.memory, desk.plane.store.clock().date())
+        except (AgentplaneError, OSError) as error:
+            self._problem, self._views = as_error(error).what, {}
+            return []
+        self._problem, self._views = "", {view.tool.name: view for view in views}
+        return tool_rows.rows(views, plain=self.plane_app.plain)
+
+    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
+        from agentplane.tui import tool_rows
+
+        return tool_rows.found(words, self._views.values())
+
+    def what_is_empty(self) -> str:
+        return UNREAD + self._problem if self._problem else NO_HIT
+
+    def on_screen_resume(self) -> None:
+        # Files of tools are changed by others, and nobody watches them.
+        self.read(anew=True)
+
+    # The detail
+
+    def detail(self) -> Widget:
+        from agentplane.tui.page import Page
+
+        return Page()
+
+    def show_detail(self) -> None:
+        from agentplane.tui import tool_rows
+
+        page: Page | None = self.panes.detail  # type: ignore[assignment]
+        view, shown = self._views.get(self.current or ""), self._shown
+        if page is None or shown is None:
+            return
+        if view is None:
+            page.tell("", lambda _: ())
+        else:
+            page.tell(
+                view.tool.name,
+                lambda look: tool_rows.sections(view, shown.revision, look, plain=self.plane_app.plain),
+            )
+
+    # What can be done
+
+    @property
+    def called(self) -> dict[str, str]:
+        return {"leave": "back"}
+
+    def at_rest(self) -> str:
+        wired = sum(view.stand not in ("", "memory only") for view in self._views.values())
+        return f"{wired} wired" if self._views else ""
+
+    def what_is_off(self) -> dict[str, str]:
+        listing = self.view.listing
+        every = ("tools.wire", "tools.sync", "tools.unwire")
+        if self.plane_app.shown is None:
+            return dict.fromkeys(every, STILL_READ)
+        if not listing.acted:
+            why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
+            return dict.fromkeys(every, why)
+        views = [self._views[name] for name in listing.acted if name in self._views]
+        off: dict[str, str] = {}
+        if views and all(view.stand == "wired" for view in views):
+            off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
+        elif views and all(view.file.state == "current" for view in views):
+            off["tools.sync"] = "its file is current"
+        if not any(view.stand for view in views):
+            off["tools.unwire"] = "nothing of ours is in its files"
+        return off
+
+    def action_wire(self) -> None:
+        self._ask("wire")
+
+    def action_sync(self) -> None:
+        self._ask("sync")
+
+    def action_unwire(self) -> None:
+        self._ask("unwire")
+
+    def _ask(self, verb: Verb) -> None:
+        """What would be written is worked out in a thread, then shown."""
+        if self.may(f"tools.{verb}"):
+            work: Any = partial(self._plan, verb, self.view.listing.acted)
+            self.run_worker(work, thread=True, exclusive=True, group="plan")
+
+    def _plan(self, verb: Verb, names: tuple[str, ...]) -> None:
+        """In a thread."""
+        from agentplane.tui import tooling
+        from agentplane.tui.desk import as_error
+
+        desk = self.plane_app.desk
+        if desk is None:
+            return
+        try:
+            self.post_message(self._Asked(tooling.planned(desk.plane, verb, names)))
+        except (AgentplaneError, OSError) as error:
+            self.post_message(self._Failed(as_error(error)))
+
+    @on(_Failed)
+    def _say_failed(self, message: _Failed) -> None:
+        self.plane_app.fail(message.error)
+
+    @on(_Asked)
+    def _show_plan(self, message: _Asked) -> None:
+        from agentplane.tui.writes import Writes
+
+        planned = message.planned
+        if self.app.screen is not self:
+            return
+        if planned.changes:
+            self.app.push_screen(Writes(planned), partial(self._answered, planned))
+        else:
+            why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
+            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
+
+    def _answered(self, planned: "Planned", yes: bool | None) -> None:
+        if yes:
+            names, verb = tuple(tool.name for tool in planned.tools), planned.verb
+            # The cursor stays: what became of it is to be seen there.
+            self.view.listing.settle(names, f"{DOING[verb]}…")
+            self.view.refresh()
+            self.plane_app.submit(Op(verb, names))  # type: ignore[arg-type]
+            self.tell()
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._reopen(message.op)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._reopen(message.op)
+
+    def _reopen(self, op: Op) -> None:
+        self.view.reopen(op.ids)
+        self.tell()

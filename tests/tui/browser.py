@@ -1,0 +1,96 @@
+"""A real browser without a window, driven over its own debugging socket."""
+
+import asyncio
+import base64
+import os
+import re
+import shutil
+import subprocess
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+
+
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+
+
+class Page:
+    """One page; `seen` is all that was drawn on its terminal."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = count(1)
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self.seen = ""
+
+    def _start(self) -> None:
+        self._child = subprocess.Popen(
+            (
+                str(PROGRAM), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                "--remote-debugging-port=0", f"--user-data-dir={self._folder}", "--window-size=1200,800", "about:blank",
+            ),
+            env=os.environ | {"HOME": str(self._folder)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    async def __aenter__(self) -> Self:
+        self._start()
+        told = self._folder / "DevToolsActivePort"
+        async with asyncio.timeout(60):
+            while not told.exists() or len(told.read_text().splitlines()) < 2:  # noqa: ASYNC110 -- another program writes it
+                await asyncio.sleep(0.05)
+        port = told.read_text().splitlines()[0]
+        self._client = aiohttp.ClientSession()
+        async with self._client.get(f"http://127.0.0.1:{port}/json/list") as answer:
+            found = next(one for one in await answer.json() if one["type"] == "page")
+        self._socket = await self._client.ws_connect(found["webSocketDebuggerUrl"], max_msg_size=0)
+        self._reading = asyncio.create_task(self._read())
+        for name in ("Network", "Page", "Runtime"):
+            await self.call(f"{name}.enable")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._reading
+        await self._socket.close()
+        await self._client.close()
+        self._child.terminate()
+        self._child.wait(20)
+
+    async def _read(self) -> None:
+        async for message in self._socket:
+            told = message.json()
+            if told.get("id") in self._answers:
+                self._answers.pop(told["id"]).set_result(told)
+            elif told.get("method") == "Network.webSocketFrameReceived":
+                frame = told["params"]["response"]
+                data = base64.b64decode(frame["payloadData"]) if frame["opcode"] == 2 else b""
+                self.seen += _ESCAPES.sub("", data.decode(errors="replace"))
+
+    async def call(self, method: str, **params: Any) -> Any:
+        number = next(self._numbers)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send_json({"id": number, "method": method, "params": params})
+        return (await asyncio.wait_for(answer, 30)).get("result")
+
+    async def until(self, words: str, seconds: float = 40.0) -> None:
+        end = asyncio.get_running_loop().time() + seconds
+        while words not in self.seen:
+            assert asyncio.get_running_loop().time() < end, f"never showed {words!r}: {self.seen[-1500:]!r}"
+            await asyncio.sleep(0.05)
+
+    async def says(self, expression: str) -> Any:
+        return (await self.call("Runtime.evaluate", expression=expression))["result"].get("value")
+
+    async def type(self, text: str) -> None:
+        self.seen = ""
+        for char in text:
+            await self.call("Input.dispatchKeyEvent", type="keyDown", text=char, key=char)
+            await self.call("Input.dispatchKeyEvent", type="keyUp", key=char)
+
+    async def picture(self) -> bytes:
+        return base64.b64decode((await self.call("Page.captureScreenshot"))["data"])

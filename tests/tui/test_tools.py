@@ -1,0 +1,250 @@
+"""The coding tools: how they stand, and wiring them by keys; all against files on the disk."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.tools import found
+from agentplane.tui.tools_screen import ToolsScreen
+from agentplane.tui.writes import Writes
+from tests.conftest import decision
+from tests.tui.conftest import Sitting, sit, waiting
+
+
+@pytest.fixture(autouse=True)
+def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    (home / ".codex").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(found.shutil, "which", lambda *_: None)
+
+
+@pytest.fixture
+def one(plane: Plane) -> Plane:
+    """A plane with one entry."""
+    plane.approve([plane.propose(decision("Use UTC everywhere."))])
+    return plane
+
+
+def tree(project: Path) -> dict[str, bytes]:
+    """Every file outside of the plane."""
+    return {
+        str(path.relative_to(project)): path.read_bytes()
+        for path in sorted(project.rglob("*"))
+        if path.is_file() and ".agentplane" not in path.relative_to(project).parts
+    }
+
+
+async def opened(sitting: Sitting) -> ToolsScreen:
+    await sitting.press("4")
+    screen = sitting.app.screen
+    assert isinstance(screen, ToolsScreen)
+    await sitting.until(lambda: screen.view.listing.rows and screen.panes.detail, "the tools")
+    return screen
+
+
+def state(screen: ToolsScreen, name: str) -> tuple[str, str]:
+    row = next(row for row in screen.view.listing.rows if row.id == name)
+    return row.group, row.right
+
+
+async def at(sitting: Sitting, screen: ToolsScreen, name: str) -> None:
+    assert screen.view.seek(name)
+    await sitting.pilot.pause(0.1)
+
+
+async def asked(sitting: Sitting, key: str) -> Writes:
+    await sitting.press(key)
+    await sitting.until(lambda: isinstance(sitting.app.screen, Writes), f"{key} asks")
+    box = sitting.app.screen
+    assert isinstance(box, Writes)
+    return box
+
+
+async def done(sitting: Sitting, screen: ToolsScreen) -> None:
+    """The op was carried out, and the rows are those after it."""
+    await sitting.until(lambda: not sitting.app.pending and not screen.view.listing.settled, "done")
+    await sitting.calm()
+
+
+def test_every_tool_stands_in_its_group(one: Plane) -> None:
+    (one.layout.project / "CLAUDE.md").write_text("# Ours\n")
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        assert state(screen, "claude-code") == ("in use here", "")
+        assert state(screen, "codex") == ("installed", "")
+        assert state(screen, "crush") == ("not found", "")
+        assert len(screen.view.listing.rows) == 20
+        await at(sitting, screen, "codex")
+        for words in ("AGENTS.md", ".codex/hooks.json", ".codex/config.toml", "32,768 bytes", "codex resume"):
+            assert words in sitting.screen
+        await sitting.press("q")
+        assert sitting.app.screen is sitting.inbox
+
+    sit(one, steps)
+
+
+def test_wiring_shows_every_line_before_one_key_writes_them(one: Plane) -> None:
+    project = one.layout.project
+    (project / "AGENTS.md").write_bytes(b"# Ours\r\n")
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await at(sitting, screen, "codex")
+        before = tree(project)
+        await asked(sitting, "w")
+        assert "Wire Codex CLI?" in sitting.screen
+        assert "~ AGENTS.md  changed" in sitting.screen
+        assert "+ .codex/hooks.json  new" in sitting.screen
+        assert tree(project) == before
+        await sitting.press("w", "escape")
+        assert sitting.app.screen is screen
+        assert tree(project) == before
+        await asked(sitting, "w")
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert state(screen, "codex") == ("in use here", "wired")
+        assert "Wired AGENTS.md, .codex/hooks.json" in sitting.screen
+
+    sit(one, steps, size=(120, 60))
+    assert (project / "AGENTS.md").read_bytes().startswith(b"# Ours\r\n")
+    assert b"Use UTC everywhere." in (project / "AGENTS.md").read_bytes()
+    assert b"agentplane hook" in (project / ".codex/hooks.json").read_bytes()
+
+
+def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> None:
+    project = one.layout.project
+    (project / "CLAUDE.md").write_text("# Ours\n")
+    before = tree(project)
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        for name in ("claude-code", "codex"):
+            await at(sitting, screen, name)
+            await sitting.press("space")
+        await asked(sitting, "w")
+        assert "Wire 2 tools?" in sitting.screen
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert [state(screen, name)[1] for name in ("claude-code", "codex")] == ["wired", "wired"]
+        for name in ("claude-code", "codex"):
+            await at(sitting, screen, name)
+            await sitting.press("space")
+        await asked(sitting, "x")
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert [state(screen, name)[1] for name in ("claude-code", "codex")] == ["", ""]
+
+    sit(one, steps)
+    assert tree(project) == before
+
+
+def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: Plane) -> None:
+    one.wire(found.named(["codex"]))
+    path = one.layout.project / "AGENTS.md"
+    path.write_text(
+        path.read_text().replace("Use UTC everywhere.", "Use UTC everywhere.\n- Never on Fridays.")
+    )
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        assert state(screen, "codex")[1] == "edited inside"
+        await at(sitting, screen, "codex")
+        assert "+- Never on Fridays." in sitting.screen
+        await asked(sitting, "s")
+        assert "Bring the memory to Codex CLI?" in sitting.screen
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert state(screen, "codex")[1] == "wired"
+
+    sit(one, steps, size=(120, 60))
+    assert waiting(one) == ["Never on Fridays."]
+    assert "Fridays" not in path.read_text()
+
+
+def test_old_memory_is_told_and_brought(one: Plane) -> None:
+    one.wire(found.named(["codex"]))
+    one.layout.config.write_text("[tools]\ndeliver = false\n")
+    one.approve([one.propose(decision("Log in JSON lines."))])
+    path = one.layout.project / "AGENTS.md"
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        assert state(screen, "codex")[1] == "incomplete"
+        await at(sitting, screen, "codex")
+        assert f"the current one is {one.status().revision}" in " ".join(sitting.screen.split())
+        await asked(sitting, "s")
+        assert "+- DEC-002" in sitting.screen
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert state(screen, "codex")[1] == "wired"
+        await sitting.press("s")
+        await sitting.until(lambda: "its file is current" in sitting.screen, "why not")
+        assert sitting.app.screen is screen
+
+    sit(one, steps, size=(120, 60))
+    assert "Log in JSON lines." in path.read_text()
+
+
+def test_a_file_that_is_not_ours_to_write_stays_and_what_to_add_is_said(one: Plane) -> None:
+    settings = one.layout.project / ".codex" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_bytes(b"not = [toml\n")
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await at(sitting, screen, "codex")
+        assert "To add by hand to .codex/config.toml" in sitting.screen
+        await asked(sitting, "w")
+        assert "× .codex/config.toml is not touched" in sitting.screen
+        await sitting.press("y")
+        await done(sitting, screen)
+        assert "was not touched" in sitting.screen
+        assert state(screen, "codex")[1] == "cannot be written"
+
+    sit(one, steps, size=(140, 80))
+    assert settings.read_bytes() == b"not = [toml\n"
+    assert (one.layout.project / "AGENTS.md").exists()
+
+
+def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere.md"
+    outside.write_text("theirs\n")
+    os.symlink(outside, one.layout.project / "AGENTS.md")
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await at(sitting, screen, "goose")
+        assert "is a link to outside of the project" in " ".join(sitting.screen.split())
+
+    sit(one, steps, size=(160, 50))
+    assert outside.read_text() == "theirs\n"
+
+
+def test_what_cannot_be_done_says_why(one: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        assert screen.off == {"tools.unwire": "nothing of ours is in its files"}
+        await sitting.press("x")
+        await sitting.until(lambda: "nothing of ours is in its files" in sitting.screen, "why not")
+        await sitting.press("slash")
+        await sitting.type("codex")
+        await sitting.until(lambda: [row.id for row in screen.view.listing.shown] == ["codex"], "filtered")
+        await sitting.press("enter", "question_mark")
+        assert "Tools: which are here" in sitting.screen
+
+    sit(one, steps)
+
+
+def test_what_was_wired_elsewhere_meanwhile_is_seen_on_return(one: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await sitting.press("1")
+        one.wire(found.named(["codex"]))
+        await sitting.press("4")
+        await sitting.until(lambda: state(screen, "codex")[1] == "wired", "seen")
+
+    sit(one, steps)
