@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from agentplane.text.visible import one_line, visible
-from agentplane.tui import actions, figures, themes
+from agentplane.tui import actions, ending, figures, themes
 from agentplane.tui.badge import Badge
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.figures import Figures
@@ -37,7 +36,6 @@ _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
-_HANGUP_SECONDS = 120.0
 _SETTLED_SECONDS = 0.1
 
 
@@ -151,9 +149,7 @@ class PlaneApp(App[None]):
         self.set_timer(_BEGIN_SECONDS, self._begin)
         self._await_glimpse()
         if not self.is_headless:
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGHUP, self._hung_up)
-            loop.add_signal_handler(signal.SIGTERM, self._asked_to_end)
+            ending.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
 
     def _begin(self) -> None:
         """What the first paint does not wait for."""
@@ -448,11 +444,6 @@ class PlaneApp(App[None]):
             self.exit()
 
     # The terminal
-
-    def _hung_up(self) -> None:
-        """The terminal was closed: there is nobody to show anything to, but what was decided is carried out."""
-        self._queue.finish(_HANGUP_SECONDS)
-        os._exit(129)
 
     def _asked_to_end(self) -> None:
         self._leaving = True

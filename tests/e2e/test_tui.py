@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -15,6 +16,7 @@ import pytest
 from agentplane.api import Plane
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
+from tests.runs.screen import Screen
 
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -129,6 +131,27 @@ def test_the_terminal_closed_in_the_middle_loses_nothing(plane: Plane, terminal:
     assert sorted([entry.statement for entry in (*memory.shelf, *memory.inbox)]) == sorted(UNLIKE[:3])
     assert len(memory.shelf) in (0, 3)
     assert not memory.hand_edits
+    assert not plane.is_damaged()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_terminal_that_takes_nothing_any_more_holds_nothing_up(plane: Plane, number: int) -> None:
+    """Nobody reads what is painted, so the screens wait in the middle of a paint."""
+    screen = Screen(AGENTPLANE, cwd=plane.layout.project)
+    try:
+        screen.expect("3 wait", 40)
+        screen.expect("History", 40)
+        for _ in range(400):
+            with suppress(BlockingIOError):
+                screen.type("jk?\x1b")
+            time.sleep(0.005)
+        if number == signal.SIGHUP:
+            screen.hang_up()
+        else:
+            screen.process.send_signal(number)
+        assert screen.process.wait(30) in (129, 143)
+    finally:
+        screen.close()
     assert not plane.is_damaged()
 
 
