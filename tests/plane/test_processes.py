@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from agentplane.plane import processes
+from tests.runs.screen import until
 
 
 @pytest.mark.parametrize("pid", [os.getpid(), os.getppid(), 1], ids=["own", "parent", "first"])
@@ -70,6 +71,8 @@ def test_the_ancestors_of_a_process() -> None:
 def test_the_command_line_and_the_folder_of_a_process(tmp_path: Path) -> None:
     child = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
     try:
+        # A program that has just begun has no command line yet for a moment.
+        until(lambda: processes.words(child.pid) == ["sleep", "60"])
         for found in (processes.commands(), processes._commands_elsewhere()):
             assert (child.pid, ["sleep", "60"]) in list(found)
         assert processes.words(child.pid) == processes._words_elsewhere(child.pid) == ["sleep", "60"]
