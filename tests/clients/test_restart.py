@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -16,8 +17,12 @@ from tests.clients.conftest import MakeClient
 from tests.clients.model import Model
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.e2e.terminal import Seen, typed
-from tests.runs.screen import Screen, until
+from tests.runs.screen import Screen
+from tests.runs.screen import until as until_soon
 
+
+until = partial(until_soon, patience=120.0)
+"""Programs of this size take their time where the machine has other work."""
 
 ANSWERS = {
     b"\x1b[6n": "\x1b[1;1R",

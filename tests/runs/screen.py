@@ -116,9 +116,9 @@ class Screen:
         return bool(data)
 
 
-def until(holds: Callable[[], object], what: str = "") -> None:
+def until(holds: Callable[[], object], what: str = "", patience: float = PATIENCE) -> None:
     """Waits for a condition of which nothing tells."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while not holds():
         assert time.monotonic() < end, f"never came true: {what or holds}"
         time.sleep(0.01)
