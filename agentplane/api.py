@@ -608,7 +608,7 @@ class Plane:
         self.delivered = None
         if not memory.snapshot.ledger.unsettled:
             settings = self.store.settings().tools
-            self.delivered = deliver.deliver(memory, self._today(), write=settings.deliver)
+            self.delivered = deliver.deliver(memory, self._today, write=settings.deliver)
             self.restarting = self._restart_old(memory) if settings.restart == "auto" else ()
 
     def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":

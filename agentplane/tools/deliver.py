@@ -1,6 +1,6 @@
 """Bringing a new revision at once to the files that hold an older one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 import msgspec
@@ -23,7 +23,7 @@ class Delivered(msgspec.Struct, frozen=True):
     """Those that still hold the old one, and why."""
 
 
-def deliver(memory: Memory, today: date, *, write: bool = True) -> Delivered | None:
+def deliver(memory: Memory, today: Callable[[], date], *, write: bool = True) -> Delivered | None:
     """Writes the memory into the files that hold an older revision, and into no others; None where there are none.
 
     What somebody wrote into a block stays: taking that up is `sync`'s. Never raises: what it follows is done already.
@@ -36,7 +36,7 @@ def deliver(memory: Memory, today: date, *, write: bool = True) -> Delivered | N
     if not write:
         return Delivered(kept={one.path: OFF for one in old})
     try:
-        return _deliver(memory, today, old)
+        return _deliver(memory, today(), old)
     except (AgentplaneError, OSError) as error:
         said = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
         return Delivered(kept={one.path: said for one in old})
