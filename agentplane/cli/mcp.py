@@ -1,7 +1,6 @@
 """Serving coding tools over MCP."""
 
 import os
-import signal
 import sys
 
 import click
@@ -51,14 +50,12 @@ def _over_http(wanted: str | None, tool: str | None, port: int, token_file: str 
 
 
 def _over_stdio(wanted: str | None, tool: str | None) -> int:
-    from agentplane.mcp import greeting
+    from agentplane.mcp import ending, greeting
     from agentplane.mcp.line import Line
 
     if sys.stdin.isatty():
         out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
-    # Until the library listens to them itself. Nothing is being written so far.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: os._exit(0))
+    ending.end_on_signals()
     line = Line()
     greeting.load_meanwhile()
     try:
