@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
     dropped = {name for names in TOOL_VARIABLES.values() for name in names}
-    dropped |= {"NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
+    dropped |= {"CI", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
     kept = {
         key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")
     }
