@@ -1,0 +1,158 @@
+"""One plane as a whole: how it stands, its history, and opening it."""
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentplane.api.tools import Tools
+from agentplane.memory import ids
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.shelf import Memory
+from agentplane.plane import history, layout, origin, prune, recover, undo
+from agentplane.plane.badges import Badge
+from agentplane.plane.history import OpView
+from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
+from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
+
+
+# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+if TYPE_CHECKING:
+    from agentplane.runs.guard import Checked
+
+
+_LOOKS = 4
+_LOOK_SECONDS = 0.05
+
+
+class Status(msgspec.Struct, frozen=True):
+    revision: str
+    waiting: int
+    conflicts: int
+    hand_edits: int
+    broken: int
+    """Pieces of the files that cannot be read."""
+    damaged: bool
+    """The log and the files do not fit together; doctor says how."""
+    next: str
+
+
+class Plane(Tools):
+    """One plane. Every call reads what is on disk now; every change is one op."""
+
+    def status(self) -> Status:
+        memory = self.memory()
+        damaged = self.is_damaged()
+        # What a change that is not completed left in the files is nobody's edit.
+        waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
+        return Status(
+            revision=memory.snapshot.ledger.revision(),
+            waiting=waiting,
+            conflicts=self._contested(memory),
+            hand_edits=edits,
+            broken=memory.broken,
+            damaged=damaged,
+            next="agentplane doctor" if damaged else _next_step(memory),
+        )
+
+    def is_damaged(self) -> bool:
+        """Whether something is left that opening the plane could not mend."""
+        for _ in range(_LOOKS):
+            if not recover.unfit(self.layout):
+                return False
+            time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
+        return True
+
+    def badge(self) -> Badge:
+        """What waits, counted anew and kept for `agentplane badge`."""
+        return self.keep_badge(self.memory())
+
+    def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
+        """The trusted entries that are nearest to a query; unless asked for others, those in force."""
+        memory = self.memory()
+        if wanted.kind is not None:
+            wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
+        return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
+
+    def undo(self, op: str | None = None) -> Done:
+        return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))
+
+    def redo(self) -> Done:
+        return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
+
+    def ops(self, limit: int | None = None) -> list[OpView]:
+        """The ops, newest first."""
+        return history.ops(self.store.snapshot(), limit)
+
+    def history(self, wanted: str) -> tuple[str, list[history.Step]]:
+        """An entry's id, and what happened to it, oldest first, also under the ids that it had before."""
+        memory = self.memory()
+        id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)
+        return id_, history.of(memory.snapshot, id_)
+
+    def check(self, base: str) -> "Checked":
+        """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
+        from agentplane.runs import guard
+
+        return guard.check(self.layout, base)
+
+    def check_prune(self, needle: str) -> prune.Found:
+        """Raises what `prune` would raise, says where the text stands, and changes nothing."""
+        from agentplane.runs import pruned
+
+        snapshot = self.store.snapshot()
+        found = prune.search(snapshot, needle)
+        prune.plan(found, pruned.elsewhere(self.layout, needle, pruned.search(self.layout, needle)), None)
+        return found
+
+    def prune(self, needle: str, why: str | None = None) -> Done:
+        """Takes a text out of history, and out of the capsules of runs."""
+        from agentplane.runs import pruned
+
+        hits: list[pruned.Hit] = []
+
+        def plan(snapshot: Snapshot) -> Plan:
+            hits[:] = pruned.search(self.layout, needle)
+            found = prune.search(snapshot, needle)
+            return prune.plan(found, pruned.elsewhere(self.layout, needle, hits), why)
+
+        done = self._plain(plan)
+        pruned.write(self.layout, hits)
+        return done
+
+    def _contested(self, memory: Memory) -> int:
+        """How many candidates conflict with something."""
+        if not memory.inbox_ids:
+            return 0
+        from agentplane.review import inbox
+
+        found = inbox.Conflicts(memory).of_each(memory.inbox)
+        self.keep_badge(memory)
+        return sum(map(bool, found))
+
+
+def _next_step(memory: Memory) -> str:
+    if memory.snapshot.ledger.unsettled and not memory.snapshot.ledger.gaps:
+        return "agentplane settle"
+    if memory.broken:
+        return "agentplane doctor"
+    if memory.hand_edits or memory.inbox_ids:
+        return "agentplane inbox"
+    return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
+
+
+def open_plane(
+    path: str | os.PathLike[str] = ".",
+    *,
+    channel: str = "api",
+    actor: str | None = None,
+    clock: Clock = utc_now,
+    token: Token = random_token,
+) -> Plane:
+    """The plane that `path` is in, or that `path` is."""
+    start = Path(path)
+    found = layout.at(start) if layout.is_plane(start) else layout.find(start)
+    return Plane(Store(found, clock, token), origin.here(channel, found.project, actor))

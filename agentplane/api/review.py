@@ -1,0 +1,191 @@
+"""Proposing and deciding."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agentplane.api.changes import Changes
+from agentplane.errors import BadInput
+from agentplane.memory import verbs
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal
+from agentplane.plane.store import Done, Plan
+from agentplane.review import policy, promote
+
+
+# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+if TYPE_CHECKING:
+    from agentplane.review.inbox import Reviewed, Reviewer
+    from agentplane.review.offer import Offered
+    from agentplane.review.relation import Relation
+    from agentplane.review.resolve import Choice
+
+
+class Promoted(msgspec.Struct, frozen=True):
+    """What became of a fact: a candidate, or an entry where the policy approved it."""
+
+    id: str
+    approved: bool
+
+
+class Review(Changes):
+    """The inbox and the shelf."""
+
+    def propose(self, proposal: Proposal, *, again: bool = False) -> str:
+        """Puts a candidate into the inbox, unless the gate refuses it. Returns its id.
+
+        `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors ask for it
+        only on behalf of a person.
+        """
+        return self._propose(self.memory(), proposal, again=again).ids[0]
+
+    def offer(self, proposal: Proposal, relation: "Relation | None" = None) -> "Offered":
+        """Proposes, and says at once how that stands to what is there. A statement of the same proposer that waits
+        already gets the relation instead of a copy.
+        """
+        from agentplane.review import offer
+
+        self.step("reading the plane")
+        memory, who = self.memory(), self.origin.actor
+        proposal = offer.with_relation(memory, proposal, relation)
+        verbs.check_proposal(memory, proposal)
+        copy = offer.waiting_copy(memory, proposal, who)
+        if copy is None:
+            done: Done | None = self._propose(memory, proposal)
+        else:
+            wanted = copy.id
+            done = self._commit(lambda now: offer.relate(now, wanted, who, proposal), self.origin)
+        id_ = done.ids[0] if done else copy.id if copy else ""
+        self.step("looking for conflicts")
+        reviewer = self.reviewer(Memory(done.snapshot) if done else memory)
+        (reviewed,) = reviewer.look([id_])
+        self.keep_badge(reviewer.memory)
+        return offer.Offered(
+            reviewed=reviewed,
+            met=offer.met(reviewer.memory, reviewed, reviewer.context),
+            earlier=reviewer.earlier(reviewed.entry),
+            waiting=len(reviewer.memory.inbox_ids),
+            again=copy is not None,
+        )
+
+    def reviewer(self, memory: Memory | None = None) -> "Reviewer":
+        """What looks at candidates as things are now, or were when `memory` was read, some at a time."""
+        from agentplane.review.inbox import Reviewer
+
+        return Reviewer(memory or self.memory(), self._today())
+
+    def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
+        """The candidates with their conflicts and flags as things are now; none named: all."""
+        reviewer = self.reviewer()
+        found = reviewer.look(wanted)
+        self.keep_badge(reviewer.memory)
+        return found
+
+    def approve(self, wanted: Sequence[str], choice: "Choice | None" = None) -> Done:
+        """Moves candidates to the shelf. Refuses those with conflicts that the choice does not resolve."""
+        from agentplane.review import inbox, resolve
+
+        stamp, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
+
+        def plan(memory: Memory) -> Plan:
+            same = inbox.alike(memory, wanted).same if choice.alike else ()
+            return resolve.approve(memory, wanted, stamp, choice, inbox.deciding(memory), same)
+
+        return self._do(plan)
+
+    def approve_clean(
+        self,
+        *,
+        source: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        why: str | None = None,
+    ) -> Done:
+        """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
+        from agentplane.review import inbox
+
+        stamp, today = self._stamp(self.origin.actor), self._today()
+
+        def plan(memory: Memory) -> Plan:
+            name = kind_named(memory.kinds, kind).name if kind else None
+            clean = [
+                reviewed.entry.id
+                for reviewed in inbox.Reviewer(memory, today).look()
+                if reviewed.clean
+                and source in (None, reviewed.entry.head.source)
+                and name in (None, reviewed.entry.head.type)
+                and (tag is None or tag in reviewed.entry.head.tags)
+            ]
+            if not clean:
+                raise BadInput(
+                    "no candidate is clean", todo="`agentplane inbox` says what stands in the way."
+                )
+            return msgspec.structs.replace(verbs.approve(memory, clean, stamp), why=why)
+
+        return self._do(plan)
+
+    def merge(self, candidate: str, target: str, text: bytes, seen: str, why: str | None = None) -> Done:
+        """Takes a candidate up into an entry that was seen with the digest `seen`."""
+        from agentplane.review import resolve
+
+        return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen, why))
+
+    def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Done:
+        """Drops candidates; `alike`: and those that say the same."""
+        from agentplane.review import inbox
+
+        def plan(memory: Memory) -> Plan:
+            same = inbox.alike(memory, wanted).same if alike else ()
+            return verbs.reject(memory, [*wanted, *same], why)
+
+        return self._do(plan)
+
+    def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Done:
+        return self._do(partial(verbs.deprecate, wanted=wanted, today=self._today(), why=why))
+
+    def edit(self, id_: str, text: bytes, seen: str) -> Done | None:
+        """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
+        return self._commit(partial(verbs.edit, wanted=id_, text=text, seen=seen), self.origin)
+
+    def adopt(self, wanted: Collection[str] = ()) -> Done:
+        """Approves hand edits; none named: all."""
+        return self._do(partial(verbs.adopt, wanted=wanted))
+
+    def revert(self, wanted: Collection[str] = ()) -> Done:
+        """Puts back what was approved; none named: all."""
+        return self._do(partial(verbs.revert, wanted=wanted))
+
+    def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
+        """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
+        from agentplane.runs import events
+
+        proposal = promote.fact_proposal(fact)
+        id_ = self.propose(proposal)
+        allowed = policy.may_auto_approve(self.store.settings(), proposal)
+        if not (allowed and events.is_logged(self.layout, proposal.source)):
+            return Promoted(id_, approved=False)
+        by = msgspec.structs.replace(self.origin, channel="policy")
+        done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
+        return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
+
+    def _propose(self, memory: Memory, proposal: Proposal, *, again: bool = False) -> Done:
+        from agentplane.review import gate, gate_answers, inbox, suppressed
+
+        verbs.check_proposal(memory, proposal)
+        self.step("asking the gate")
+        context = inbox.gate_context(memory, self._today())
+        verdict = gate.check(proposal, gate.let_in_again(context) if again else context)
+        who = self.origin.actor
+        if verdict.refused:
+            earlier = verdict.earlier
+            times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
+            raise gate_answers.refusal(verdict, times)
+
+        def plan(now: Memory) -> Plan:
+            self.step("writing")
+            return verbs.propose(now, proposal, who, self._today(), self.store.token)
+
+        return self._do(plan)

@@ -1,0 +1,158 @@
+"""What coding tools are given, and what they remembered."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentplane.api.runs import Runs
+from agentplane.memory import verbs
+from agentplane.memory.verbs import Proposal
+
+
+# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+if TYPE_CHECKING:
+    from agentplane.context.choose import Ask
+    from agentplane.context.pack import Pack
+    from agentplane.tools.ground import Change
+    from agentplane.tools.harvest import Harvest
+    from agentplane.tools.restart import Outcome
+    from agentplane.tools.room import Packs
+    from agentplane.tools.sessions import Session
+    from agentplane.tools.sync import Standing, Synced
+    from agentplane.tools.table import Tool
+    from agentplane.tools.wire import Wired, Wiring
+
+
+class Harvested(msgspec.Struct, frozen=True):
+    """What became of each offer of a harvest, in their order: the candidate's id, or why the gate refused it."""
+
+    ids: tuple[str | None, ...] = ()
+    refused: tuple[str | None, ...] = ()
+
+
+class Tools(Runs):
+    """Packs, the files of tools, and their sessions."""
+
+    def pack(self, ask: "Ask") -> "Pack":
+        """What a tool would be given."""
+        from agentplane.context import active, pack
+
+        return pack.make(active.sources(self.memory(), ask, self._today()), ask)
+
+    def write_pack(self, made: "Pack") -> bool:
+        """Puts a pack into context/active.md. Says whether that changed it."""
+        from agentplane.context import active
+
+        return active.write(self.layout, made)
+
+    def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
+        """How the files of these tools stand to a pack."""
+        from agentplane.tools import sync
+
+        return sync.standings(*self._ground, tools, self._packs(made))
+
+    def sync(self, tools: "Sequence[Tool]", made: "Pack") -> "Synced":
+        """Writes a pack into the files of these tools, each within its limit. What was written into a block by others
+        is proposed first; where the gate refuses that, the file stays as it is.
+        """
+        from agentplane.tools import sync
+
+        self.write_pack(made)
+        return sync.bring(*self._ground, tools, self._packs(made), self._propose_line)
+
+    def unsync(self, tools: "Sequence[Tool]") -> "Synced":
+        """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
+        from agentplane.tools import sync
+
+        return sync.take_out(*self._ground, tools, self._packs(), self._propose_line)
+
+    def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
+        """How these tools are wired: the file they read, their hooks, their MCP server."""
+        from agentplane.tools import wire
+
+        return wire.wirings(*self._ground, tools, self._packs())
+
+    def rewiring(self, tools: "Sequence[Tool]", *, out: bool = False) -> "list[Change]":
+        """What `wire` would write, or `unwire`."""
+        from agentplane.tools import wire
+
+        if out:
+            return wire.removals(self.layout.project, tools)
+        return wire.changes(*self._ground, tools, self._packs())
+
+    def wire(self, tools: "Sequence[Tool]") -> "Wired":
+        """Brings the memory, our hooks and our MCP server into the files of these tools."""
+        from agentplane.tools import wire
+
+        packs = self._packs()
+        self.write_pack(packs.whole)
+        return wire.wire(*self._ground, tools, packs, self._propose_line)
+
+    def unwire(self, tools: "Sequence[Tool]") -> "Wired":
+        """Takes all that out again, and nothing else."""
+        from agentplane.tools import wire
+
+        return wire.unwire(*self._ground, tools, self._packs(), self._propose_line)
+
+    def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
+        """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""
+        from agentplane.tools import harvest
+
+        return harvest.look(self.memory(), sources, home)
+
+    def take_in(self, found: "Harvest") -> Harvested:
+        """Proposes what a harvest found, in one op; each goes through the gate as any other proposal."""
+        from agentplane.review import gate, gate_answers, inbox
+
+        memory, today, me = self.memory(), self._today(), self.origin.actor
+        context = inbox.gate_context(memory, today)
+        # What stands in the plane word for word was left out when it was looked for, much faster than one by one.
+        context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
+        refused = []
+        for offer in found.offers:
+            verbs.check_proposal(memory, offer.proposal)
+            verdict = gate.check(offer.proposal, context)
+            refused.append(gate_answers.refusal(verdict).what if verdict.refused else None)
+        passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
+        if not passed:
+            return Harvested(tuple(None for _ in refused), tuple(refused))
+        places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
+        source = self.write_log({"summary": f"Harvested {len(passed)} candidates.", "inputs": places[:200]})
+        proposals = [
+            (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
+        ]
+        done = self._do(lambda now: verbs.propose_many(now, proposals, today, self.store.token))
+        ids_ = iter(done.ids)
+        return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
+
+    def sessions(self, *, closely: bool = True) -> "list[Session]":
+        """The sessions of coding tools that run here, and what memory each was given. `closely`: the ids of those that
+        have no hooks are looked for, too.
+        """
+        from agentplane.tools import sessions
+
+        revision = self.store.snapshot().ledger.revision()
+        return sessions.here(self.layout, revision, os.environ, closely=closely)
+
+    def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
+        """Asks for those that `agentplane run` runs to be started again once they are idle. Waits a moment for it."""
+        from agentplane.tools import restart
+
+        asked = restart.ask(self.store, wanted, self.origin.actor)
+        return restart.outcomes(self.layout, asked, restart.PATIENCE if patience is None else patience)
+
+    @property
+    def _ground(self) -> tuple[Path, str]:
+        return self.layout.project, self.layout.root.name
+
+    def _packs(self, whole: "Pack | None" = None) -> "Packs":
+        from agentplane.tools import room
+
+        return room.packs(self.memory, self._today(), whole)
+
+    def _propose_line(self, path: str, line: str) -> str:
+        why = f"It was written into the managed block of {path}."
+        return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
