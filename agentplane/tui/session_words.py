@@ -1,0 +1,99 @@
+"""What is said of sessions of coding tools: of those with old memory in one line, and of what came of restarting them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.lookout import Help, Seen, left_alone, typed
+
+
+if TYPE_CHECKING:
+    from agentplane.tools.restart import Outcome
+    from agentplane.tools.sessions import Session
+
+_NAMED = 2
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+def span(seconds: float) -> str:
+    """In the largest unit that fits."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
+    return f"{max(int(seconds // size), 0)} {unit}"
+
+
+def began(one: "Session", now: float) -> float:
+    """Seconds since it began."""
+    return max(now - datetime.fromisoformat(one.since).timestamp(), 0.0)
+
+
+def doing(seen: Seen, now: float) -> str:
+    """`2 min idle`, `at work`; empty where nobody knows."""
+    activity = seen.activity
+    if activity.state == "idle":
+        return f"{span(min(max(now - activity.since, 0.0), began(seen.session, now)))} idle"
+    return "at work" if activity.state == "at work" else ""
+
+
+def can_be_asked(one: "Session") -> bool:
+    return one.asked and one.state == "old" and not one.reloads and not one.scripted
+
+
+def prompt(old: Sequence[Seen], key: str, now: float) -> str:
+    """`codex (2 min idle) has old memory: M restarts it`."""
+    names = [f"{one.session.tool} ({doing(one, now) or f'pid {one.session.pid}'})" for one in old[:_NAMED]]
+    rest = len(old) - len(names)
+    listed = ", ".join(names) if rest else " and ".join(names)
+    more = f" and {rest} more" if rest else ""
+    if len(old) > 1:
+        return f"{listed}{more} have old memory: {key} lists them"
+    return f"{listed} has old memory: {key} {'restarts it' if can_be_asked(old[0].session) else 'shows what to type'}"
+
+
+def choice(seen: Seen, now: float) -> str:
+    """A session in a list to choose from: what it is, what it was given, and what will happen."""
+    one = seen.session
+    told = doing(seen, now)
+    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", told, will(seen))
+    return " · ".join(filter(None, parts))
+
+
+def will(seen: Seen) -> str:
+    """What its key would do."""
+    one = seen.session
+    if seen.activity.asked:
+        return "restarts when it is idle"
+    if why := left_alone(one):
+        return why
+    if can_be_asked(one):
+        return "restarts when it is idle" if seen.activity.state == "at work" else "restarts"
+    return "shows what to type"
+
+
+def came(one: "Session", outcome: "Outcome", revision: str) -> str:
+    """What came so far of asking for it."""
+    match outcome.state:
+        case "restarted":
+            return f"{one.tool} restarted with memory {revision}" if revision else f"{one.tool} was restarted"
+        case "waits":
+            return f"{one.tool} restarts when it is idle; now {one_line(outcome.why, 80)}"
+        case "ended":
+            command = typed(one)
+            return f"{_named(one)} has ended" + (f"; to take it up again: {visible(command)}" if command else "")
+    told = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
+    command = typed(one) if one.state == "old" else ""
+    return f"{told}; end it, then type: {visible(command)}" if command else told
+
+
+def helped(told: Help) -> str:
+    """What a person does, who was shown a command."""
+    one = told.session
+    if told.why:
+        return f"{_named(one)}: {told.why}"
+    if told.command:
+        return f"{_named(one)}: end it, then type (copied): {visible(told.command)}"
+    return f"{_named(one)}: end it and start it again; its session's id is not known"
+
+
+def _named(one: "Session") -> str:
+    return f"{one.tool} (pid {one.pid})"
