@@ -35,7 +35,9 @@ def _ways(text: str, table: str, key: str, written: str) -> Iterator[str]:
     for found in re.finditer(rf"""\b{re.escape(key)}["']?[ \t]*=[ \t]*("[^"\r\n]*"|'[^'\r\n]*')""", text):
         yield text[: found.start(1)] + written + text[found.end(1) :]
     newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    for found in re.finditer(rf"""(?m)^[ \t]*\[[ \t]*["']?{re.escape(table)}["']?[ \t]*\][^\r\n]*(\r?\n|\Z)""", text):
+    for found in re.finditer(
+        rf"""(?m)^[ \t]*\[[ \t]*["']?{re.escape(table)}["']?[ \t]*\][^\r\n]*(\r?\n|\Z)""", text
+    ):
         end = "" if found[1] else newline
         yield f"{text[: found.end()]}{end}{key} = {written}{newline}{text[found.end() :]}"
     for found in re.finditer(rf"(?m)^[ \t]*{re.escape(table)}[ \t]*\.", text):

@@ -45,7 +45,19 @@ _NOT_ON = {
     "conflict": frozenset(("inbox", "shelf", "runs", "tools", *_OF_SESSIONS)),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
     "edit": frozenset(
-        ("undo", "redo", "inbox", "shelf", "runs", "tools", "refresh", "theme", "back", "leave", *_OF_SESSIONS)
+        (
+            "undo",
+            "redo",
+            "inbox",
+            "shelf",
+            "runs",
+            "tools",
+            "refresh",
+            "theme",
+            "back",
+            "leave",
+            *_OF_SESSIONS,
+        )
     ),
     "two runs": frozenset(("inbox", "shelf", "runs", "tools", "undo", "redo", *_OF_SESSIONS)),
 }

@@ -204,7 +204,11 @@ class Desk:
             new = plane.propose(op.proposal)
             return Outcome("propose", "propose", (new,), new, "")
         done = self._decide(op)
-        return outcome_of(done, plane.delivered, plane.restarting) if done else Outcome(op.verb, op.verb, op.ids, None, "")
+        return (
+            outcome_of(done, plane.delivered, plane.restarting)
+            if done
+            else Outcome(op.verb, op.verb, op.ids, None, "")
+        )
 
     def _decide(self, op: Op) -> Done | None:
         plane = self.plane

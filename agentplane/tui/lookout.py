@@ -45,7 +45,9 @@ class Help(msgspec.Struct, frozen=True):
 
 
 class Lookout:
-    def __init__(self, desk: "Desk", post: Callable[[Message], object], quiet_in: Callable[[], float]) -> None:
+    def __init__(
+        self, desk: "Desk", post: Callable[[Message], object], quiet_in: Callable[[], float]
+    ) -> None:
         self._desk = desk
         self._post = post
         self._quiet_in = quiet_in
@@ -154,7 +156,9 @@ class Lookout:
         # This time their ids are looked for in the files of the tools, too: what to type depends on that.
         known = {one.pid: one for one in plane.sessions()}
         wanted = [known.get(one.pid, one) for one in wanted]
-        asked = restart.ask(plane.store, [one for one in wanted if one.asked and one.state == "old"], plane.origin.actor)
+        asked = restart.ask(
+            plane.store, [one for one in wanted if one.asked and one.state == "old"], plane.origin.actor
+        )
         self.follow(asked)
         pids = {one.pid for one in asked}
         if others := [helped(one) for one in wanted if one.pid not in pids]:
@@ -165,7 +169,9 @@ class Lookout:
         from agentplane.tools import restart
 
         followed = list(self._followed.values())
-        for one, outcome in zip(followed, restart.outcomes(self._desk.plane.layout, followed, 0), strict=True):
+        for one, outcome in zip(
+            followed, restart.outcomes(self._desk.plane.layout, followed, 0), strict=True
+        ):
             if self._came.get(one.pid) == outcome:
                 continue
             self._came[one.pid] = outcome

@@ -1,98 +1,120 @@
-"""The program's part in restarting sessions: when they are looked for, and the keys. What does the work is loaded then."""
+"""The app's part in restarting sessions: when they are looked for, and the keys. What does the work is loaded then."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from textual.app import App
+from textual.message import Message
 
+from agentplane.tui.going import Going
 from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
 from agentplane.tui.ops import Op
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Desk, Shown
+    from agentplane.tui.actions import Keymap
+    from agentplane.tui.desk import Desk
     from agentplane.tui.ops import Outcome
     from agentplane.tui.restarts import Restarts
+    from agentplane.tui.work import Reader
 
 
-class Restarting(App[None]):
-    """What tools are given changes by an op here, by one elsewhere, or by another branch: each is noticed."""
+class Restarting(Going):
+    """What tools are given changes by an op here, by one elsewhere, or with the branch: each time it is looked who has
+    the old memory.
+    """
 
-    shown: "Shown | None"
     if TYPE_CHECKING:
-        _post: Any
-        _reader: Any
-        _relay: Any
-        say: Any
-        fail: Any
-        submit: Any
+        _reader: Reader
+        _post: Callable[[Message], None]
+        submit: Callable[[Op], None]
+        keys_wanted: Keymap
 
         @property
         def desk(self) -> Desk | None: ...
 
-    _made: "Restarts | None" = None
-    _memory: str | None = None
-    """The revision that sessions were last measured by."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._restarts: Restarts | None = None
+        self._revision: str | None = None
+        """Of the memory that sessions were last measured by."""
 
     @property
     def restarts(self) -> "Restarts | None":
-        """None as long as the plane was not opened."""
+        """Made when it is first needed; None as long as the plane was not opened."""
         desk = self.desk
-        if self._made is None and desk is not None:
+        if self._restarts is None and desk is not None:
             from agentplane.tui.restarts import Restarts
 
-            self._made = Restarts(self, desk, self._post, self._reader.quiet_in)  # type: ignore[arg-type]
-        return self._made
+            self._restarts = Restarts(self, desk, self._post, self._reader.quiet_in)
+        return self._restarts
 
-    def _memory_is(self, revision: str) -> None:
-        before, self._memory = self._memory, revision
+    def memory_is(self, revision: str) -> None:
+        """That of now; where it is another one than before, sessions are looked for."""
+        before, self._revision = self._revision, revision
         if before not in (None, revision) and (restarts := self.restarts):
             restarts.memory_is(revision)
 
-    def _op_done(self, done: "Outcome") -> None:
+    def op_done(self, done: "Outcome") -> None:
         if done.revision:
-            self._memory_is(done.revision)
+            self.memory_is(done.revision)
         if done.restarting and (restarts := self.restarts):
             restarts.follow(done.restarting)
 
-    def _moment_passed(self) -> None:
-        """A moment has passed, or a file of the plane was changed."""
-        if getattr(self.screen, "shows_sessions", False):
-            self.look_for_sessions()
-        elif self._made is not None:
-            self._made.tick()
-
     def look_for_sessions(self) -> None:
+        """All of them: somebody wants to see them."""
         if self.shown is not None and (restarts := self.restarts):
             restarts.look(self.shown.revision)
 
+    def look_at_sessions(self) -> None:
+        """A moment has passed, or something in the plane's folder is not as it was."""
+        if getattr(self.screen, "shows_sessions", False):
+            self.look_for_sessions()
+        elif self._restarts is not None:
+            self._restarts.tick()
+
+    def stop_looking(self) -> None:
+        if self._restarts is not None:
+            self._restarts.close()
+
+    def arrived(self) -> None:
+        super().arrived()
+        if self._restarts is not None:
+            self.call_after_refresh(self._restarts.tell)
+
     def on_sessions_seen(self, message: SessionsSeen) -> None:
-        if self._made is not None:
-            self._made.take(message.seen)
-        self._relay(lambda: SessionsSeen(message.seen))
+        if self._restarts is not None:
+            self._restarts.take(message.seen)
+        self.relay(lambda: SessionsSeen(message.seen))
 
     def on_came_of(self, message: CameOf) -> None:
-        if self._made is not None:
-            self._made.came(message)
+        if self._restarts is not None:
+            self._restarts.came(message)
 
     def on_helps(self, message: Helps) -> None:
-        if self._made is not None:
-            self._made.helped(message)
+        if self._restarts is not None:
+            self._restarts.helped(message)
 
     def on_look_failed(self, message: LookFailed) -> None:
-        if self._made is not None:
-            self._made.failed()
+        if self._restarts is not None:
+            self._restarts.failed()
         self.fail(message.error)
 
-    def action_restart(self) -> None:
+    def _may(self) -> bool:
+        """Whether a person decides here; where not, says why."""
         if self.shown is not None and self.shown.refusal:
             self.say(self.shown.refusal)
-        elif self.shown is not None and (restarts := self.restarts):
+        return self.shown is not None and not self.shown.refusal
+
+    def action_restart(self) -> None:
+        if self.shown is not None and self._may() and (restarts := self.restarts):
             restarts.restart(self.shown.revision)
 
     def action_restart_by_itself(self) -> None:
-        """Switches between asking and restarting without a question."""
-        if self.shown is not None and self.shown.refusal:
-            self.say(self.shown.refusal)
-        elif self.shown is not None:
+        """Between asking somebody and restarting without a question, and back."""
+        if self.shown is not None and self._may():
             auto = self.shown.memory.snapshot.settings.tools.restart == "auto"
             self.submit(Op("restarts", target="ask" if auto else "auto"))
+
+    async def went_back(self) -> bool:
+        """The last step puts away what is said of sessions."""
+        return await super().went_back() or (self._restarts is not None and self._restarts.put_away())

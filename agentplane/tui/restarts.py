@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from agentplane.tui import actions
 from agentplane.tui.lookout import Lookout
 from agentplane.tui.messages import CameOf, Helps
-from textual.message import Message
 
 
 # Sessions are looked for by a thread, which loads what it needs.
 if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
-    from agentplane.tui.app import PlaneApp
     from agentplane.tui.desk import Desk
     from agentplane.tui.lookout import Seen
+    from agentplane.tui.restarting import Restarting
 
 _NEWS_SECONDS = 12.0
 
@@ -24,7 +25,7 @@ class Restarts:
 
     def __init__(
         self,
-        app: "PlaneApp",
+        app: "Restarting",
         desk: "Desk",
         post: Callable[[Message], object],
         quiet_in: Callable[[], float],

@@ -79,7 +79,9 @@ def came(one: "Session", outcome: "Outcome", revision: str) -> str:
             return f"{one.tool} restarts when it is idle; now {one_line(outcome.why, 80)}"
         case "ended":
             command = typed(one)
-            return f"{_named(one)} has ended" + (f"; to take it up again: {visible(command)}" if command else "")
+            return f"{_named(one)} has ended" + (
+                f"; to take it up again: {visible(command)}" if command else ""
+            )
     told = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
     command = typed(one) if one.state == "old" else ""
     return f"{told}; end it, then type: {visible(command)}" if command else told

@@ -157,7 +157,11 @@ def do(plane: Plane, op: Op) -> Outcome:
 def _restarts(plane: Plane, op: Op) -> Outcome:
     auto = op.target == "auto"
     set_key.set_key(plane.layout, "tools", "restart", op.target or "ask")
-    said = "after a decision, sessions whose hooks tell when they are idle restart by themselves" if auto else "sessions restart only when somebody asks for it"
+    said = (
+        "after a decision, sessions whose hooks tell when they are idle restart by themselves"
+        if auto
+        else "sessions restart only when somebody asks for it"
+    )
     return Outcome(op.verb, op.verb, (), None, "", said=f"From now on {said}")
 
 

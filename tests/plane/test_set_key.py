@@ -27,10 +27,12 @@ def test_it_is_made_where_it_is_not_there(plane: Plane) -> None:
     assert plane.layout.config.read_text() == '[tools]\nrestart = "auto"\n'
 
 
-@pytest.mark.parametrize("data", [b"[tools", b"\xff", b"[tools]\nrestart = 7\n", b"[tools]\nrestart = '''ask'''\n"])
+@pytest.mark.parametrize(
+    "data", [b"[tools", b"\xff", b"[tools]\nrestart = 7\n", b"[tools]\nrestart = '''ask'''\n"]
+)
 def test_a_file_that_cannot_be_changed_stays_as_it_is(plane: Plane, data: bytes) -> None:
     plane.layout.config.write_bytes(data)
-    with pytest.raises(AgentplaneError, match="config.toml"):
+    with pytest.raises(AgentplaneError, match=r"config\.toml"):
         set_key.set_key(plane.layout, "tools", "restart", "auto")
     assert plane.layout.config.read_bytes() == data
 

@@ -36,7 +36,7 @@ def test_it_stands_where_it_belongs(before: str, after: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["tools = 7", '[tools]\nrestart = """\nask"""\n', "tools = {}", "[[tools]]\n", '[tools]\nrestart = 7\n'],
+    ["tools = 7", '[tools]\nrestart = """\nask"""\n', "tools = {}", "[[tools]]\n", "[tools]\nrestart = 7\n"],
 )
 def test_where_it_cannot_be_written_nothing_is(text: str) -> None:
     with pytest.raises(toml_key.NoPlace):
@@ -44,7 +44,16 @@ def test_where_it_cannot_be_written_nothing_is(text: str) -> None:
 
 
 _LINES = st.sampled_from(
-    ["", "# restart = 'x'", "deliver = true", "[tui]", "[tools]", "restart = 'ask'", "tools.restart = 'ask'", 'k = "restart = \'x\'"']
+    [
+        "",
+        "# restart = 'x'",
+        "deliver = true",
+        "[tui]",
+        "[tools]",
+        "restart = 'ask'",
+        "tools.restart = 'ask'",
+        "k = \"restart = 'x'\"",
+    ]
 )
 
 
