@@ -99,19 +99,19 @@ class Restarting(Going):
             self._restarts.failed()
         self.fail(message.error)
 
-    def _may(self) -> bool:
+    def may_decide(self) -> bool:
         """Whether a person decides here; where not, says why."""
         if self.shown is not None and self.shown.refusal:
             self.say(self.shown.refusal)
         return self.shown is not None and not self.shown.refusal
 
     def action_restart(self) -> None:
-        if self.shown is not None and self._may() and (restarts := self.restarts):
+        if self.shown is not None and self.may_decide() and (restarts := self.restarts):
             restarts.restart(self.shown.revision)
 
     def action_restart_by_itself(self) -> None:
         """Between asking somebody and restarting without a question, and back."""
-        if self.shown is not None and self._may():
+        if self.shown is not None and self.may_decide():
             auto = self.shown.memory.snapshot.settings.tools.restart == "auto"
             self.submit(Op("restarts", target="ask" if auto else "auto"))
 

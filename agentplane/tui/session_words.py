@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agentplane.tools.restart import Outcome
     from agentplane.tools.sessions import Session
 
+TO_TYPE = "shows what to type"
 _NAMED = 2
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
@@ -47,7 +48,7 @@ def prompt(old: Sequence[Seen], key: str, now: float) -> str:
     more = f" and {rest} more" if rest else ""
     if len(old) > 1:
         return f"{listed}{more} have old memory: {key} lists them"
-    return f"{listed} has old memory: {key} {'restarts it' if can_be_asked(old[0].session) else 'shows what to type'}"
+    return f"{listed} has old memory: {key} {'restarts it' if can_be_asked(old[0].session) else TO_TYPE}"
 
 
 def choice(seen: Seen, now: float) -> str:
@@ -67,7 +68,7 @@ def will(seen: Seen) -> str:
         return why
     if can_be_asked(one):
         return "restarts when it is idle" if seen.activity.state == "at work" else "restarts"
-    return "shows what to type"
+    return TO_TYPE
 
 
 def came(one: "Session", outcome: "Outcome", revision: str) -> str:
