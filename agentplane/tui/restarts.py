@@ -101,10 +101,9 @@ class Restarts:
         from agentplane.tui import session_words
         from agentplane.tui.session_bar import SessionBar
 
-        ask = ""
-        if (old := self._old) and not self._away:
-            key = self._app.keys_wanted.shown(actions.action("restart"))
-            ask = session_words.prompt(old, key, self._now)
+        old = [one for one in self._old if one.session.pid not in self._news and not self._away]
+        key = self._app.keys_wanted.shown(actions.action("restart"))
+        ask = session_words.prompts(old, key, self._now) if old else []
         told = [*self._waiting.values(), *self._news.values()]
         for room in self._app.rooms:
             bars = list(room.query(SessionBar))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from agentplane.tui.line import Line
@@ -27,7 +28,7 @@ class SessionBar(Line, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ask = ""
+        self._ask: tuple[str, ...] = ()
         self._told: tuple[str, ...] = ()
 
     @property
@@ -35,13 +36,15 @@ class SessionBar(Line, can_focus=False):
         """What it says, as text."""
         return self.render().plain if self.has_class("-told") else ""
 
-    def tell(self, ask: str, told: Sequence[str]) -> None:
-        """`ask`: of sessions that a key restarts; `told`: what became of others, a line each."""
-        if (ask, tuple(told)) != (self._ask, self._told):
-            self._ask, self._told = ask, tuple(told)
+    def tell(self, ask: Sequence[str], told: Sequence[str]) -> None:
+        """`ask`: of sessions that a key restarts, in many words or in few; `told`: what became of others, a line each."""
+        if (tuple(ask), tuple(told)) != (self._ask, self._told):
+            self._ask, self._told = tuple(ask), tuple(told)
             self.set_class(bool(ask or told), "-told")
             self.refresh(layout=True)
 
     def render(self) -> Text:
-        lines = [Text(self._ask, self.look("ask"))] if self._ask else []
+        room = max(self.size.width, 1)
+        fitting = [words for words in self._ask if cell_len(words) <= room] or list(self._ask[-1:])
+        lines = [Text(words, self.look("ask")) for words in fitting[:1]]
         return Text("\n").join([*lines, *(Text(line, self.look("told")) for line in self._told)])

@@ -44,17 +44,18 @@ def below(
 def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
     one = seen.session
     badge, state = _BADGES[one.state]
+    does = "restarting" if seen.activity.asked else session_words.doing(seen, now)
     told = (
-        "restarting" if seen.activity.asked else session_words.doing(seen, now),
-        seen.activity.branch or "",
+        f"since {session_words.clock(one, now)}",
+        does,
+        one_line(seen.activity.branch or "", 30),
     )
-    age = session_words.span(session_words.began(one, now))
     return Row(
         id=id_,
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
-        text="  " + " · ".join(filter(None, (f"{one.pid}", age, *(one_line(word, 30) for word in told)))),
-        right=one.state if one.state == "unknown" else f"{one.state} memory",
+        text="  " + " · ".join(filter(None, told)),
+        right=one.state,
         state=state,
         group=group,
         below=True,
@@ -90,7 +91,7 @@ def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list
     one, activity = seen.session, seen.activity
     yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
     told = {
-        "since": f"{one.since}, {session_words.span(session_words.began(one, now))} ago",
+        "since": f"{session_words.clock(one, now)}, {session_words.span(session_words.began(one, now))} ago",
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
@@ -134,14 +135,26 @@ def _will(seen: Seen) -> str:
     return f"{why[0].upper()}{why[1:]}."
 
 
-def listed(sessions: Sequence[Seen], now: float, look: Look) -> list[RenderableType]:
-    """Those of one tool, for what is said of the tool."""
+def with_tool(
+    told: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
+) -> Iterator[list[RenderableType]]:
+    """What is said of a tool, and its sessions behind its name."""
+    first, *rest = told
+    yield from (first, _listed(sessions, now, look), *rest)
+
+
+def _listed(sessions: Sequence[Seen], now: float, look: Look) -> list[RenderableType]:
     if not sessions:
         return []
     lines: list[RenderableType] = [Text("Runs now", look("heading"))]
     for seen in sessions:
         one = seen.session
         given = f"memory {one.revision}, {one.state}" if one.revision else "memory unknown"
-        parts = (f"process {one.pid}", session_words.doing(seen, now), seen.activity.branch, given)
+        parts = (
+            f"{one.pid} since {session_words.clock(one, now)}",
+            session_words.doing(seen, now),
+            seen.activity.branch,
+            given,
+        )
         lines.append(Text(visible(" · ".join(filter(None, parts))), look(_LOOKS[one.state])))
     return lines

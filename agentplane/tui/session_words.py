@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 TO_TYPE = "shows what to type"
 _NAMED = 2
-_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_DAY = 86400
+_UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def span(seconds: float) -> str:
@@ -26,6 +27,12 @@ def span(seconds: float) -> str:
 def began(one: "Session", now: float) -> float:
     """Seconds since it began."""
     return max(now - datetime.fromisoformat(one.since).timestamp(), 0.0)
+
+
+def clock(one: "Session", now: float) -> str:
+    """When it began, by the clock of whoever reads it; of one that is older than a day, the day."""
+    moment = datetime.fromisoformat(one.since).astimezone()
+    return f"{moment:%H:%M}" if began(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
 
 
 def doing(seen: Seen, now: float) -> str:
@@ -40,15 +47,22 @@ def can_be_asked(one: "Session") -> bool:
     return one.asked and one.state == "old" and not one.reloads and not one.scripted
 
 
-def prompt(old: Sequence[Seen], key: str, now: float) -> str:
-    """`codex (2 min idle) has old memory: M restarts it`."""
-    names = [f"{one.session.tool} ({doing(one, now) or f'pid {one.session.pid}'})" for one in old[:_NAMED]]
-    rest = len(old) - len(names)
-    listed = ", ".join(names) if rest else " and ".join(names)
-    more = f" and {rest} more" if rest else ""
-    if len(old) > 1:
-        return f"{listed}{more} have old memory: {key} lists them"
-    return f"{listed} has old memory: {key} {'restarts it' if can_be_asked(old[0].session) else TO_TYPE}"
+def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
+    """`codex (2 min idle) has old memory: M restarts it`; then in fewer words, for where there is less room."""
+    count = len(old)
+    if count == 1:
+        does = f"{key} {'restarts it' if can_be_asked(old[0].session) else TO_TYPE}"
+        return [
+            f"{_known(old[0], now)} has old memory: {does}",
+            f"{old[0].session.tool} has old memory: {key}",
+        ]
+    names = [_known(one, now) for one in old[:_NAMED]]
+    listed = ", ".join(names) + f" and {count - _NAMED} more" if count > _NAMED else " and ".join(names)
+    return [f"{told} have old memory: {key} lists them" for told in (listed, f"{count} sessions")]
+
+
+def _known(seen: Seen, now: float) -> str:
+    return f"{seen.session.tool} ({doing(seen, now) or f'pid {seen.session.pid}'})"
 
 
 def choice(seen: Seen, now: float) -> str:

@@ -84,8 +84,12 @@ class ToolsScreen(ListScreen):
         from agentplane.tui import session_rows
 
         self._sessions = session_rows.by_row(message.seen)
-        if self._shown is None or not self._views:
-            return
+        if self._shown is not None:
+            self.taken()
+            self.show_detail()
+
+    def taken(self) -> None:
+        """Sessions may have come while the rows were made."""
         made = self._made_rows()
         if made != self._rows:
             self._rows = made
@@ -93,7 +97,6 @@ class ToolsScreen(ListScreen):
             if self._words:
                 self._filter(self._words)
             self.tell()
-        self.show_detail()
 
     @property
     def _now(self) -> float:
@@ -136,9 +139,8 @@ class ToolsScreen(ListScreen):
             told = structs.replace(view, where=session_rows.IN_USE) if mine else view
             page.tell(
                 here,
-                lambda look: (
-                    *tool_rows.sections(told, shown.revision, look, plain=plain),
-                    session_rows.listed(mine, now, look),
+                lambda look: session_rows.with_tool(
+                    tool_rows.sections(told, shown.revision, look, plain=plain), mine, now, look
                 ),
             )
         else:
