@@ -106,7 +106,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
     Action("tools.restart", "R", "restart", "Give the session the memory of now: it is restarted, or it is shown what to type. On a tool: its sessions with old memory.", ("tools",), _DECIDE, "restart_here", rank=4),
     Action("restart", "M", "new memory", "Restart a session that has old memory; of several you choose.", (EVERYWHERE,), _DECIDE),
-    Action("restart_by_itself", "T", "restart by itself", "Switch whether sessions with old memory restart by themselves after a decision: `restart` under [tools] in config.toml.", (EVERYWHERE,), _DECIDE),
+    Action("restart_by_itself", "T", "restart by itself", "Let sessions restart by themselves after a decision, or no longer.", (EVERYWHERE,), _DECIDE),
     Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
     Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
     Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),

@@ -54,7 +54,7 @@ def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
         id=id_,
         badge=_PLAIN.get(badge, badge) if plain else badge,
         letter=" ",
-        text="  " + " · ".join(filter(None, told)),
+        text=f"{'-' if plain else '└'} {' · '.join(filter(None, told))}",
         right=one.state,
         state=state,
         group=group,

@@ -150,7 +150,7 @@ class ToolsScreen(ListScreen):
 
     @property
     def called(self) -> dict[str, str]:
-        return {"leave": "back"}
+        return {"leave": "back"} | ({} if self._sessions else {"tools.restart": ""})
 
     def at_rest(self) -> str:
         wired = sum(view.stand not in ("", "memory only") for view in self._views.values())

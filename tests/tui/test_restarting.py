@@ -378,7 +378,7 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         await sitting.until(says(sitting, "codex restarted"))
         assert screen.view.seek("claude-code")
         await sitting.pilot.pause(0.1)
-        assert f"process {by_hand}" in sitting.screen
+        assert f"{by_hand} since " in sitting.screen
         await sitting.press("R")
         await sitting.until(says(sitting, f"claude-code (pid {by_hand}): end it, then type (copied)"))
         assert screen.view.seek("codex")
