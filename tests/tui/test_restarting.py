@@ -319,6 +319,35 @@ def test_the_key_can_be_another_one(stage: Stage) -> None:
     sit(stage.plane, steps)
 
 
+_LOADED = """
+import asyncio, sys
+from pathlib import Path
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.desk import open_desk
+
+async def run():
+    app = PlaneApp(lambda: open_desk(sys.argv[1]))
+    async with app.run_test() as pilot:
+        while not app.shown or app._reader.desk().to_look_at():
+            await pilot.pause(0.01)
+        await pilot.press("j", "k")
+
+asyncio.run(run())
+print(*sys.modules)
+"""
+
+
+def test_at_the_start_nothing_of_it_is_loaded(stage: Stage) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED, str(stage.project)], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "agentplane.tui.restarting" in loaded
+    ours = ("lookout", "restarts", "session_bar", "session_words", "session_rows")
+    assert loaded.isdisjoint(f"agentplane.tui.{name}" for name in ours)
+    assert loaded.isdisjoint(("agentplane.tools.sessions", "agentplane.tools.restart", "psutil"))
+
+
 # The tools screen
 
 
@@ -351,6 +380,28 @@ def test_a_session_that_begins_and_ends_while_one_looks_is_seen(stage: Stage) ->
         assert "1 running" in sitting.screen
         terminal.type("exit 0\r")
         await asyncio.to_thread(terminal.ended)
+        await sitting.until(lambda: not below(screen, "codex"), "it is gone")
+
+    sit(stage.plane, steps)
+
+
+def by_hand_in(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that is a session of Codex by its command line."""
+    words = ["codex", "-c", "import time; time.sleep(100)"]
+    return subprocess.Popen(words, executable=sys.executable, cwd=folder)
+
+
+def test_a_tool_that_was_started_by_hand_is_seen_too(stage: Stage) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await tools(sitting)
+        process = by_hand_in(stage.project)
+        try:
+            await sitting.until(lambda: below(screen, "codex"), "it is there")
+            assert screen.view.seek(f"codex {process.pid}")
+            await sitting.until(lambda: "nobody tells" in sitting.screen)
+        finally:
+            process.kill()
+            process.wait()
         await sitting.until(lambda: not below(screen, "codex"), "it is gone")
 
     sit(stage.plane, steps)
