@@ -140,7 +140,13 @@ class Lookout:
     def _look(self) -> None:
         with self._wake:
             revision, self._revision, self._again = self._revision, None, False
-        seen = found(self._desk, revision) if revision is not None else again(self._desk, self._seen)
+        seen = again(self._desk, self._seen)
+        if revision is not None:
+            listed = found(self._desk, revision)
+            # One that is just being restarted has no run for a moment.
+            held = {one.session.pid for one in listed}
+            between = [one for one in seen if one.session.pid in self._followed.keys() - held]
+            seen = tuple(sorted([*listed, *between], key=lambda one: one.session.since))
         asked = [one.session for one in seen if one.activity.asked and one.session.pid not in self._followed]
         if asked:
             self.follow(asked)

@@ -88,11 +88,7 @@ class Restarts:
     @property
     def _old(self) -> "list[Seen]":
         """Those that somebody should know of, and that nobody has asked yet."""
-        return [
-            one
-            for one in self.seen
-            if one.session.state == "old" and not one.session.reloads and one.session.pid not in self._waiting
-        ]
+        return [one for one in self.seen if _is_named(one.session) and one.session.pid not in self._waiting]
 
     # What is said
 
@@ -213,3 +209,8 @@ class Restarts:
             del self._news[pid]
             self._fading.discard(pid)
             self.tell()
+
+
+def _is_named(one: "Session") -> bool:
+    """Not one that gets the new memory by itself, nor one that works for a script and soon ends."""
+    return one.state == "old" and not one.reloads and not one.scripted

@@ -15,7 +15,7 @@ class SessionBar(Line, can_focus=False):
     COMPONENT_CLASSES = {"session-bar--ask", "session-bar--told"}  # noqa: RUF012
     DEFAULT_CSS = """
     SessionBar {
-        height: auto; max-height: 4; display: none; padding: 0 1;
+        height: auto; max-height: 8; display: none; padding: 0 1;
         & > .session-bar--ask { color: $text-warning; text-style: bold; }
         & > .session-bar--told { color: $foreground; }
         &.-told { display: block; }

@@ -223,7 +223,9 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
         assert f"codex, pid {terminal.process.pid} · memory {before}" in sitting.screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
-        await sitting.press("M")
+        await sitting.burst("M", "a", "r")
+        assert isinstance(sitting.app.screen, Pick)
+        assert len(waiting(stage.plane)) == 1
         place = next(n for n, line in enumerate(sitting.app.screen._options) if line.startswith("codex"))
         await sitting.press(str(place + 1))
         await sitting.until(says(sitting, "codex restarted with memory", "claude-code ("))
@@ -425,7 +427,7 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         assert sitting.app.screen is screen
         assert "this is a session" in sitting.screen
         await sitting.press("R")
-        await sitting.until(lambda: below(screen, "codex")[0].endswith(" current"))
+        await sitting.until(lambda: [row[-8:] for row in below(screen, "codex")] == [" current"])
         await sitting.until(says(sitting, "codex restarted"))
         assert screen.view.seek("claude-code")
         await sitting.pilot.pause(0.1)
