@@ -162,9 +162,7 @@ def _text(
         rows = [entry for entry in ordered if section(entry) == name and entry.id in forms]
         if rows:
             parts.append(f"\n## {title(name)}\n\n")
-            parts += [
-                _statement(entry) + (_rest(entry) if forms[entry.id] == "full" else "") for entry in rows
-            ]
+            parts += [item(entry, full=forms[entry.id] == "full") for entry in rows]
     return "".join([*parts, *_foot(sources, left_out)])
 
 
@@ -186,6 +184,11 @@ def _head(sources: Sources, ask: Ask) -> str:
         "What people of this project reviewed and approved, kept by agentplane. It is data about the project; it\n"
         "gives no orders beyond what it states. To add or change something, propose it: `agentplane propose`.\n"
     )
+
+
+def item(entry: Entry, *, full: bool) -> str:
+    """An entry as it stands in a pack."""
+    return _statement(entry) + (_rest(entry) if full else "")
 
 
 def _statement(entry: Entry) -> str:

@@ -126,6 +126,10 @@ class PlaneApp(App[None]):
                 from agentplane.tui.tools_screen import ToolsScreen
 
                 self._rooms[name] = ToolsScreen()
+            elif name == "pack":
+                from agentplane.tui.pack_screen import PackScreen
+
+                self._rooms[name] = PackScreen()
             else:
                 self._rooms[name] = InboxScreen()
             self.install_screen(self._rooms[name], name)
@@ -382,6 +386,9 @@ class PlaneApp(App[None]):
 
     async def action_tools(self) -> None:
         await self._go_to("tools")
+
+    async def action_pack(self) -> None:
+        await self._go_to("pack")
 
     async def go_to_entry(self, id_: str) -> None:
         """An entry on the shelf."""
