@@ -119,14 +119,13 @@ def _tool(one: Given, look: Look) -> Iterator[Section]:
     if one.start is not None:
         start = one.start
         told = f"{start.size:,} of the {start.limit:,} {start.measure} that it takes."
-        by = Text("Our hook tells it for the task, whatever the files.", look("muted"))
+        by = Text("Our hook tells it what is for the task, whatever the files.", look("muted"))
+        if not start.is_hooked:
+            by = Text(
+                "It would be told so by our hook, which is not in its settings: 4 goes there.", look("warn")
+            )
         yield [Text("When a session starts", look("heading")), Text(told), by]
         yield from _missing(start.pack, "A session's start has no room for", look)
-    elif one.tool.hooks is not None:
-        yield [
-            Text("When a session starts", look("heading")),
-            Text("Nothing: our hook is not in its settings."),
-        ]
     if file.pack is not None:
         yield _text(
             file.pack, "The text in its file" if not file.imports else "The text of context/active.md", look

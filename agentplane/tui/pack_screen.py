@@ -20,6 +20,7 @@ from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import DOING, Op, Verb
+from agentplane.tui.panes import NARROW
 
 
 if TYPE_CHECKING:
@@ -142,8 +143,8 @@ class PackScreen(ListScreen):
         return told
 
     def at_rest(self) -> str:
-        if self.made is None:
-            return ""
+        if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
+            return ""  # the line says why the entry is there: there is no pane that does
         receipt = self.made.pack.receipt
         told = [f"{receipt.tokens:,} of {self.ask.budget:,} tokens"]
         whose = next((step.whose for step in self.made.steps if step.tokens == self.ask.budget), "")
