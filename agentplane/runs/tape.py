@@ -61,10 +61,11 @@ class Tape:
     """Takes the bytes of one output. Not frozen: it lives as long as the run.
 
     Where the disk is full or the folder is gone, it goes on counting: `error` says why something was not kept.
+    `place` is a descriptor of the folder, for where a program may put a link in its place before the first byte comes.
     """
 
-    def __init__(self, folder: Path, name: str, limit: int, keep_free: int) -> None:
-        self.folder, self.name = folder, name
+    def __init__(self, folder: Path, name: str, limit: int, keep_free: int, place: int | None = None) -> None:
+        self.folder, self.name, self._place = folder, name, place
         self.half, self.keep_free = limit // 2, keep_free
         self.size = 0
         self.digest = hashlib.sha256()
@@ -77,9 +78,9 @@ class Tape:
         self._next = -1
         """Where the end files end in the output; -1: nothing is to be added to what they hold."""
         try:
-            start, *ends = _paths(folder, name)
-            self._start = os.open(start, _FLAGS, 0o600)
-            self._ends = [os.open(path, _FLAGS, 0o600) for path in ends]
+            start, *ends = _paths(folder, name) if place is None else _names(name)
+            self._start = os.open(start, _FLAGS, 0o600, dir_fd=place)
+            self._ends = [os.open(path, _FLAGS, 0o600, dir_fd=place) for path in ends]
         except OSError as error:
             self._stop(error)
 
@@ -121,7 +122,7 @@ class Tape:
         if self.size - self._looked_at >= _LOOK_AT_DISK:
             self._looked_at = self.size
             try:
-                found = os.statvfs(self.folder)
+                found = os.statvfs(self.folder if self._place is None else self._place)
             except OSError as error:
                 self._stop(error)
                 return True
@@ -195,7 +196,11 @@ def _held(path: Path) -> bytes:
 
 
 def _paths(folder: Path, name: str) -> list[Path]:
-    return [folder / f"{name}.{part}" for part in ("start", "end-a", "end-b")]
+    return [folder / part for part in _names(name)]
+
+
+def _names(name: str) -> list[str]:
+    return [f"{name}.{part}" for part in ("start", "end-a", "end-b")]
 
 
 def _write(fd: int, data: bytes) -> None:

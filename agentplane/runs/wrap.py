@@ -38,16 +38,22 @@ Restarter = Callable[[OpenRun, Asked, Request], Decision]
 
 
 class Recorder:
-    """The tapes of one run, one for each output that says something."""
+    """The tapes of one run, one for each output that says something.
+
+    Made before the command starts: what that puts in the place of the folder is never written to.
+    """
 
     def __init__(self, folder: Path, settings: Runs) -> None:
         self.folder, self.settings = folder, settings
         self.tapes: dict[str, Tape] = {}
+        self._place: int | None = None
+        with suppress(OSError):  # each tape then says what is wrong with the folder
+            self._place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
     def take(self, stream: str, data: bytes) -> None:
         if stream not in self.tapes:
             limit, free = self.settings.keep_output, self.settings.keep_free
-            self.tapes[stream] = Tape(self.folder, stream, limit, free)
+            self.tapes[stream] = Tape(self.folder, stream, limit, free, self._place)
         self.tapes[stream].take(data)
 
     @property
@@ -56,7 +62,11 @@ class Recorder:
         return next((tape.error for tape in self.tapes.values() if tape.error), None)
 
     def close(self) -> list[Recorded]:
-        return [tape.close() for tape in self.tapes.values()]
+        closed = [tape.close() for tape in self.tapes.values()]
+        if self._place is not None:
+            os.close(self._place)
+            self._place = None
+        return closed
 
 
 def run(
@@ -95,6 +105,7 @@ def _one(
     try:
         ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take, watch=watch)
     except AgentplaneError as error:
+        recorder.close()
         words = f"Could not be started: {error.what}"
         _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
         raise

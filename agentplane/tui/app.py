@@ -1,45 +1,38 @@
-"""The program: screens over one plane, and the threads behind them."""
+"""The program: what begins and ends it, the threads behind its screens, and what keys do on all of them."""
 
 import asyncio
 import gc
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.text.visible import one_line, visible
-from agentplane.tui import actions, ending, figures, themes
-from agentplane.tui.badge import Badge
+from agentplane.text.visible import one_line
+from agentplane.tui import actions, ending, themes
 from agentplane.tui.bars import StatusBar
-from agentplane.tui.figures import Figures
-from agentplane.tui.inbox import InboxScreen
+from agentplane.tui.going import Going
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.ops import DOING, Op, told
 from agentplane.tui.work import Queue, Reader
 
 
 if TYPE_CHECKING:
-    from agentplane.errors import AgentplaneError
     from agentplane.tui.desk import Desk, Shown
     from agentplane.tui.glimpse import Glimpse, Kept
     from agentplane.tui.watch import Watch
 
-_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
 
 
-class PlaneApp(App[None]):
+class PlaneApp(Going):
     TITLE = "agentplane"
     CSS_PATH = Path(__file__).with_name("look.tcss")
     ENABLE_COMMAND_PALETTE = True
@@ -50,8 +43,6 @@ class PlaneApp(App[None]):
 
     def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | Kept | None" = None) -> None:
         self.keys_wanted = actions.Keymap()
-        self.shown: Shown | None = None
-        self.glimpse: Mapping[str, Any] = {}
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
@@ -59,14 +50,10 @@ class PlaneApp(App[None]):
         """What the first rows come from, as long as they have not come."""
         self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
-        self._rooms: dict[str, Screen[Any]] = {}
         self._reader = Reader(open_desk, self._post)
         self._queue = Queue(self._reader.desk, self._post)
         self._begun = False
         self._watch: Watch | None = None
-        self._left_to_look_at = 0
-        self._problem = ""
-        self._unreadable = ""
         self._leaving = False
         self._settings_seen: Any = None
         self._resized: Timer | None = None
@@ -91,49 +78,14 @@ class PlaneApp(App[None]):
             loop.remove_reader(fd)
             self._take_glimpse()
             if self.shown is None:
-                self._relay(Glimpsed)
+                self.relay(Glimpsed)
 
         loop.add_reader(fd, came)
-
-    # Screens
 
     @property
     def desk(self) -> "Desk | None":
         """The plane, once it was opened."""
         return self._reader.opened
-
-    @property
-    def plain(self) -> bool:
-        """Whether marks are drawn with plain characters."""
-        wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
-        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
-
-    def get_default_screen(self) -> Screen[Any]:
-        return self.room("inbox")
-
-    def room(self, name: str) -> Screen[Any]:
-        """The screen of one part of the plane; made when it is first gone to."""
-        if name not in self._rooms:
-            if name == "shelf":
-                from agentplane.tui.shelf import ShelfScreen
-
-                self._rooms[name] = ShelfScreen()
-            elif name == "runs":
-                from agentplane.tui.runs import RunsScreen
-
-                self._rooms[name] = RunsScreen()
-            elif name == "tools":
-                from agentplane.tui.tools_screen import ToolsScreen
-
-                self._rooms[name] = ToolsScreen()
-            elif name == "pack":
-                from agentplane.tui.pack_screen import PackScreen
-
-                self._rooms[name] = PackScreen()
-            else:
-                self._rooms[name] = InboxScreen()
-            self.install_screen(self._rooms[name], name)
-        return self._rooms[name]
 
     def on_resize(self) -> None:
         """A size that went and came back before it was noticed is no change to Textual, but the terminal has cut
@@ -193,7 +145,7 @@ class PlaneApp(App[None]):
 
             self._watch = Watch(desk.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
-        self._relay(lambda: Refreshed(message.shown))
+        self.relay(lambda: Refreshed(message.shown))
         self.tell_badge()
 
     def on_unreadable(self, message: Unreadable) -> None:
@@ -203,34 +155,26 @@ class PlaneApp(App[None]):
             self.fail(message.error)
         self._problem = message.error.what
         self.tell_badge()
-        self._relay(lambda: Unreadable(message.error))
+        self.relay(lambda: Unreadable(message.error))
 
     def on_looked(self, message: Looked) -> None:
         self._left_to_look_at = message.left
-        self._relay(lambda: Looked(message.ids, message.left))
+        self.relay(lambda: Looked(message.ids, message.left))
         self.tell_badge()
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
 
     def on_op_done(self, message: OpDone) -> None:
-        self._relay(lambda: OpDone(message.op, message.done))
+        self.relay(lambda: OpDone(message.op, message.done))
         self.say(told(message.done))
         if self._queue.left <= 1:
             self._reader.reload()
 
     def on_op_failed(self, message: OpFailed) -> None:
-        self._relay(lambda: OpFailed(message.op, message.error))
+        self.relay(lambda: OpFailed(message.op, message.error))
         self.fail(message.error, self._way_out(message.op))
         self._reader.reload()
-
-    def _relay(self, made: Callable[[], Message]) -> None:
-        for room in self._rooms.values():
-            for bar in room.query(StatusBar):
-                bar.check()
-        for screen in {*self._rooms.values(), *self.screen_stack}:
-            if screen.is_mounted:
-                screen.post_message(made())
 
     def on_app_focus(self) -> None:
         if self.shown is not None:
@@ -253,44 +197,12 @@ class PlaneApp(App[None]):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
-        """One line on what was done; `holds`: only as long as that is true."""
-        for bar in self._status_bars():
-            bar.flash(text, stays=stays, holds=holds)
-
     def _way_out(self, op: Op) -> str | None:
         """What can be done here where the plane names options of the command line."""
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if op.verb == "approve" and found is not None and found.conflicts:
             return "enter compares them; there each choice says what it writes."
         return None
-
-    def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
-        """What went wrong, until a key is pressed; `todo`: in place of what the error says to do."""
-        first, _, rest = str(error).partition("\n")
-        for bar in self._status_bars():
-            bar.fail(first, todo or rest)
-        if not self.screen.query(StatusBar):
-            self.notify(visible(str(error)), severity="error", markup=False)
-
-    def _status_bars(self) -> list[StatusBar]:
-        found = list(self.screen.query(StatusBar))
-        return found or [bar for room in self._rooms.values() for bar in room.query(StatusBar)]
-
-    def tell_badge(self) -> None:
-        told = self.figures()
-        for room in self._rooms.values():
-            for badge in room.query(Badge):
-                badge.show(told)
-
-    def figures(self) -> Figures:
-        dot = "*" if self.plain else "●"
-        if self.shown is not None:
-            problem = self._problem if self._unreadable else ""
-            return figures.of_shown(self.shown, dot, self._left_to_look_at, problem)
-        if self._unreadable:
-            return Figures(dot=dot, problem=one_line(self._unreadable.partition("\n")[0], 60))
-        return figures.of_glimpse(self.glimpse, dot)
 
     def _look_at_queue(self) -> None:
         """Says that an op takes long, as long as it does."""
@@ -357,57 +269,6 @@ class PlaneApp(App[None]):
         else:
             self.submit(op)
 
-    async def action_inbox(self) -> None:
-        await self._go_to("inbox")
-
-    async def action_shelf(self) -> None:
-        await self._go_to("shelf")
-
-    async def action_runs(self) -> None:
-        await self._go_to("runs")
-
-    async def go_to_run(self, run_id: str) -> None:
-        """A run in the list of runs."""
-        await self.action_runs()
-        go_to = getattr(self.room("runs"), "go_to", None)
-        if go_to is not None:
-            go_to(run_id)
-
-    async def go_to_memory(self, id_: str) -> None:
-        """What an id of a run, a candidate or an entry stands for."""
-        shown = self.shown
-        if shown is None or id_ not in shown.memory.entries:
-            await self.go_to_run(id_)
-        elif any(entry.id == id_ for entry in shown.inbox):
-            await self.action_inbox()
-            self.room("inbox").go_to(id_)  # type: ignore[attr-defined]
-        else:
-            await self.go_to_entry(id_)
-
-    async def action_tools(self) -> None:
-        await self._go_to("tools")
-
-    async def action_pack(self) -> None:
-        await self._go_to("pack")
-
-    async def go_to_entry(self, id_: str) -> None:
-        """An entry on the shelf."""
-        await self.action_shelf()
-        go_to = getattr(self.room("shelf"), "go_to", None)
-        if go_to is not None:
-            go_to(id_)
-
-    async def _go_to(self, name: str) -> None:
-        """The inbox lies below the other parts. What is on top of one, such as a comparison, is left by its own keys."""
-        room = self.room(name)
-        if self.screen is room or self.screen not in self._rooms.values():
-            return
-        if self.screen is not self.room("inbox"):
-            await self.pop_screen()
-        if self.screen is not room:
-            await self.push_screen(room)
-        self.tell_badge()
-
     def action_help(self) -> None:
         from agentplane.tui.help import Help
 
@@ -417,13 +278,6 @@ class PlaneApp(App[None]):
     def action_refresh(self) -> None:
         self._reader.reload()
         self.say("Reading the plane anew", holds=lambda: self._reader.reading)
-
-    async def action_back(self) -> None:
-        step_back = getattr(self.screen, "step_back", None)
-        if step_back is not None and step_back():
-            return
-        if self.screen is not self.room("inbox"):
-            await self.action_inbox()
 
     async def action_leave(self) -> None:
         """Back to the inbox; from there, out."""

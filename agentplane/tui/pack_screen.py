@@ -127,9 +127,9 @@ class PackScreen(ListScreen):
         if id_ == pack_rows.WAITING:
             await app.action_inbox()
         elif id_.startswith(pack_rows.RUN):
-            await app.go_to_run(id_.removeprefix(pack_rows.RUN))
+            await app.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
         elif id_.startswith(pack_rows.EDITED) or not pack_rows.is_ours(id_):
-            await app.go_to_entry(id_.removeprefix(pack_rows.EDITED))
+            await app.go_to_entry(id_.removeprefix(pack_rows.EDITED), self.WHERE)
         else:
             await super().opened(id_)
 

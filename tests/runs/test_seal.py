@@ -18,6 +18,7 @@ from agentplane.health import collect, fix
 from agentplane.plane import create, gitdriver, lock
 from agentplane.runs import capsule, repair, seal, session
 from agentplane.runs.session import Asked, Ending
+from agentplane.runs.wrap import Recorder
 from tests.conftest import ROOT, plane_in
 from tests.runs.actor import plane_of
 from tests.runs.made import agentplane, at, bad, context, git, held, run_events, shell
@@ -289,7 +290,9 @@ def test_a_command_that_breaks_its_own_capsule(plane: Plane, script: str) -> Non
 
 
 def test_a_command_that_deletes_the_plane(plane: Plane) -> None:
-    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", "echo out; rm -rf .agentplane; exit 5")
+    # Where its output is recorded at that moment, a folder is not empty any more when rm comes to it.
+    script = "echo out; until rm -rf .agentplane 2>/dev/null; do sleep 0.05; done; exit 5"
+    done = agentplane(plane.layout.project, "run", "--", "sh", "-c", script)
     assert (done.returncode, done.stdout) == (5, "out\n")
     assert "Traceback" not in done.stderr
     assert "error: " in done.stderr
@@ -310,6 +313,22 @@ def state(folder: Path) -> dict[str, bytes]:
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
         for path in sorted(folder.rglob("*"))
     }
+
+
+def test_what_a_command_puts_in_the_place_of_its_capsule_is_not_written_to(
+    plane: Plane, tmp_path: Path
+) -> None:
+    """Also where it does so before the first of its output came to us."""
+    folder, there = tmp_path / "work", outside(tmp_path)
+    folder.mkdir()
+    recorder = Recorder(folder, plane.store.settings().runs)
+    folder.rename(tmp_path / "aside")
+    folder.symlink_to(there)
+    before = state(there)
+    recorder.take("stdout", b"out")
+    recorder.close()
+    assert state(there) == before
+    assert (tmp_path / "aside/stdout.start").read_bytes() == b"out"
 
 
 @pytest.mark.parametrize(
