@@ -49,6 +49,20 @@ def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
         _told("size", _size(view.pack), look),
         _told("memory", one_line(view.pack.receipt.revision, 20), look),
     ]  # fmt: skip
+    if not view.entries:
+        yield [
+            Text(
+                "No entry is in force yet. What is approved in the inbox (1) is given from then on.",
+                look("warn"),
+            )
+        ]
+    if not view.given:
+        yield [
+            Text(
+                "No coding tool was found here, and none is wired: 4 lists them all. s writes the pack alone.",
+                look("muted"),
+            )
+        ]
     yield _short(view.pack, look)
     yield _cut(view.pack.receipt.cut, look, "Left out")
     yield _text(view.pack, "The text", look)

@@ -54,7 +54,7 @@ def _tools(view: View) -> Iterator[Row]:
         text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
         yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
     if not view.given:
-        yield Row(NO_TOOL, "·", " ", "no coding tool was found here: 4 lists them all", "", "quiet", FOR)
+        yield Row(NO_TOOL, "·", " ", "no tool was found here: 4 lists all", "", "quiet", FOR)
 
 
 def _size(one: Given) -> str:
@@ -92,8 +92,7 @@ def _entries(view: View) -> Iterator[Row]:
                 badge, state = ("●", "clean") if forms[entry.id] == "full" else ("~", "edited")
                 yield _entry(entry, width, badge, state, why(view, entry), pack.title(name))
     if not view.entries:
-        told = "no entry is in force yet: what is approved in the inbox (1) is given"
-        yield Row(NOTHING, "·", " ", told, "", "quiet", "in it")
+        yield Row(NOTHING, "·", " ", "nothing is in force yet: 1 has the inbox", "", "quiet", "in it")
 
 
 def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: str) -> Row:

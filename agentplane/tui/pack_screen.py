@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
+from rich.cells import cell_len
 from textual import on
 from textual.binding import BindingType
 from textual.message import Message
@@ -145,13 +146,15 @@ class PackScreen(ListScreen):
     def at_rest(self) -> str:
         if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
             return ""  # the line says why the entry is there: there is no pane that does
-        receipt = self.made.pack.receipt
-        told = [f"{receipt.tokens:,} of {self.ask.budget:,} tokens"]
-        whose = next((step.whose for step in self.made.steps if step.tokens == self.ask.budget), "")
-        told += [whose] if whose else []
-        told += [f"task {one_line(self.ask.task, 40)}"] if self.ask.task else []
-        told += [one_line(", ".join(self.ask.paths), 40)] if self.ask.paths else []
-        told += ["tried, not written"] if self.ask != self._usual else []
+        size, budget = self.made.pack.receipt.tokens, self.ask.budget
+        told = [f"{size:,} of {budget:,} tokens"]
+        told += ["tried"] if self.ask != self._usual else []
+        told += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
+        told += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
+        told += [step.whose for step in self.made.steps if step.tokens == budget]
+        # What was done last stands beside it.
+        while len(told) > 1 and cell_len(" · ".join(told)) > self.size.width * 2 // 5:
+            told.pop()
         return " · ".join(told)
 
     def reason(self) -> str:
