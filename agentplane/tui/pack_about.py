@@ -92,9 +92,10 @@ def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
         return []
     lines: Section = [Text(f"{title}: {len(cuts):,}", look("heading"))]
     for cut in cuts[:_MOST_CUT]:
-        line = Text(one_line(cut.id, 40), look("id"))
-        line.append(" (pinned)" if cut.pinned else "", look("warn"))
-        lines.append(line.append(f"  {cut.why}", look("text")))
+        pinned = " (pinned)" if cut.pinned else ""
+        lines.append(
+            Text.assemble((one_line(cut.id, 40), look("id")), (pinned, look("warn")), f"  {cut.why}")
+        )
     if len(cuts) > _MOST_CUT:
         lines.append(Text(f"and {len(cuts) - _MOST_CUT:,} more", look("muted")))
     return lines

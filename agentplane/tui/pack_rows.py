@@ -66,7 +66,7 @@ def _size(one: Given) -> str:
     if not sizes:
         return "no limit is known"
     size, limit, unit = max(sizes, key=lambda found: found[0] / found[1])
-    return f"{size:,} of {limit:,} {unit}"
+    return f"{size:,}/{limit:,} {unit}"
 
 
 def _worst(one: Given) -> str:
@@ -78,7 +78,7 @@ def _worst(one: Given) -> str:
 
 
 def _missing(count: int) -> str:
-    return f"{count:,} left out" if count else ""
+    return f"{count:,} cut" if count else ""
 
 
 def _entries(view: View) -> Iterator[Row]:

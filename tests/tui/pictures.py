@@ -71,6 +71,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 _COMPARE = ("down", "down", "down", "enter")
 _DIFF = ("3", "D", "down", "D")
+_PACK = ("5", "t", *"webhook", "enter", "b", *"600", "enter", *("down",) * 14, "i")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
     Picture("conflict", WIDE, _COMPARE, documented=True),
@@ -99,6 +100,10 @@ PICTURES = (
     Picture("wiring", WIDE, ("4", "down", "w"), documented=True),
     *(Picture("tools", size, ("4", "w", "y")) for size in (USUAL, NARROW)),
     *(Picture("wiring", size, ("4", "down", "w")) for size in (USUAL, NARROW)),
+    Picture("pack", WIDE, _PACK, documented=True),
+    Picture("packtool", WIDE, ("4", "w", "y", "5", "b", *"600", "enter", "down"), documented=True),
+    *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
+    Picture("no-pack", USUAL, ("5",), empty=True),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
