@@ -96,8 +96,9 @@ def characters(text: str) -> int:
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def make(sources: Sources, ask: Ask) -> Pack:
-    choice = choose(sources.entries, ask)
+def make(sources: Sources, ask: Ask, choice: Choice | None = None) -> Pack:
+    """`choice`: that of these entries for this task and these paths, where it was made already; ranking is what takes long."""
+    choice = choice or choose(sources.entries, ask)
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
     room = ask.budget - size(frame) - _reserve(choice.ordered, size)

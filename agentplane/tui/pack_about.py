@@ -123,7 +123,7 @@ def _tool(one: Given, look: Look) -> Iterator[Section]:
         yield [*lines, Text(f"Nothing can be written: it {one_line(file.why, 200)}", look("bad"))]
     else:
         if file.imports:
-            lines.append(Text("One line there points to context/active.md, which has all of it."))
+            lines.append(Text("One line there points to context/active.md, which the tool then reads."))
         limit = f", of {file.limit:,} that are read" if file.limit else "; no limit is known"
         lines.append(Text(f"{file.size:,} bytes with what others wrote{limit}."))
         if file.limit:

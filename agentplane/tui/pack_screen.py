@@ -79,13 +79,14 @@ class PackScreen(ListScreen):
         desk = self.plane_app.desk
         if desk is None:
             return []
+        ask, made, problem = self.ask, None, ""
         try:
-            made = packing.view(desk.plane, shown.memory, self.ask, desk.plane.store.clock().date())
+            made = packing.view(desk.plane, shown.memory, ask, desk.plane.store.clock().date())
         except (AgentplaneError, OSError) as error:
-            self._problem, self.made = as_error(error).what, None
-            return []
-        self._problem, self.made = "", made
-        return pack_rows.rows(made, plain=self.plane_app.plain)
+            problem = as_error(error).what
+        if ask == self.ask and shown is self.plane_app.shown:  # else a later thread knows better
+            self._problem, self.made = problem, made
+        return pack_rows.rows(made, plain=self.plane_app.plain) if made else []
 
     def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui import pack_rows
@@ -146,6 +147,8 @@ class PackScreen(ListScreen):
     def at_rest(self) -> str:
         if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
             return ""  # the line says why the entry is there: there is no pane that does
+        if self.made.ask != self.ask:
+            return "working it out…"
         size, budget = self.made.pack.receipt.tokens, self.ask.budget
         told = [f"{size:,} of {budget:,} tokens"]
         told += ["tried"] if self.ask != self._usual else []

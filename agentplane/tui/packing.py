@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.context import active, pack
-from agentplane.context.choose import Ask
+from agentplane.context.choose import Ask, Choice
 from agentplane.context.pack import LEAST, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
@@ -91,14 +91,18 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     sources = active.sources(memory, ask, today)
     made = pack.make(sources, ask)
     lasting = msgspec.structs.replace(ask, passing=False)
-    whole = pack.make(active.sources(memory, lasting, today), lasting)
-    packs = room.packs(lambda: memory, today, whole)
+    kept = active.sources(memory, lasting, today)
+
+    def within(budget: int) -> Pack:
+        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice)
+
+    packs = room.Packs(within(ask.budget), within)
     here = (plane.layout.project, plane.layout.root.name)
     holding = sync.wired(plane.layout.project, TOOLS)
     tools = _tools(plane.layout.project, holding)
     files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
     wirings = {one.tool.name: one for one in wire.wirings(*here, tools, packs)}
-    starts = _Starts(sources, ask.task)
+    starts = _Starts(sources, ask.task, made.choice if not ask.paths else None)
     given = tuple(
         Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
     )
@@ -108,9 +112,10 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
 class _Starts:
     """Packs for the starts of sessions; tools with the same limit are given the same."""
 
-    def __init__(self, sources: Sources, task: str | None) -> None:
+    def __init__(self, sources: Sources, task: str | None, choice: Choice | None) -> None:
         self._sources = sources
         self._task = task
+        self._choice = choice
         self._made: dict[tuple[int, str], Pack] = {}
 
     def of(self, tool: Tool, wiring: Wiring) -> Start | None:
@@ -121,7 +126,8 @@ class _Starts:
         if key not in self._made:
             # A hook knows the task, and no files.
             ask = Ask(self._task, budget=dialect.budget, measure=dialect.measure)
-            self._made[key] = pack.make(self._sources, ask)
+            self._made[key] = pack.make(self._sources, ask, self._choice)
+            self._choice = self._made[key].choice
         made = self._made[key]
         size = pack.characters(made.text) if dialect.measure == "characters" else made.receipt.tokens
         hooked = any(part.part == "hooks" and part.state in ("current", "old") for part in wiring.parts)
