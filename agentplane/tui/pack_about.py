@@ -163,19 +163,23 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
     if head.pinned:
         title.append("  pinned", look("warn"))
     yield [title, Text(visible(entry.statement), look("strong"))]
-    cut = next((cut for cut in view.pack.receipt.cut if cut.id == entry.id), None)
-    given = next((given for given in view.pack.receipt.given if given.id == entry.id), None)
-    heading = "Why it is in it" if cut is None else "Why it is not in it"
+    form = view.forms.get(entry.id)
+    heading = "Why it is in it" if form else "Why it is not in it"
     yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
-    if given is not None:
-        form = "in full" if given.form == "full" else "its statement only: there is no room for the rest"
-        yield [Text("As it is given", look("heading")), Text(f"{form[:1].upper()}{form[1:]}.", look("muted")), *_as_given(entry, given.form)]  # fmt: skip
-    lacking = [
-        one for one in view.given if any(c.id == entry.id for made in one.packs for c in made.receipt.cut)
-    ]
-    if lacking:
-        names = ", ".join(one_line(one.tool.title, 40) for one in lacking)
-        yield [Text("Not given to", look("heading")), Text(names)]
+    if form:
+        told = "In full." if form == "full" else "Its statement only: there is no room for the rest."
+        yield [Text("As it is given", look("heading")), Text(told, look("muted")), *_as_given(entry, form)]
+    if lacking := [place for one in view.given for place in _lacking(one, entry.id)]:
+        yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
+
+
+def _lacking(one: Given, id_: str) -> Iterator[str]:
+    """Where the tool is not given it."""
+    title = one_line(one.tool.title, 40)
+    if one.file.pack and any(cut.id == id_ for cut in one.file.pack.receipt.cut):
+        yield f"{title} in {visible(one.file.path)}"
+    if one.start and any(cut.id == id_ for cut in one.start.pack.receipt.cut):
+        yield f"{title} at a session's start"
 
 
 def _as_given(entry: Entry, form: str) -> Iterator[Text]:
@@ -185,8 +189,7 @@ def _as_given(entry: Entry, form: str) -> Iterator[Text]:
 
 def reasons(view: View, entry: Entry) -> Iterator[str]:
     """Why it is where it is, the strongest first; of one that was cut, first why."""
-    cut = next((cut for cut in view.pack.receipt.cut if cut.id == entry.id), None)
-    if cut is not None:
+    if cut := view.cuts.get(entry.id):
         yield cut.why
     if entry.head.type == "invariant":
         yield "an invariant: these come first"
@@ -211,6 +214,5 @@ def _scope(view: View, entry: Entry) -> str:
         return "about the whole project"
     if not view.ask.paths:
         return f"about {globs}; no paths are named, so every scope fits"
-    if any(other.id == entry.id for other in view.pack.choice.outside):
-        return f"about {globs}"
-    return f"about {globs}, which fits the paths"
+    cut = view.cuts.get(entry.id)
+    return f"about {globs}" if cut and cut.why == pack.OUTSIDE else f"about {globs}, which fits the paths"

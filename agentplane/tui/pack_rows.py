@@ -83,13 +83,12 @@ def _missing(count: int) -> str:
 
 def _entries(view: View) -> Iterator[Row]:
     """In the order in which they got room, under the headings that the pack has for them."""
-    forms = {given.id: given.form for given in view.pack.receipt.given}
     ordered = view.pack.choice.ordered
     width = _width(view.entries)
     for name in pack.sections(ordered):
         for entry in ordered:
-            if section(entry) == name and entry.id in forms:
-                badge, state = ("●", "clean") if forms[entry.id] == "full" else ("~", "edited")
+            if section(entry) == name and entry.id in view.forms:
+                badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
                 yield _entry(entry, width, badge, state, why(view, entry), pack.title(name))
     if not view.entries:
         yield Row(NOTHING, "·", " ", "nothing is in force yet: 1 has the inbox", "", "quiet", "in it")

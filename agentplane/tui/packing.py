@@ -12,7 +12,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask, Choice
-from agentplane.context.pack import LEAST, Pack, Sources
+from agentplane.context.pack import LEAST, Cut, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git
@@ -79,11 +79,12 @@ class View(msgspec.Struct, frozen=True):
     sources: Sources
     given: tuple[Given, ...]
     steps: tuple[Step, ...]
-
-    @property
-    def entries(self) -> dict[str, Entry]:
-        choice = self.pack.choice
-        return {entry.id: entry for entry in (*choice.ordered, *choice.outside)}
+    entries: dict[str, Entry]
+    """What there was to choose from."""
+    forms: dict[str, str]
+    """Of those that are in it, how."""
+    cuts: dict[str, Cut]
+    """Of the others, why not."""
 
 
 def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
@@ -106,7 +107,16 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     given = tuple(
         Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
     )
-    return View(ask, made, sources, given, tuple(_steps(given)))
+    return View(
+        ask,
+        made,
+        sources,
+        given,
+        tuple(_steps(given)),
+        entries={entry.id: entry for entry in (*made.choice.ordered, *made.choice.outside)},
+        forms={one.id: one.form for one in made.receipt.given},
+        cuts={cut.id: cut for cut in made.receipt.cut},
+    )
 
 
 class _Starts:

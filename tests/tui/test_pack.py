@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -659,6 +660,35 @@ def test_the_filter_finds_words_of_entries_and_what_was_left_out(shelf: Plane) -
         await sitting.until(lambda: [row.id for row in screen.view.listing.shown] == ["DEC-001"], "by words")
 
     sit(shelf, steps)
+
+
+KEYS = [
+    "j", "k", "G", "g", "pagedown", "space", "v", "tab", "enter", "escape", "slash", "p", "P", "i", "b", "t", "F", "plus",
+    "minus", "s", "u", "x", "9", "down", "up", "backspace", "question_mark", "1", "2", "5", "5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_any_keys_at_any_size_write_nothing_but_pins(shelf: Plane, seed: int) -> None:
+    """`y` is not among them: nothing is written to files of tools."""
+    luck = random.Random(seed)
+
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        for _ in range(60):
+            if luck.random() < 0.15:
+                await sitting.pilot.resize_terminal(
+                    luck.choice((1, 12, 40, 59, 80, 120)), luck.choice((1, 3, 12, 24, 40))
+                )
+            await sitting.press(luck.choice(KEYS))
+            if luck.random() < 0.3 and sitting.app.screen is not screen:
+                await sitting.press("escape", "5")
+        await sitting.calm()
+
+    sit(shelf, steps)
+    assert {op.verb for op in shelf.ops()} <= {"init", "propose", "approve", "pin", "unpin", "undo"}
+    assert not (shelf.layout.root / "context").exists()
+    assert sorted(os.listdir(shelf.layout.project)) == [".agentplane"]
 
 
 def test_the_screen_is_loaded_when_it_is_gone_to(shelf: Plane) -> None:
