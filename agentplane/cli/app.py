@@ -131,6 +131,11 @@ def _plain(error: click.ClickException) -> str:
     return text[:1].lower() + text[1:]
 
 
+def _path(words: list[str]) -> str:
+    """The command that a command line names; click does not say it of an option that lacks its value."""
+    return " ".join(["agentplane", *[word for word in words if word in COMMANDS][:1]])
+
+
 def run(words: list[str] | None = None) -> int:
     """Runs a command line. Returns its exit code; errors a user can cause are printed without a traceback."""
     _mend_streams()
@@ -140,7 +145,7 @@ def run(words: list[str] | None = None) -> int:
     except AgentplaneError as error:
         return _fail(error)
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else "agentplane"
+        path = error.ctx.command_path if error.ctx else _path(sys.argv[1:] if words is None else words)
         return _fail(BadInput(_plain(error), todo=f"`{path} --help` shows how."))
     except click.ClickException as error:
         return _fail(BadInput(_plain(error)))

@@ -202,8 +202,8 @@ def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     else:
         run_rows.print_artifacts(found)
         if not found:
-            of = "" if task is None else f" for {one_line(task, 40)}"
-            out.note(f"no run has produced a file that git tracks{of} yet.")
+            of = "" if task is None else f" of the task {one_line(task, 40)}"
+            out.note(f"no run{of} has produced a file that git tracks.")
     return int(any(artifact.state in ("changed", "gone") for artifact in found))
 
 

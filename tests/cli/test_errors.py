@@ -40,6 +40,7 @@ HOSTILE = [
         (["status", "--jsno"], "--json"),
         (["propose"], "STATEMENT"),
         (["propose", "two", "words"], "words"),
+        (["propose", "--type"], "`agentplane propose --help`"),
         (["propose", "x", "--confidence", "high"], "high"),
         (["ops", "-n", "many"], "many"),
         (["ops", "-n", "0"], "0"),
