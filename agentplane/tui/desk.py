@@ -226,6 +226,10 @@ class Desk:
                 return plane.reject(op.ids, op.why)
             case "deprecate":
                 return plane.deprecate(op.ids, op.why)
+            case "pin":
+                return plane.pin(op.ids)
+            case "unpin":
+                return plane.unpin(op.ids)
             case "undo":
                 return plane.undo(op.target)
             case "redo":

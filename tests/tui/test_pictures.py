@@ -19,6 +19,7 @@ _SAYS = {
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
     "sessions": "since 07:12", "restart": "have old memory", "which": "Which one?", "type": "then type",
+    "pack": "pinned", "packtool": "When a session starts", "no-pack": "nothing is in force yet",
 }  # fmt: skip
 
 
