@@ -39,14 +39,27 @@ class Action(msgspec.Struct, frozen=True):
     """Also where a text is typed, which else takes most keys."""
 
 
+_OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf", "runs", "tools")),
+    "conflict": frozenset(("inbox", "shelf", "runs", "tools", *_OF_SESSIONS)),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
     "edit": frozenset(
-        ("undo", "redo", "inbox", "shelf", "runs", "tools", "refresh", "theme", "back", "leave")
+        (
+            "undo",
+            "redo",
+            "inbox",
+            "shelf",
+            "runs",
+            "tools",
+            "refresh",
+            "theme",
+            "back",
+            "leave",
+            *_OF_SESSIONS,
+        )
     ),
-    "two runs": frozenset(("inbox", "shelf", "runs", "tools", "undo", "redo")),
+    "two runs": frozenset(("inbox", "shelf", "runs", "tools", "undo", "redo", *_OF_SESSIONS)),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -91,6 +104,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.wire", "w", "wire", "Write the memory, our hooks and our MCP server into the files of the tool, or of all that are marked.", ("tools",), _DECIDE, "wire", rank=1),
     Action("tools.sync", "s", "sync", "Bring the memory into the file that the tool reads, and nothing else.", ("tools",), _DECIDE, "sync", rank=2),
     Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
+    Action("tools.restart", "R", "restart", "Give the session the memory of now: it is restarted, or it is shown what to type. On a tool: its sessions with old memory.", ("tools",), _DECIDE, "restart_here", rank=4),
+    Action("restart", "M", "new memory", "Restart a session that has old memory; of several you choose.", (EVERYWHERE,), _DECIDE),
+    Action("restart_by_itself", "T", "restart by itself", "Switch whether sessions with old memory restart by themselves after a decision: `restart` under [tools] in config.toml.", (EVERYWHERE,), _DECIDE),
     Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
     Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
     Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),

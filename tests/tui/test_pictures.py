@@ -18,6 +18,7 @@ _SAYS = {
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
+    "sessions": "R ends it when it is idle", "restart": "have old memory", "which": "Which one?", "type": "then type",
 }  # fmt: skip
 
 
