@@ -45,12 +45,18 @@ class Scene(msgspec.Struct, frozen=True):
 
 SCENES = (
     Scene((), "CAND-7YJ84M", "What coding tools propose waits here, with its evidence and its run.", 4),
-    Scene(("a",), "has old memory", "a approves. The files that tools read have it at once; one session does not."),
+    Scene(
+        ("a",),
+        "has old memory",
+        "a approves. The files that tools read have it at once; one session does not.",
+    ),
     Scene(("down", "down", "enter"), "keep both", "A conflict stands beside what was decided before.", 4),
     Scene(("1",), "Shelf 28", "The new decision takes the place of the old one, and both say so."),
     Scene(("A",), "in one op?", "A approves all that is clean, after one summary."),
     Scene(("y",), "Approved", "u takes any of it back."),
-    Scene(("M",), "restarts when it is idle", "M restarts the session that has the old memory, once it is idle."),
+    Scene(
+        ("M",), "restarts when it is idle", "M restarts the session that has the old memory, once it is idle."
+    ),
     Scene((), "restarted", "The conversation goes on, with what was just decided."),
     Scene(("4", "down"), "AGENTS.md", "Every tool holds the memory of now, in the files that it reads.", 4),
     Scene(("2",), "DEC-0", "What was decided: Markdown in the repository, with who, when and why.", 4),
@@ -83,7 +89,8 @@ class _Desk:
     def outcomes(self, _layout: object, asked: Sequence[Session], _patience: float) -> list[Outcome]:
         state: Literal["restarted", "waits"] = "restarted" if self.state == "new" else "waits"
         now = "20260912T090000Z-m4x2ta" if state == "restarted" else None
-        return [Outcome(one.tool, one.pid, one.run_id, state, now=now) for one in asked]
+        why = "it is at work on what it was asked" if state == "waits" else ""
+        return [Outcome(one.tool, one.pid, one.run_id, state, why, now) for one in asked]
 
     @contextmanager
     def sat_at(self) -> Iterator[None]:

@@ -201,7 +201,9 @@ def taken(picture: Picture) -> str:
 
 
 @contextmanager
-def stage(*, theme: str = "auto", colour: bool = True, empty: bool = False) -> Iterator[tuple[Plane, PlaneApp]]:
+def stage(
+    *, theme: str = "auto", colour: bool = True, empty: bool = False
+) -> Iterator[tuple[Plane, PlaneApp]]:
     """The screens before a copy of the example, at a time that stands still, on a machine with two tools."""
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["HOME"] = str(home_in(Path(temporary)))
