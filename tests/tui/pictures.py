@@ -195,9 +195,9 @@ def home_in(folder: Path) -> Path:
 
 
 def taken(picture: Picture) -> str:
-    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app):
-        with staged() if picture.sessions else nobody():
-            return asyncio.run(_drawn(app, picture))
+    around = staged() if picture.sessions else nobody()
+    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app), around:
+        return asyncio.run(_drawn(app, picture))
 
 
 @contextmanager
