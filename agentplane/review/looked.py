@@ -6,7 +6,7 @@ What one program found counts nothing for another: the files that the comparison
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import msgspec
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Conflict, Text, compare_each
+from agentplane.review.conflicts import Compare, Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
 from agentplane.review.verdict import BothWays
 
@@ -25,7 +25,11 @@ _PAIRS = "pairs"
 MOST = 200_000
 """So many pairs are kept at most."""
 
-_pairs = msgspec.msgpack.Decoder(tuple[str, dict[bytes, Conflict | None]])
+_CHUNK = 1000
+"""So many at once are made bytes, or are made of bytes: meanwhile no other thread gets its turn."""
+
+_pairs = msgspec.msgpack.Decoder(tuple[str, list[msgspec.Raw]])
+_chunk = msgspec.msgpack.Decoder(dict[bytes, Conflict | None])
 
 
 @lru_cache(maxsize=1)
@@ -70,27 +74,38 @@ def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]])
 class Pairs:
     """Compares texts, each pair of them once."""
 
-    def __init__(self, layout: Layout, wanted: Iterable[Text] = ()) -> None:
-        """`wanted`: candidates that are compared, also with one another."""
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._both_ways = BothWays({text.statement for text in wanted})
-        self._known = _loaded(layout)
         self._keys: dict[Text, bytes] = {}
         self._changed = False
 
-    def compare_each(self, candidate: Text, others: Sequence[Text]) -> list[Conflict | None]:
+    @cached_property
+    def _known(self) -> dict[bytes, Conflict | None]:
+        return _loaded(self._layout)
+
+    def comparing(self, wanted: Iterable[Text]) -> Compare:
+        """`wanted`: candidates that are compared, also with one another."""
+        both_ways = BothWays({text.statement for text in wanted})
+        return lambda candidate, others: self._compare_each(candidate, others, both_ways)
+
+    def _compare_each(
+        self, candidate: Text, others: Sequence[Text], both_ways: BothWays
+    ) -> list[Conflict | None]:
         keys = [self._key(candidate) + self._key(other) for other in others]
         unknown = {key: other for key, other in zip(keys, others, strict=True) if key not in self._known}
         if unknown:
-            found = compare_each(candidate, [*unknown.values()], self._both_ways)
+            found = compare_each(candidate, [*unknown.values()], both_ways)
             self._known.update(zip(unknown, found, strict=True))
             self._changed = True
         return [self._known[key] for key in keys]
 
     def save(self, snapshot: Snapshot) -> None:
         if self._changed:
-            latest = dict(islice(self._known.items(), max(len(self._known) - MOST, 0), None))
-            data = msgspec.msgpack.encode((_program(), latest))
+            latest = islice(self._known.items(), max(len(self._known) - MOST, 0), None)
+            chunks = []
+            while chunk := dict(islice(latest, _CHUNK)):
+                chunks.append(msgspec.Raw(msgspec.msgpack.encode(chunk)))
+            data = msgspec.msgpack.encode((_program(), chunks))
             cache.save_as_of(self._layout, snapshot.ledger.head, _PAIRS, data)
             self._changed = False
 
@@ -104,8 +119,12 @@ class Pairs:
 
 def _loaded(layout: Layout) -> dict[bytes, Conflict | None]:
     data = cache.load(layout, _PAIRS)
+    known: dict[bytes, Conflict | None] = {}
     try:
-        program, known = _pairs.decode(data) if data else ("", {})
+        program, chunks = _pairs.decode(data) if data else ("", [])
+        if program == _program():
+            for chunk in chunks:
+                known.update(_chunk.decode(chunk))
     except (msgspec.MsgspecError, ValueError):
         return {}
-    return known if program == _program() else {}
+    return known
