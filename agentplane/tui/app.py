@@ -134,6 +134,11 @@ class PlaneApp(Going):
         if self._watch is not None:
             self._watch.close()
 
+    def settle(self) -> bool:
+        """Waits for the ops that were begun; whether a thread still reads."""
+        self._queue.finish()
+        return self._reader.alive
+
     # What the threads say
 
     def _post(self, message: Message) -> None:

@@ -162,6 +162,11 @@ class Desk:
 
         return sorted(left, key=rank)
 
+    def is_urgent(self, id_: str) -> bool:
+        """Whether its marks may be wrong: nobody looked at it, or what it met is not as it was."""
+        seen = self.shown is not None and id_ in self.shown.reviewed
+        return not seen or (id_ in self._touched and id_ not in self._fresh)
+
     def look(self, ids: Sequence[str]) -> None:
         """Finds conflicts and flags of these, and adds them to what is shown."""
         shown = self.shown

@@ -24,6 +24,8 @@ _SLICE_SECONDS = 0.25
 """About so long one look lasts, so that what comes into sight is looked at soon."""
 _FIRST_SLICE = 12
 _TYPING_SECONDS = 0.25
+_CALM_SECONDS = 2.0
+"""What was found before is looked at again once nobody typed for so long, or for as long as that takes."""
 _RETRY_SECONDS = 2.0
 
 
@@ -113,7 +115,9 @@ class Reader:
         self._reload = True
         self._loading = False
         self._first: Sequence[str] = ()
-        self._quiet_from = 0.0
+        self._typed_at = 0.0
+        self._per_one = 0.0
+        """Seconds for one candidate, when some were looked at last."""
         self._read_mark: str | None = None
         self._closed = False
         self._looked_at_reasons = False
@@ -123,6 +127,10 @@ class Reader:
 
     def start(self) -> None:
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
 
     def desk(self) -> "Desk":
         """Waits for the plane to have been opened."""
@@ -157,7 +165,7 @@ class Reader:
 
     def hush(self) -> None:
         """Somebody types: looking waits, so that keys are answered at once."""
-        self._quiet_from = time.monotonic() + _TYPING_SECONDS
+        self._typed_at = time.monotonic()
 
     def close(self) -> None:
         with self._wake:
@@ -200,7 +208,8 @@ class Reader:
             return
         left = desk.to_look_at(self._first)
         if left:
-            if not self._typing():
+            again = 0 if any(map(desk.is_urgent, left)) else len(left)
+            if not self._typing(max(min(again * self._per_one, _CALM_SECONDS), _TYPING_SECONDS)):
                 self._look(desk, left)
                 self._keep(desk)
             return
@@ -218,9 +227,9 @@ class Reader:
             self._unkept = "end" if left else ""
             desk.keep_glimpse()
 
-    def _typing(self) -> bool:
-        """Waits a little if somebody types."""
-        wait = self._quiet_from - time.monotonic()
+    def _typing(self, seconds: float) -> bool:
+        """Waits a little if somebody typed within so many seconds."""
+        wait = self._typed_at + seconds - time.monotonic()
         if wait <= 0:
             return False
         with self._wake:
@@ -232,6 +241,6 @@ class Reader:
         begin = time.perf_counter()
         desk.look(ids)
         taken = time.perf_counter() - begin
-        per_one = max(taken / len(ids), 1e-5)
-        self._slice = max(min(int(_SLICE_SECONDS / per_one), self._slice * 4), 4)
+        self._per_one = max(taken / len(ids), 1e-5)
+        self._slice = max(min(int(_SLICE_SECONDS / self._per_one), self._slice * 4), 4)
         self._post(Looked(tuple(ids), len(left) - len(ids)))
