@@ -5,10 +5,11 @@ What one program found counts nothing for another: the files that the comparison
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,16 +21,22 @@ from agentplane.review.neighbours import package_of_embeddings
 from agentplane.review.verdict import BothWays
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 _FOUND = "looked"
 _PAIRS = "pairs"
 MOST = 200_000
 """So many pairs are kept at most."""
 
-_CHUNK = 1000
-"""So many at once are made bytes, or are made of bytes: meanwhile no other thread gets its turn."""
+_AT_ONCE = 1000
+"""So many pairs are made bytes, or are made of bytes, before another thread gets its turn."""
+_FOUND_AT_ONCE = _AT_ONCE // 20
+"""Of candidates, each with all that it conflicts with."""
 
-_pairs = msgspec.msgpack.Decoder(tuple[str, list[msgspec.Raw]])
-_chunk = msgspec.msgpack.Decoder(dict[bytes, Conflict | None])
+_kept = msgspec.msgpack.Decoder(tuple[str, list[msgspec.Raw]])
+_some_pairs = msgspec.msgpack.Decoder(dict[bytes, Conflict | None])
+_some_found = msgspec.msgpack.Decoder(dict[str, tuple[Conflict, ...]])
 
 
 @lru_cache(maxsize=1)
@@ -57,17 +64,11 @@ def mark(snapshot: Snapshot) -> str:
 
 def load(layout: Layout, mark: str) -> dict[str, tuple[Conflict, ...]]:
     """What was found for these files; nothing where they have changed."""
-    header, _, body = (cache.load(layout, _FOUND) or b"").partition(b"\n")
-    if header != mark.encode():
-        return {}
-    try:
-        return msgspec.json.decode(body, type=dict[str, tuple[Conflict, ...]])
-    except (msgspec.MsgspecError, ValueError):
-        return {}
+    return _loaded(layout, _FOUND, mark, _some_found)
 
 
 def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]]) -> None:
-    data = mark.encode() + b"\n" + msgspec.json.encode(found)
+    data = _packed(mark, iter(found.items()), _FOUND_AT_ONCE)
     cache.save_as_of(snapshot.layout, snapshot.ledger.head, _FOUND, data)
 
 
@@ -81,7 +82,7 @@ class Pairs:
 
     @cached_property
     def _known(self) -> dict[bytes, Conflict | None]:
-        return _loaded(self._layout)
+        return _loaded(self._layout, _PAIRS, _program(), _some_pairs)
 
     def comparing(self, wanted: Iterable[Text]) -> Compare:
         """`wanted`: candidates that are compared, also with one another."""
@@ -102,10 +103,7 @@ class Pairs:
     def save(self, snapshot: Snapshot) -> None:
         if self._changed:
             latest = islice(self._known.items(), max(len(self._known) - MOST, 0), None)
-            chunks = []
-            while chunk := dict(islice(latest, _CHUNK)):
-                chunks.append(msgspec.Raw(msgspec.msgpack.encode(chunk)))
-            data = msgspec.msgpack.encode((_program(), chunks))
+            data = _packed(_program(), latest, _AT_ONCE)
             cache.save_as_of(self._layout, snapshot.ledger.head, _PAIRS, data)
             self._changed = False
 
@@ -117,14 +115,25 @@ class Pairs:
         return key
 
 
-def _loaded(layout: Layout) -> dict[bytes, Conflict | None]:
-    data = cache.load(layout, _PAIRS)
-    known: dict[bytes, Conflict | None] = {}
+def _packed(mark: str, items: Iterator[tuple[Any, Any]], at_once: int) -> bytes:
+    """In pieces, because no other thread gets its turn while one is made."""
+    pieces = []
+    while piece := dict(islice(items, at_once)):
+        pieces.append(msgspec.Raw(msgspec.msgpack.encode(piece)))
+    return msgspec.msgpack.encode((mark, pieces))
+
+
+def _loaded(
+    layout: Layout, name: str, mark: str, piece_of: "msgspec.msgpack.Decoder[dict[K, V]]"
+) -> dict[K, V]:
+    """What was kept under this mark; nothing where it is another, or not whole."""
+    data = cache.load(layout, name)
+    found: dict[K, V] = {}
     try:
-        program, chunks = _pairs.decode(data) if data else ("", [])
-        if program == _program():
-            for chunk in chunks:
-                known.update(_chunk.decode(chunk))
+        kept, pieces = _kept.decode(data) if data else ("", [])
+        if kept == mark:
+            for piece in pieces:
+                found.update(piece_of.decode(piece))
     except (msgspec.MsgspecError, ValueError):
         return {}
-    return known
+    return found
