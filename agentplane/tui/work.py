@@ -24,8 +24,9 @@ _SLICE_SECONDS = 0.25
 """About so long one look lasts, so that what comes into sight is looked at soon."""
 _FIRST_SLICE = 12
 _TYPING_SECONDS = 0.25
+_MANY = 200
 _CALM_SECONDS = 2.0
-"""What was found before is looked at again once nobody typed for so long, or for as long as that takes."""
+"""Where so many are only looked at again, it is done once nobody typed for so long."""
 _RETRY_SECONDS = 2.0
 
 
@@ -116,8 +117,6 @@ class Reader:
         self._loading = False
         self._first: Sequence[str] = ()
         self._typed_at = 0.0
-        self._per_one = 0.0
-        """Seconds for one candidate, when some were looked at last."""
         self._read_mark: str | None = None
         self._closed = False
         self._looked_at_reasons = False
@@ -208,8 +207,8 @@ class Reader:
             return
         left = desk.to_look_at(self._first)
         if left:
-            again = 0 if any(map(desk.is_urgent, left)) else len(left)
-            if not self._typing(max(min(again * self._per_one, _CALM_SECONDS), _TYPING_SECONDS)):
+            only_again = len(left) >= _MANY and not any(map(desk.is_urgent, left))
+            if not self._typing(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS):
                 self._look(desk, left)
                 self._keep(desk)
             return
@@ -241,6 +240,6 @@ class Reader:
         begin = time.perf_counter()
         desk.look(ids)
         taken = time.perf_counter() - begin
-        self._per_one = max(taken / len(ids), 1e-5)
-        self._slice = max(min(int(_SLICE_SECONDS / self._per_one), self._slice * 4), 4)
+        per_one = max(taken / len(ids), 1e-5)
+        self._slice = max(min(int(_SLICE_SECONDS / per_one), self._slice * 4), 4)
         self._post(Looked(tuple(ids), len(left) - len(ids)))

@@ -156,17 +156,17 @@ def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.Mo
     read.reader.close()
 
 
-def test_what_is_only_looked_at_again_waits_longer_where_that_takes_long(
+def test_many_that_are_only_looked_at_again_wait_longer(
     three: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agentplane.tui.work._TYPING_SECONDS", 0.01)
     monkeypatch.setattr("agentplane.tui.work._CALM_SECONDS", 0.6)
+    monkeypatch.setattr("agentplane.tui.work._MANY", 2)
     read = Read(three)
     read.until(Looked)
     desk = read.reader.desk()
     while desk.to_look_at():
         time.sleep(0.01)
-    read.reader._per_one = 10.0
     for change, waits in ((lambda: three.reject([three.memory().inbox_ids[0]]), True), (three.undo, False)):
         change()
         read.posted.clear()
@@ -178,7 +178,6 @@ def test_what_is_only_looked_at_again_waits_longer_where_that_takes_long(
         assert (time.monotonic() - begin > 0.55) is waits
         while desk.to_look_at():
             time.sleep(0.01)
-        read.reader._per_one = 10.0
     read.reader.close()
 
 
