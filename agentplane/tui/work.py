@@ -168,7 +168,7 @@ class Reader:
 
     def quiet_in(self) -> float:
         """In so many seconds nobody will have typed for a moment; 0: now."""
-        return max(self._quiet_from - time.monotonic(), 0.0)
+        return max(self._typed_at + _TYPING_SECONDS - time.monotonic(), 0.0)
 
     def close(self) -> None:
         with self._wake:
