@@ -108,9 +108,10 @@ class Lookout:
             except Exception as error:  # noqa: BLE001 -- the border of the thread: whatever it is, a person is told
                 from agentplane.tui.desk import as_error
 
+                news = self._followed or str(error) != self._failed  # it may be the same at every look
+                self._failed = str(error)
                 self._followed.clear()
-                if str(error) != self._failed:  # it may be the same at every look
-                    self._failed = str(error)
+                if news:
                     self._post(LookFailed(as_error(error)))
 
     def _step(self) -> None:

@@ -61,6 +61,7 @@ class Restarts:
         """A moment has passed, or something in the plane's folder changed."""
         if self._old or self._waiting:
             self._lookout.look_again()
+            self.tell()
 
     def follow(self, asked: "Sequence[Session]") -> None:
         """The settings restart these."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 TO_TYPE = "shows what to type"
 _NAMED = 2
-_DAY = 86400
-_UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_MINUTE, _DAY = 60, 86400
+_UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
 def span(seconds: float) -> str:
@@ -36,10 +36,11 @@ def clock(one: "Session", now: float) -> str:
 
 
 def doing(seen: Seen, now: float) -> str:
-    """`2 min idle`, `at work`; empty where nobody knows."""
+    """`idle`, `2 min idle`, `at work`; empty where nobody knows."""
     activity = seen.activity
     if activity.state == "idle":
-        return f"{span(min(max(now - activity.since, 0.0), began(seen.session, now)))} idle"
+        since = min(max(now - activity.since, 0.0), began(seen.session, now))
+        return "idle" if since < _MINUTE else f"{span(since)} idle"
     return "at work" if activity.state == "at work" else ""
 
 

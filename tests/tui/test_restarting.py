@@ -60,7 +60,7 @@ def test_after_an_approval_one_key_gives_the_session_the_new_memory(stage: Stage
         assert bar(sitting) == ""
         first = sitting.here
         await sitting.press("a")
-        await sitting.until(says(sitting, "codex (", " idle) has old memory: M restarts it"))
+        await sitting.until(says(sitting, "codex (idle) has old memory: M restarts it"))
         assert sitting.app.focused is sitting.inbox.view
         assert sitting.here != first
         await sitting.press("M")
@@ -217,7 +217,7 @@ def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
         assert isinstance(sitting.app.screen, Pick)
         codex, claude = sorted(sitting.app.screen._options, reverse=True)
         assert codex.startswith(f"codex, pid {terminal.process.pid} · memory {before} · ")
-        assert codex.endswith(" idle · restarts")
+        assert codex.endswith("idle · restarts")
         assert claude.startswith(f"claude-code, pid {by_hand} · memory {before} · ")
         assert claude.endswith("shows what to type")
         assert f"codex, pid {terminal.process.pid} · memory {before}" in sitting.screen
