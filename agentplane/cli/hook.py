@@ -122,7 +122,8 @@ class _Answering:
     def __init__(self, hook: _Hook, root: str, dialect: "Dialect", call: "Call", folder: str) -> None:
         self.hook, self.root, self.dialect, self.call, self.folder = hook, root, dialect, call, folder
         self.around = os.environ.get("AGENTPLANE_RUN_ID", "")
-        """The run of `agentplane run`, whose part this is."""
+        """The run of `agentplane run`, whose part this is, as far as the environment is right."""
+        self._is_around: bool | None = None
 
     def of(self, event: str) -> str:
         if event == "session-start":
@@ -282,7 +283,9 @@ class _Answering:
     def _around(self) -> str | None:
         from agentplane.runs import opening
 
-        return self.around if self.around and opening.named(self.root, self.around) else None
+        if self._is_around is None:
+            self._is_around = bool(self.around) and opening.encloses(self.root, self.around)
+        return self.around if self._is_around else None
 
     def _session(self) -> "Session":
         from agentplane.runs.opening import Session, owner

@@ -11,6 +11,7 @@ import msgspec
 # Variables that would point git at another repository than the folder's own (set inside git hooks).
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 _BLOCK = 1 << 20
+_LONGEST_LINE = 4096
 
 _SECONDS = 10
 _SECONDS_FOR_CONTENT = 600
@@ -91,6 +92,25 @@ def head(folder: Path) -> str | None:
 def branch(folder: Path) -> str | None:
     """The branch that is checked out; None on a detached head."""
     return run(folder, "symbolic-ref", "--short", "--quiet", "HEAD") or None
+
+
+def branch_in_file(folder: str) -> str | None:
+    """The same, read where git keeps it: for those who ask again and again. None as well where git keeps it otherwise."""
+    while not os.path.lexists(dot := os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    try:
+        if os.path.isfile(dot):  # of a work tree beside the first one
+            with open(dot, encoding="utf-8") as file:
+                dot = os.path.join(folder, file.read(_LONGEST_LINE).removeprefix("gitdir: ").strip())
+        with open(os.path.join(dot, "HEAD"), encoding="utf-8") as file:
+            told = file.read(_LONGEST_LINE).strip()
+    except (OSError, ValueError):
+        return None
+    name = told.removeprefix("ref: refs/heads/")
+    return None if name in (told, ".invalid") else name
 
 
 def top(folder: Path) -> Path | None:

@@ -94,16 +94,20 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
     """Adds a run to the log. Returns its run id."""
-    filled = _filled(store, read(event), os.environ if variables is None else variables)
-    if not append(store, filled):
+    given = read(event)
+    filled = _filled(store, given, os.environ if variables is None else variables)
+    if not append(store, filled, is_new=given.run_id is None):
         raise BadInput(
             f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
         )
     return filled.run_id or ""
 
 
-def append(store: Store, event: Event, sealed: Mapping[str, Any] | None = None) -> bool:
-    """Adds an event that is filled in, with what is said of its capsule. False where the log has one of this run.
+def append(
+    store: Store, event: Event, sealed: Mapping[str, Any] | None = None, *, is_new: bool = False
+) -> bool:
+    """Adds an event that is filled in, with what is said of its capsule. False where the log has one of this run; of
+    an id that was made just now it cannot have one, and a long log is not searched for it.
 
     What is in the log stays there, so secrets are masked first.
     """
@@ -111,7 +115,8 @@ def append(store: Store, event: Event, sealed: Mapping[str, Any] | None = None) 
         key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
     }
     line = {"kind": "run", **told, **(sealed or {})}
-    return store.append_event(line, lambda: not is_logged(store.layout, event.run_id)) is not None
+    is_wanted = (lambda: True) if is_new else (lambda: not is_logged(store.layout, event.run_id))
+    return store.append_event(line, is_wanted) is not None
 
 
 def read(event: Mapping[str, Any]) -> Event:

@@ -120,6 +120,14 @@ def around(root: str, pid: int) -> str | None:
     return None
 
 
+def encloses(root: str, run_id: str) -> bool:
+    """Whether this process is part of an open run. A server that a tool leaves behind has the id of an earlier one in its
+    environment for as long as it lives.
+    """
+    marker = named(root, run_id)
+    return marker is not None and marker["pid"] in processes.ancestors(os.getpid()) and not is_gone(marker)
+
+
 def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | None") -> bool:
     """Notes in a run that `agentplane run` opened which session its command is. False where the session is another
     one's: of another tool, of a tool that this one started, or of a server that outlives the run.

@@ -80,6 +80,13 @@ def can_be_asked(layout: Layout, run_id: str) -> bool:
     return False
 
 
+def is_asked(layout: Layout, run_id: str) -> bool:
+    """Whether a request waits to be granted."""
+    with suppress(AgentplaneError, OSError):
+        return os.path.lexists(session.work(layout, run_id) / REQUEST)
+    return False
+
+
 def reply(layout: Layout, run_id: str) -> Reply | None:
     """What was said of a request; None while nothing was."""
     try:

@@ -8,7 +8,8 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import PurePath
+from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import Literal
 
 import msgspec
@@ -210,10 +211,20 @@ def _revision(one: _Seen, holding: set[str], given: Sequence[tuple[float, str]])
     return next((revision for at, revision in given if at <= one.began), None)
 
 
-def _given(layout: Layout, times: Sequence[float]) -> list[tuple[float, str]]:
+def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]]:
     """When the memory got which revision, newest first, as far back as the first of these times."""
+    try:
+        seen = os.stat(layout.log)
+    except OSError:
+        return ()
+    return _told(layout.log, min(times), (seen.st_size, seen.st_mtime_ns)) if times else ()
+
+
+@lru_cache(4)
+def _told(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
+    """Of a log that did not change it is known."""
     found: list[tuple[float, str]] = []
-    for line in chain.lines_backwards(layout.log) if times else ():
+    for line in chain.lines_backwards(log):
         try:
             event = msgspec.json.decode(line, type=dict[str, object])
         except msgspec.MsgspecError:
@@ -221,7 +232,7 @@ def _given(layout: Layout, times: Sequence[float]) -> list[tuple[float, str]]:
         if event.get("kind") == "run" or not isinstance(revision := event.get("revision"), str):
             continue
         found.append((datetime.fromisoformat(str(event["ts"])).timestamp(), revision))
-        if found[-1][0] <= min(times):
+        if found[-1][0] <= since:
             break
     return found
 

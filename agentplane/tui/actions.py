@@ -39,14 +39,14 @@ class Action(msgspec.Struct, frozen=True):
     """Also where a text is typed, which else takes most keys."""
 
 
+_SCREENS = ("inbox", "shelf", "runs", "tools", "pack")
+_OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf", "runs", "tools", "pack")),
+    "conflict": frozenset((*_SCREENS, *_OF_SESSIONS)),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset(
-        ("undo", "redo", "inbox", "shelf", "runs", "tools", "pack", "refresh", "theme", "back", "leave")
-    ),
-    "two runs": frozenset(("inbox", "shelf", "runs", "tools", "pack", "undo", "redo")),
+    "edit": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "back", "leave")),
+    "two runs": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -92,6 +92,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.wire", "w", "wire", "Write the memory, our hooks and our MCP server into the files of the tool, or of all that are marked.", ("tools",), _DECIDE, "wire", rank=1),
     Action("tools.sync", "s", "sync", "Bring the memory into the file that the tool reads, and nothing else.", ("tools",), _DECIDE, "sync", rank=2),
     Action("tools.unwire", "x", "take out", "Take out of its files exactly what is ours.", ("tools",), _DECIDE, "unwire", rank=3),
+    Action("tools.restart", "R", "restart", "Give the session the memory of now: it is restarted, or it is shown what to type. On a tool: its sessions with old memory.", ("tools",), _DECIDE, "restart_here", rank=4),
+    Action("restart", "M", "new memory", "Restart a session that has old memory; of several you choose.", (EVERYWHERE,), _DECIDE),
+    Action("restart_by_itself", "T", "restart by itself", "Let sessions restart by themselves after a decision, or no longer.", (EVERYWHERE,), _DECIDE),
     Action("pack.write", "s", "write", "Write it to context/active.md and the files of wired tools, after a look at every line.", ("pack",), _DECIDE, "write", rank=5),
     Action("pack.budget", "b", "budget", "Try another budget; nothing is written.", ("pack",), _LOOK, "budget", rank=5),
     Action("pack.more", "plus", "next limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),

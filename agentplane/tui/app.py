@@ -15,9 +15,9 @@ from textual.timer import Timer
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, ending, themes
 from agentplane.tui.bars import StatusBar
-from agentplane.tui.going import Going
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.ops import DOING, Op, told
+from agentplane.tui.restarting import Restarting
 from agentplane.tui.work import Queue, Reader
 
 
@@ -32,7 +32,7 @@ _GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
 
 
-class PlaneApp(Going):
+class PlaneApp(Restarting):
     TITLE = "agentplane"
     CSS_PATH = Path(__file__).with_name("look.tcss")
     ENABLE_COMMAND_PALETTE = True
@@ -126,6 +126,7 @@ class PlaneApp(Going):
         self._queue.close()
         if self._watch is not None:
             self._watch.close()
+        self.stop_looking()
 
     # What the threads say
 
@@ -147,6 +148,7 @@ class PlaneApp(Going):
             self._watch.start()
         self.relay(lambda: Refreshed(message.shown))
         self.tell_badge()
+        self.memory_is(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
         said = str(message.error)
@@ -164,12 +166,14 @@ class PlaneApp(Going):
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
+        self.look_at_sessions()
 
     def on_op_done(self, message: OpDone) -> None:
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(told(message.done))
         if self._queue.left <= 1:
             self._reader.reload()
+        self.op_done(message.done)
 
     def on_op_failed(self, message: OpFailed) -> None:
         self.relay(lambda: OpFailed(message.op, message.error))

@@ -190,9 +190,13 @@ class Desk:
             from agentplane.tui import tooling
 
             return tooling.do(self.plane, op)
-        self._check_person(self.plane.store.settings(), DOING[op.verb])
+        self.check_person(DOING[op.verb])
         self._settled = ""
         return msgspec.structs.replace(self._do(op), settled=self._settled)
+
+    def check_person(self, doing: str) -> None:
+        """Raises where it is not a person's to do from here."""
+        self._check_person(self.plane.store.settings(), doing)
 
     def _do(self, op: Op) -> Outcome:
         plane = self.plane
@@ -200,7 +204,11 @@ class Desk:
             new = plane.propose(op.proposal)
             return Outcome("propose", "propose", (new,), new, "")
         done = self._decide(op)
-        return outcome_of(done, plane.delivered) if done else Outcome(op.verb, op.verb, op.ids, None, "")
+        return (
+            outcome_of(done, plane.delivered, plane.restarting)
+            if done
+            else Outcome(op.verb, op.verb, op.ids, None, "")
+        )
 
     def _decide(self, op: Op) -> Done | None:
         plane = self.plane

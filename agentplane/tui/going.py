@@ -27,6 +27,11 @@ class Going(Telling):
             self.install_screen(self._rooms[name], name)
         return self._rooms[name]
 
+    @property
+    def rooms(self) -> tuple[Screen[Any], ...]:
+        """The screens of the parts that were gone to and are there still."""
+        return tuple(room for room in self._rooms.values() if room.is_mounted)
+
     def relay(self, made: Callable[[], Message]) -> None:
         """Tells every screen."""
         for room in self._rooms.values():
@@ -86,14 +91,24 @@ class Going(Telling):
             await self.pop_screen()
         if self.screen is not room:
             await self.push_screen(room)
+        self.arrived()
+
+    def arrived(self) -> None:
+        """Another part is shown now."""
         self.tell_badge()
 
     async def action_back(self) -> None:
+        await self.went_back()
+
+    async def went_back(self) -> bool:
+        """One step back, from the innermost on; whether there was one."""
         step_back = getattr(self.screen, "step_back", None)
         if step_back is not None and step_back():
-            return
-        if self.screen is not self.room("inbox"):
-            await self._go_to(self._back_to)
+            return True
+        if self.screen is self.room("inbox"):
+            return False
+        await self._go_to(self._back_to)
+        return True
 
 
 def _made(name: str) -> Screen[Any]:

@@ -18,6 +18,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     state: str = ""
     """The style of the badge: clean, conflict, flag, edited, quiet; none: plain."""
     group: str = ""
+    below: bool = False
+    """Part of the row above it: a heading does not count it."""
 
 
 class Heading(msgspec.Struct, frozen=True, gc=False):
@@ -84,7 +86,8 @@ class Listing:
         lines: list[Line] = []
         for group, members in groupby(rows, key=lambda row: row.group):
             found = list(members)
-            lines += [Heading(group, len(found)), *found] if group else found
+            below = sum(row.below for row in found) if group else 0
+            lines += [Heading(group, len(found) - below), *found] if group else found
         self.lines = lines
         self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
         self.cursor = next(

@@ -1,5 +1,6 @@
 """What threads tell the app, and the app its screens. Threads post these and touch no widget."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -10,7 +11,10 @@ from agentplane.tui.ops import Op, Outcome
 # Reading a plane takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
+    from agentplane.tools.restart import Outcome as CameOut
+    from agentplane.tools.sessions import Session
     from agentplane.tui.desk import Shown
+    from agentplane.tui.lookout import Help, Seen
 
 
 class OpDone(Message, bubble=False):
@@ -63,3 +67,38 @@ class Glimpsed(Message, bubble=False):
 
 class Changed(Message, bubble=False):
     """Something in the plane's folder is not as it was."""
+
+
+class SessionsSeen(Message, bubble=False):
+    """Sessions of coding tools were looked for, or looked at again."""
+
+    def __init__(self, seen: "tuple[Seen, ...]") -> None:
+        super().__init__()
+        self.seen = seen
+
+
+class CameOf(Message, bubble=False):
+    """What came so far of asking for the restart of a session."""
+
+    def __init__(self, session: "Session", outcome: "CameOut", revision: str) -> None:
+        super().__init__()
+        self.session = session
+        self.outcome = outcome
+        self.revision = revision
+        """Of the memory that it has now, where it was restarted."""
+
+
+class Helps(Message, bubble=False):
+    """What a person does for sessions that nobody can be asked to restart."""
+
+    def __init__(self, helps: "Sequence[Help]") -> None:
+        super().__init__()
+        self.helps = helps
+
+
+class LookFailed(Message, bubble=False):
+    """Sessions could not be looked for, or not be asked."""
+
+    def __init__(self, error: "AgentplaneError") -> None:
+        super().__init__()
+        self.error = error

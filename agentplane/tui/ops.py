@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agentplane.memory.verbs import Proposal
     from agentplane.review.resolve import Choice
     from agentplane.tools.deliver import Delivered
+    from agentplane.tools.sessions import Session
 
 Verb = Literal[
     "approve",
@@ -31,6 +32,7 @@ Verb = Literal[
     "wire",
     "sync",
     "unwire",
+    "restarts",
 ]
 
 DOING = {
@@ -50,11 +52,12 @@ DOING = {
     "wire": "wiring",
     "sync": "bringing memory",
     "unwire": "taking out",
+    "restarts": "changing a setting",
 }
 """What a verb is called while it is under way."""
 
-OF_TOOLS = ("wire", "sync", "unwire")
-"""What changes files of tools, and nothing of what was decided."""
+OF_TOOLS = ("wire", "sync", "unwire", "restarts")
+"""What changes files of tools or how they are served, and nothing of what was decided."""
 
 PAST = {
     "approve": "approved",
@@ -85,7 +88,7 @@ class Op(msgspec.Struct, frozen=True):
     seen: str | None = None
     """The digest of the entry that the person saw."""
     target: str | None = None
-    """The entry to merge into; with `undo`, the op that is meant."""
+    """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
     proposal: "Proposal | None" = None
     ask: "Ask | None" = None
     """What the memory that is brought is for; else it is that of the whole project."""
@@ -110,6 +113,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """What is told of it, where it changed no entries."""
     settled: str = ""
     """What had to be settled first, of branches that git merged."""
+    restarting: "tuple[Session, ...]" = ()
+    """The sessions that were asked to start again, where the settings say so."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -157,7 +162,11 @@ def _reach(outcome: Outcome) -> str:
     return ""
 
 
-def outcome_of(done: Any, delivered: "Delivered | None" = None) -> Outcome:
+def outcome_of(
+    done: Any, delivered: "Delivered | None" = None, restarting: "tuple[Session, ...]" = ()
+) -> Outcome:
     """Of a `Done`, without the plane that it carries."""
     brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
-    return Outcome(done.verb, done.of, tuple(done.ids), done.op, done.revision, brought, old)
+    return Outcome(
+        done.verb, done.of, tuple(done.ids), done.op, done.revision, brought, old, restarting=restarting
+    )

@@ -13,6 +13,7 @@ from agentplane.api import Plane
 from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.shelf import Memory
+from agentplane.plane import set_key
 from agentplane.text import files
 from agentplane.text.visible import one_line
 from agentplane.tools import entries, found, room, settings, sync, wire
@@ -147,6 +148,8 @@ def _pack_path(plane: Plane) -> str:
 
 def do(plane: Plane, op: Op) -> Outcome:
     """Carries it out, and says what was written."""
+    if op.verb == "restarts":
+        return _restarts(plane, op)
     tools = found.named(op.ids)
     if op.verb == "sync":
         made = plane.pack(op.ask or _LASTING)
@@ -157,6 +160,17 @@ def do(plane: Plane, op: Op) -> Outcome:
     else:
         done = plane.wire(tools) if op.verb == "wire" else plane.unwire(tools)
     return Outcome(op.verb, op.verb, op.ids, None, "", said=_said(op.verb, done))
+
+
+def _restarts(plane: Plane, op: Op) -> Outcome:
+    auto = op.target == "auto"
+    set_key.set_key(plane.layout, "tools", "restart", op.target or "ask")
+    said = (
+        "after a decision, sessions whose hooks tell when they are idle restart by themselves"
+        if auto
+        else "sessions restart only when somebody asks for it"
+    )
+    return Outcome(op.verb, op.verb, (), None, "", said=f"From now on {said}")
 
 
 def _said(verb: str, done: Wired) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import structs
 from textual import on
 from textual.binding import BindingType
 from textual.message import Message
@@ -13,22 +14,26 @@ from agentplane.errors import AgentplaneError
 from agentplane.tui import actions
 from agentplane.tui.list_screen import STILL_READ, ListScreen
 from agentplane.tui.listing import Row
-from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
 from agentplane.tui.ops import DOING, Op, Verb
 
 
 if TYPE_CHECKING:
     from agentplane.tui.desk import Shown
+    from agentplane.tui.lookout import Seen
     from agentplane.tui.page import Page
     from agentplane.tui.tooling import Planned, View
 
 NO_HIT = "No tool fits.\nesc takes the filter away."
+A_SESSION = "this is a session: R restarts it"
 UNREAD = "The files of the tools cannot be read: "
 
 
 class ToolsScreen(ListScreen):
     WHERE = "tools"
     HINT = "words, a tool, a file"
+    shows_sessions = True
+    """They are looked for again and again while it is open."""
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
 
     class _Asked(Message, bubble=False):
@@ -46,12 +51,14 @@ class ToolsScreen(ListScreen):
     def __init__(self) -> None:
         super().__init__()
         self._views: dict[str, View] = {}
+        self._sessions: dict[str, Seen] = {}
+        """Those that run now, by their rows."""
         self._problem = ""
 
     # The rows
 
     def rows_of(self, shown: "Shown") -> list[Row]:
-        from agentplane.tui import tool_rows, tooling
+        from agentplane.tui import tooling
         from agentplane.tui.desk import as_error
 
         desk = self.plane_app.desk
@@ -63,12 +70,44 @@ class ToolsScreen(ListScreen):
             self._problem, self._views = as_error(error).what, {}
             return []
         self._problem, self._views = "", {view.tool.name: view for view in views}
-        return tool_rows.rows(views, plain=self.plane_app.plain)
+        return self._made_rows()
+
+    def _made_rows(self) -> list[Row]:
+        from agentplane.tui import session_rows, tool_rows
+
+        plain = self.plane_app.plain
+        return session_rows.below(
+            tool_rows.rows(list(self._views.values()), plain=plain), self._sessions, self._now, plain=plain
+        )
+
+    def on_sessions_seen(self, message: SessionsSeen) -> None:
+        from agentplane.tui import session_rows
+
+        self._sessions = session_rows.by_row(message.seen)
+        if self._shown is not None:
+            self.taken()
+            self.show_detail()
+
+    def taken(self) -> None:
+        """Sessions may have come while the rows were made."""
+        made = self._made_rows()
+        if made != self._rows:
+            self._rows = made
+            self.view.replace(made)
+            if self._words:
+                self._filter(self._words)
+            self.tell()
+
+    @property
+    def _now(self) -> float:
+        desk = self.plane_app.desk
+        return desk.plane.store.clock().timestamp() if desk else 0.0
 
     def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
-        from agentplane.tui import tool_rows
+        from agentplane.tui import session_rows, tool_rows
 
-        return tool_rows.found(words, self._views.values())
+        tools = tool_rows.found(words, self._views.values())
+        return [*tools, *session_rows.found(words, self._sessions, tools)]
 
     def what_is_empty(self) -> str:
         return UNREAD + self._problem if self._problem else NO_HIT
@@ -76,6 +115,7 @@ class ToolsScreen(ListScreen):
     def on_screen_resume(self) -> None:
         # Files of tools are changed by others, and nobody watches them.
         self.read(anew=True)
+        self.plane_app.look_for_sessions()
 
     # The detail
 
@@ -85,47 +125,79 @@ class ToolsScreen(ListScreen):
         return Page()
 
     def show_detail(self) -> None:
-        from agentplane.tui import tool_rows
+        from agentplane.tui import session_rows, tool_rows
 
         page: Page | None = self.panes.detail  # type: ignore[assignment]
-        view, shown = self._views.get(self.current or ""), self._shown
+        here, shown = self.current or "", self._shown
         if page is None or shown is None:
             return
-        if view is None:
-            page.tell("", lambda _: ())
-        else:
+        now, plain = self._now, self.plane_app.plain
+        if (seen := self._sessions.get(here)) is not None:
+            page.tell(here, lambda look: session_rows.sections(seen, shown.revision, now, look))
+        elif (view := self._views.get(here)) is not None:
+            mine = [one for one in self._sessions.values() if one.session.tool == here]
+            told = structs.replace(view, where=session_rows.IN_USE) if mine else view
             page.tell(
-                view.tool.name,
-                lambda look: tool_rows.sections(view, shown.revision, look, plain=self.plane_app.plain),
+                here,
+                lambda look: session_rows.with_tool(
+                    tool_rows.sections(told, shown.revision, look, plain=plain), mine, now, look
+                ),
             )
+        else:
+            page.tell("", lambda _: ())
 
     # What can be done
 
     @property
     def called(self) -> dict[str, str]:
-        return {"leave": "back"}
+        return {"leave": "back"} | ({} if self._sessions else {"tools.restart": ""})
 
     def at_rest(self) -> str:
         wired = sum(view.stand not in ("", "memory only") for view in self._views.values())
-        return f"{wired} wired" if self._views else ""
+        sessions = [one.session for one in self._sessions.values()]
+        old = sum(one.state == "old" and not one.reloads for one in sessions)
+        running = f"{len(sessions)} running" + (f", {old} with old memory" if old else "")
+        shown = self.plane_app.shown
+        auto = bool(shown and shown.memory.snapshot.settings.tools.restart == "auto")
+        told = (f"{wired} wired", running if sessions else "", "restart by themselves" if auto else "")
+        return " · ".join(filter(None, told)) if self._views else ""
 
     def what_is_off(self) -> dict[str, str]:
         listing = self.view.listing
         every = ("tools.wire", "tools.sync", "tools.unwire")
+        all_ = (*every, "tools.restart")
         if self.plane_app.shown is None:
-            return dict.fromkeys(every, STILL_READ)
+            return dict.fromkeys(all_, STILL_READ)
         if not listing.acted:
             why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
-            return dict.fromkeys(every, why)
+            return dict.fromkeys(all_, why)
         views = [self._views[name] for name in listing.acted if name in self._views]
-        off: dict[str, str] = {}
+        off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
         if views and all(view.stand == "wired" for view in views):
             off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
         elif views and all(view.file.state == "current" for view in views):
             off["tools.sync"] = "its file is current"
-        if not any(view.stand for view in views):
+        if views and not any(view.stand for view in views):
             off["tools.unwire"] = "nothing of ours is in its files"
+        if not self._meant:
+            off["tools.restart"] = "no session of it has old memory"
         return off
+
+    @property
+    def _meant(self) -> "list[Seen]":
+        """The sessions that are acted on; of a tool, those with old memory."""
+        acted = set(self.view.listing.acted)
+        return [
+            seen
+            for id_, seen in self._sessions.items()
+            if id_ in acted
+            or (seen.session.tool in acted and seen.session.state == "old" and not seen.session.reloads)
+        ]
+
+    def action_restart_here(self) -> None:
+        restarts = self.plane_app.restarts
+        if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
+            restarts.ask([seen.session for seen in self._meant])
 
     def action_wire(self) -> None:
         self._ask("wire")
@@ -139,7 +211,8 @@ class ToolsScreen(ListScreen):
     def _ask(self, verb: Verb) -> None:
         """What would be written is worked out in a thread, then shown."""
         if self.may(f"tools.{verb}"):
-            work: Any = partial(self._plan, verb, self.view.listing.acted)
+            names = tuple(name for name in self.view.listing.acted if name in self._views)
+            work: Any = partial(self._plan, verb, names)
             self.run_worker(work, thread=True, exclusive=True, group="plan")
 
     def _plan(self, verb: Verb, names: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 _DEBOUNCE_SECONDS = 0.15
 _LOOK_SECONDS = 2.0
+_RUNS = "runs"
 # Reading a file is an event too, and we read because of events.
 _CHANGES = frozenset({"created", "modified", "moved", "deleted", "closed"})
 
@@ -61,8 +62,9 @@ class Watch:
                 self._wake.wait_for(lambda: self._noticed or self._closed, _DEBOUNCE_SECONDS)
 
     def _notice(self, event: Any) -> None:
-        name = Path(str(event.src_path)).name
-        if event.event_type in _CHANGES and name.endswith((".md", ".jsonl", ".toml")):
+        path = Path(str(event.src_path))
+        ours = path.name.endswith((".md", ".jsonl", ".toml")) or path.parent.name == _RUNS
+        if event.event_type in _CHANGES and ours:
             with self._wake:
                 self._noticed = True
                 self._wake.notify_all()
@@ -82,6 +84,8 @@ class Watch:
             observer.daemon = True
             observer.schedule(handler, str(self._root / "memory"), recursive=False)
             observer.schedule(handler, str(self._root), recursive=False)
+            if (runs := self._root / _RUNS).is_dir():  # in which the folder of a run appears when it begins
+                observer.schedule(handler, str(runs), recursive=False)
             observer.start()
         except (ImportError, OSError, RuntimeError):
             self._observer = None

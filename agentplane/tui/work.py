@@ -159,6 +159,10 @@ class Reader:
         """Somebody types: looking waits, so that keys are answered at once."""
         self._quiet_from = time.monotonic() + _TYPING_SECONDS
 
+    def quiet_in(self) -> float:
+        """In so many seconds nobody will have typed for a moment; 0: now."""
+        return max(self._quiet_from - time.monotonic(), 0.0)
+
     def close(self) -> None:
         with self._wake:
             self._closed = True

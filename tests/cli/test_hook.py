@@ -323,6 +323,24 @@ def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> Non
     assert [receipt["kind"] for receipt in noted.receipts(root, outer.run_id)] == ["pack"]
 
 
+def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool: MakeTool) -> None:
+    asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    try:
+        beside = session.begin(kept.store, asked, kept.origin, os.environ, pid=other.pid)
+        claude = tool(AGENTPLANE_RUN_ID=beside.run_id)
+        claude.starts()
+        claude.works(edits=2)
+        (mine,) = [run for run in open_runs(kept) if run.run_id != beside.run_id]
+        assert mine.session
+        assert mine.session.id == claude.id
+        root = str(kept.layout.root)
+        assert (noted.count(root, mine.run_id), noted.count(root, beside.run_id)) == (2, 0)
+    finally:
+        other.kill()
+        other.wait()
+
+
 def test_what_runs_in_the_shell_of_a_session_says_nothing_of_it(kept: Plane, tool: MakeTool) -> None:
     asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
     outer = session.begin(kept.store, asked, kept.origin, os.environ)

@@ -1,71 +1,23 @@
 """The real program in a real terminal, driven by keys through tmux."""
 
 import os
-import shlex
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from agentplane.api import Plane
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
+from tests.e2e.tmux import PATIENCE, Tmux
 from tests.runs.screen import Screen
 
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-_PATIENCE = 40.0
-
-
-class Tmux:
-    """A terminal of a certain size with the program in it."""
-
-    def __init__(self, folder: Path, socket: Path, size: tuple[int, int]) -> None:
-        self._tmux = ("tmux", "-S", str(socket), "-f", "/dev/null")
-        wide, high = map(str, size)
-        # The shell stays when the program ends, and says how it ended.
-        command = f"{shlex.join(AGENTPLANE)}; echo ended with $?; exec sleep 600"
-        environment = {**os.environ, "TERM": "xterm-256color", "SHELL": "/bin/sh", "LC_ALL": "C.UTF-8"}
-        subprocess.run(
-            (*self._tmux, "new-session", "-d", "-x", wide, "-y", high, "-c", str(folder), command),
-            env=environment,
-            check=True,
-        )
-
-    def press(self, *keys: str) -> None:
-        subprocess.run((*self._tmux, "send-keys", *keys), check=True)
-
-    def screen(self) -> str:
-        done = subprocess.run((*self._tmux, "capture-pane", "-p"), capture_output=True, text=True, check=True)
-        return done.stdout
-
-    def wait_for(self, text: str) -> str:
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end:
-            if text in (shown := self.screen()):
-                return shown
-            time.sleep(0.05)
-        raise AssertionError(f"no {text!r} on the screen:\n{shown}")
-
-    def resize(self, wide: int, high: int) -> None:
-        subprocess.run((*self._tmux, "resize-window", "-x", str(wide), "-y", str(high)), check=True)
-
-    def program(self) -> int:
-        """The process that was started in the terminal's shell."""
-        shell = subprocess.run(
-            (*self._tmux, "display-message", "-p", "#{pane_pid}"), capture_output=True, text=True, check=True
-        )
-        (child,) = psutil.Process(int(shell.stdout)).children()
-        return child.pid
-
-    def close(self) -> None:
-        subprocess.run((*self._tmux, "kill-server"), check=False)
 
 
 @pytest.fixture
@@ -91,7 +43,7 @@ def shelf(plane: Plane) -> list[str]:
 
 def comes_true(said: object) -> bool:
     assert callable(said)
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + PATIENCE
     while not said() and time.monotonic() < end:
         time.sleep(0.05)
     return bool(said())

@@ -10,6 +10,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
+from agentplane.plane.layout import Layout
 from agentplane.runs import events
 from tests.conftest import ROOT
 from tests.runs.made import TOKEN, agentplane, bad, git, run_events
@@ -107,3 +108,19 @@ def test_many_on_standard_input(plane: Plane) -> None:
     assert "tsk" in done.stderr
     assert len(run_events(plane)) == 4
     assert bad(plane) == []
+
+
+def test_a_long_log_is_not_searched_for_an_id_that_was_made_just_now(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str | None]()
+
+    def is_logged(_layout: Layout, run_id: str | None) -> bool:
+        asked.append(run_id)
+        return False
+
+    monkeypatch.setattr(events, "is_logged", is_logged)
+    plane.write_log({})
+    assert asked == []
+    plane.write_log({"run_id": "20260101T000000Z-abcdef"})
+    assert asked == ["20260101T000000Z-abcdef"]

@@ -6,6 +6,7 @@ import pytest
 
 from agentplane.tools import dialects
 from agentplane.tools.dialects import DIALECTS, Call
+from agentplane.tools.table import TOOLS
 
 
 def test_each_tool_is_answered_in_its_own_form() -> None:
@@ -32,6 +33,16 @@ def test_tools_are_asked_only_in_forms_that_they_take() -> None:
         assert json.loads(asked.pop(name)) == {"decision": "block", "reason": "Q"}
     assert json.loads(asked.pop("cursor")) == {"followup_message": "Q"}
     assert asked == {name: DIALECTS[name].empty for name in ("gemini-cli", "kiro", "cline", "antigravity")}
+
+
+def test_the_table_says_the_same_limits() -> None:
+    limits = {tool.name: tool.limits for tool in TOOLS}
+    assert DIALECTS.keys() <= limits.keys()
+    for name, dialect in DIALECTS.items():
+        told = {"tokens": limits[name].context_tokens, "characters": limits[name].context_characters}
+        # Where no limit is known, it is given a little less than the one with the least room.
+        assert dialect.budget == (told.pop(dialect.measure) or 2400), name
+        assert set(told.values()) == {0}, name
 
 
 def test_no_tool_is_given_more_than_it_takes() -> None:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from unittest.mock import patch
@@ -26,10 +26,13 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
-from agentplane.tools import found
-from agentplane.tui import about, inbox, run_detail, runs
+from agentplane.tools import activity, found, resuming
+from agentplane.tools.activity import Activity
+from agentplane.tools.sessions import Session
+from agentplane.tui import about, inbox, lookout, run_detail, runs
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.desk import Desk
+from agentplane.tui.lookout import Seen
 from tests.actor import fixed_plane
 from tests.conftest import ROOT, clean_environment
 from tests.tui.conftest import Sitting
@@ -60,6 +63,8 @@ class Picture(msgspec.Struct, frozen=True):
     empty: bool = False
     """A new plane, in which nothing waits."""
     documented: bool = False
+    sessions: bool = False
+    """Sessions of two tools run here, one of them with old memory."""
 
     @property
     def path(self) -> Path:
@@ -71,6 +76,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 _COMPARE = ("down", "down", "down", "enter")
 _DIFF = ("3", "D", "down", "D")
+_SESSION = ("4", "space", "down", "space", "w", "y")
 _PACK = ("5", "t", *"webhook", "enter", "b", *"600", "enter", *("down",) * 14, "i")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
@@ -100,6 +106,12 @@ PICTURES = (
     Picture("wiring", WIDE, ("4", "down", "w"), documented=True),
     *(Picture("tools", size, ("4", "w", "y")) for size in (USUAL, NARROW)),
     *(Picture("wiring", size, ("4", "down", "w")) for size in (USUAL, NARROW)),
+    Picture("sessions", WIDE, _SESSION, sessions=True, documented=True),
+    Picture("restart", WIDE, ("a",), sessions=True, documented=True),
+    *(Picture("sessions", size, _SESSION, sessions=True) for size in (USUAL, NARROW)),
+    *(Picture("restart", size, ("a",), sessions=True) for size in (USUAL, NARROW, SMALL)),
+    *(Picture("which", size, ("a", "M"), sessions=True) for size in (WIDE, USUAL, NARROW)),
+    *(Picture("type", size, ("a", "M", "2"), sessions=True) for size in (WIDE, USUAL, NARROW)),
     Picture("pack", WIDE, _PACK, documented=True),
     Picture("packtool", WIDE, ("4", "w", "y", "5", "b", *"600", "enter", "down"), documented=True),
     *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
@@ -128,6 +140,57 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
     return project
 
 
+@contextmanager
+def staged() -> Iterator[None]:
+    """Sessions as they are found where some run."""
+    with seen(
+        Seen(
+            Session(
+                tool="codex", pid=4711, since="2026-09-12T07:12:00Z", folder="/home/ada/payments-api", revision="0cf5ff87",
+                state="old", run_id="20260912T071200Z-k3f9qa", wrapped=True, asked=True, hooked=True, id="0199c1a2-77b1",
+                resume=["codex", "resume", "0199c1a2-77b1"],
+            ),
+            Activity("idle", NOW.timestamp() - 130, "main"),
+        ),
+        Seen(
+            Session(
+                tool="claude-code", pid=99, since="2026-09-12T08:38:00Z", folder="/home/ada/payments-api",
+                revision="0cf5ff87", state="old", run_id="20260912T083800Z-x2v8mm", hooked=True,
+                id="204f1adb-cb64-4bf5-8ee3-3ed179937d7c",
+                resume=["claude", "--resume", "204f1adb-cb64-4bf5-8ee3-3ed179937d7c"],
+            ),
+            Activity("at work", NOW.timestamp() - 4, "refunds"),
+        ),
+        Seen(
+            Session(
+                tool="codex", pid=5120, since="2026-09-12T08:55:00Z", folder="/home/ada/payments-api", revision="3b52d0c1",
+                state="current", run_id="20260912T085500Z-b7q1zz", wrapped=True, asked=True,
+            ),
+            Activity("idle", NOW.timestamp() - 45, "main"),
+        ),
+    ):  # fmt: skip
+        yield
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    with seen():
+        yield
+
+
+@contextmanager
+def seen(*found: Seen) -> Iterator[None]:
+    """These run, and are still there when somebody wants something of them; they are in the folder that one is in."""
+    with (
+        patch.object(lookout, "found", lambda *_: found),
+        patch.object(lookout, "again", lambda *_: found),
+        patch.object(activity, "is_there", lambda _: True),
+        patch.object(Plane, "sessions", lambda _: [one.session for one in found]),
+        patch.object(resuming, "shown", lambda _, words: " ".join(words)),
+    ):
+        yield
+
+
 def home_in(folder: Path) -> Path:
     """A home in which two tools are installed."""
     home = folder / "home"
@@ -137,9 +200,19 @@ def home_in(folder: Path) -> Path:
 
 
 def taken(picture: Picture) -> str:
+    around = staged() if picture.sessions else nobody()
+    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app), around:
+        return asyncio.run(_drawn(app, picture))
+
+
+@contextmanager
+def stage(
+    *, theme: str = "auto", colour: bool = True, empty: bool = False
+) -> Iterator[tuple[Plane, PlaneApp]]:
+    """The screens before a copy of the example, at a time that stands still, on a machine with two tools."""
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["HOME"] = str(home_in(Path(temporary)))
-        project = project_in(Path(temporary), theme=picture.theme, empty=picture.empty)
+        project = project_in(Path(temporary), theme=theme, empty=empty)
         plane = Plane(
             Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
         )
@@ -147,14 +220,14 @@ def taken(picture: Picture) -> str:
         zone = os.environ.get("TZ")
         os.environ["TZ"] = "UTC"
         time.tzset()
-        if not picture.colour:
+        if not colour:
             os.environ["NO_COLOR"] = "1"
         try:
             with ExitStack() as stack:
                 for module in (about, inbox, runs, run_detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
                 stack.enter_context(patch.object(found.shutil, "which", lambda *_: None))
-                return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
+                yield plane, PlaneApp(lambda: Desk(plane, lambda *_: None))
         finally:
             os.environ.pop("NO_COLOR", None)
             os.environ.pop("TZ") if zone is None else os.environ.update(TZ=zone)
@@ -167,10 +240,16 @@ async def _drawn(app: PlaneApp, picture: Picture) -> str:
         await sitting.calm()
         for key in picture.keys:
             await sitting.press(key)
+            if picture.sessions:
+                await sitting.until(lambda: app.restarts and app.restarts.seen, "sessions")
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()
-        return _FONTS.sub("", app.export_screenshot())
+        return screenshot(app)
+
+
+def screenshot(app: PlaneApp) -> str:
+    return _FONTS.sub("", app.export_screenshot())
 
 
 def made() -> Iterator[tuple[Picture, str]]:

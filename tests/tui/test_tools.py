@@ -227,7 +227,10 @@ def test_a_link_out_of_the_project_is_not_followed(one: Plane, tmp_path: Path) -
 def test_what_cannot_be_done_says_why(one: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert screen.off == {"tools.unwire": "nothing of ours is in its files"}
+        assert screen.off == {
+            "tools.unwire": "nothing of ours is in its files",
+            "tools.restart": "no session of it has old memory",
+        }
         await sitting.press("x")
         await sitting.until(lambda: "nothing of ours is in its files" in sitting.screen, "why not")
         await sitting.press("slash")

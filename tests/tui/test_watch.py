@@ -75,3 +75,10 @@ def test_a_folder_that_is_deleted_ends_nothing(three: Plane) -> None:
         count = len(seen)
         three.propose(decision("Another one."))
         until(lambda: len(seen) > count)
+
+
+def test_a_run_that_begins_is_noticed(three: Plane) -> None:
+    three.layout.runs.mkdir(exist_ok=True)
+    with watched(three) as seen:
+        (three.layout.runs / "20260101T000000Z-aaaaaa").mkdir()
+        until(lambda: seen)

@@ -1,0 +1,49 @@
+"""What a session is doing, as far as that is to be seen from outside: cheap enough to be asked every two seconds."""
+
+import os
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane import git, processes
+from agentplane.plane.layout import Layout
+from agentplane.runs import noted, restarting, session, tape
+from agentplane.tools.sessions import Session
+
+
+State = Literal["at work", "idle", "unknown"]
+
+
+class Activity(msgspec.Struct, frozen=True):
+    state: State = "unknown"
+    since: float = 0.0
+    """Since when it is idle, in seconds since 1970."""
+    branch: str | None = None
+    asked: bool = False
+    """A restart was asked for, and waits until it is idle."""
+
+
+def of(layout: Layout, one: Session, now: float) -> Activity:
+    """Hooks tell when it is at work; `agentplane run` sees when it prints; of the others nobody knows."""
+    branch = git.branch_in_file(one.folder)
+    if one.run_id is None:
+        return Activity(branch=branch)
+    asked = restarting.is_asked(layout, one.run_id)
+    last = _last(layout, one)
+    busy = noted.at_work(str(layout.root), one.run_id) or (one.wrapped and now - last < restarting.QUIET)
+    return Activity("at work" if busy else "idle", last, branch, asked)
+
+
+def _last(layout: Layout, one: Session) -> float:
+    """When it last did something: printed, or called a hook that begins or ends a turn."""
+    try:
+        work = session.work(layout, one.run_id or "")
+        return max(tape.written(work), 0.0 if one.wrapped else os.stat(work).st_mtime)
+    except (AgentplaneError, OSError):
+        return 0.0
+
+
+def is_there(one: Session) -> bool:
+    """Whether its process has not ended."""
+    return processes.born(one.pid) > 0

@@ -1,0 +1,103 @@
+"""What a session is doing, seen from outside."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentplane.api import Plane
+from agentplane.plane import git
+from agentplane.runs import noted, restarting, session
+from agentplane.runs.session import Asked
+from agentplane.tools import activity
+from agentplane.tools.sessions import Session
+
+
+NOW = 2_000_000_000.0
+
+
+@pytest.fixture
+def opened(plane: Plane) -> Session:
+    """A session under `agentplane run` that has not printed anything."""
+    asked = Asked(command=["codex"], cwd=str(plane.layout.project), tool="codex")
+    run = session.begin(plane.store, asked, plane.origin, os.environ)
+    return Session(
+        "codex",
+        os.getpid(),
+        run.started,
+        asked.cwd,
+        "0ld",
+        "old",
+        run_id=run.run_id,
+        wrapped=True,
+        asked=True,
+    )
+
+
+def printed(plane: Plane, one: Session, ago: float) -> None:
+    path = session.work(plane.layout, one.run_id or "") / "stdout.start"
+    path.write_bytes(b"x")
+    os.utime(path, (NOW - ago, NOW - ago))
+
+
+def test_one_that_prints_is_at_work_and_then_idle(plane: Plane, opened: Session) -> None:
+    printed(plane, opened, 1.0)
+    assert activity.of(plane.layout, opened, NOW).state == "at work"
+    printed(plane, opened, 60.0)
+    assert activity.of(plane.layout, opened, NOW) == activity.Activity("idle", NOW - 60, None)
+
+
+def test_hooks_tell_more_than_silence(plane: Plane, opened: Session) -> None:
+    printed(plane, opened, 60.0)
+    noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
+    assert activity.of(plane.layout, opened, NOW).state == "at work"
+    noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
+    assert activity.of(plane.layout, opened, NOW).state == "idle"
+
+
+def test_without_a_wrapper_the_last_turn_says_since_when(plane: Plane, opened: Session) -> None:
+    by_hand = msgspec.structs.replace(opened, wrapped=False, asked=False, hooked=True)
+    noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
+    noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
+    found = activity.of(plane.layout, by_hand, time.time())
+    assert found.state == "idle"
+    assert abs(found.since - time.time()) < 30
+
+
+def test_of_others_nobody_knows(plane: Plane, opened: Session) -> None:
+    stranger = msgspec.structs.replace(opened, run_id=None, wrapped=False, asked=False)
+    assert activity.of(plane.layout, stranger, NOW) == activity.Activity()
+
+
+def test_a_request_that_waits_is_seen(plane: Plane, opened: Session) -> None:
+    assert not activity.of(plane.layout, opened, NOW).asked
+    (session.work(plane.layout, opened.run_id or "") / restarting.REQUEST).write_bytes(b"{}")
+    assert activity.of(plane.layout, opened, NOW).asked
+
+
+def test_a_folder_that_is_gone_is_no_error(plane: Plane, opened: Session) -> None:
+    gone = msgspec.structs.replace(opened, run_id="20260101T000000Z-aaaaaa", folder="/nowhere/at/all")
+    assert activity.of(plane.layout, gone, NOW).state == "idle"
+
+
+def test_whether_it_is_there(opened: Session) -> None:
+    assert activity.is_there(opened)
+    assert not activity.is_there(msgspec.structs.replace(opened, pid=2**22 + 1))
+
+
+def test_the_branch_is_what_git_says_without_asking_git(git_project: Path, tmp_path: Path) -> None:
+    below = git_project / "a" / "b"
+    below.mkdir(parents=True)
+    tree = tmp_path / "beside"
+    for words in (("checkout", "-q", "-b", "topic/x"), ("worktree", "add", "-q", "-b", "other", str(tree))):
+        subprocess.run(("git", *words), cwd=git_project, check=True)
+    for folder in (git_project, below, tree):
+        assert git.branch_in_file(str(folder)) == git.branch(folder)
+    subprocess.run(("git", "checkout", "-q", "--detach"), cwd=git_project, check=True)
+    assert git.branch_in_file(str(below)) is None
+    (git_project / ".git" / "HEAD").write_bytes(b"\xff" * 10)
+    assert git.branch_in_file(str(below)) is None
+    assert git.branch_in_file("/") is None
