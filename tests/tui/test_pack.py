@@ -97,9 +97,8 @@ def test_the_text_stands_there_as_it_would_be_written(shelf: Plane) -> None:
         for line in made.text.splitlines():
             assert line in sitting.screen
         data = made.text.encode()
-        size = f"about {made.receipt.tokens:,} tokens · {len(data):,} bytes · {data.count(b'')} lines"
-        assert size.partition(" lines")[0].rpartition("·")[0] in told(sitting)
-        assert f"{len(made.text.splitlines())} lines" in told(sitting)
+        size = f"about {made.receipt.tokens:,} tokens · {len(data):,} bytes · {len(made.text.splitlines())} lines"
+        assert size in told(sitting)
         await sitting.press("q")
         assert sitting.app.screen is sitting.inbox
 
@@ -387,7 +386,6 @@ def test_plus_and_minus_step_through_the_limits_of_the_tools(shelf: Plane) -> No
             seen.append(screen.ask.budget)
         assert seen[0] == 2400
         assert seen[1] == 2500
-        assert "what Codex CLI takes at a start" not in told(sitting)
         assert sorted(set(seen)) == seen[: len(set(seen))]
         assert seen[-1] == seen[-2]
         assert "no tool here has a larger limit" in told(sitting)
