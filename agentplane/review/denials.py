@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from agentplane.review import vocabulary as words
 from agentplane.review.lines import Item
 
@@ -29,29 +31,53 @@ _LIMITS = words.listed(
 _AUXILIARY = words.listed(
     "must do does did is are be may should can could will would was were has have shall need been"
 )
-_STARTS = words.listed("if when whenever while because since so which who that where but")
+_SUBORDINATE = words.listed("if when whenever while because since so which who that where")
+_STARTS = _SUBORDINATE | {"but"}
 _PARTICLE = words.listed(
     "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
 )
 REACH = 6
+FIRST = 4
+"""So many words the first clause has at least: a shorter one goes on behind its comma."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """From where to where something is denied."""
+
+    begin: int
+    end: int
+    main: bool
+    """Not inside a condition, a reason or a relative clause."""
 
 
 def denied(line: Sequence[Item]) -> tuple[bool, ...]:
     """Of each word, whether it stands under a denial; under two it does not."""
+    flips = [0] * len(line)
+    for span in spans(line):
+        flips[span.begin : span.end] = [flip + 1 for flip in flips[span.begin : span.end]]
+    return tuple(flip % 2 == 1 for flip in flips)
+
+
+def denials(line: Sequence[Item]) -> tuple[int, int]:
+    """How often the statement itself denies, and how often its first clause does: what comes behind often says it again."""
+    found = [span.begin for span in spans(line) if span.main]
+    first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
+    return len(found), sum(begin < first for begin in found)
+
+
+def spans(line: Sequence[Item]) -> list[Span]:
     said = [item.written.lower() for item in line]
     parts = _parts(line, said)
-    flips = [0] * len(line)
+    found = []
     for at in range(len(said)):
         begin, end = parts[at]
         whole = _whole(said, at, begin, end)
-        if whole and not _cancelled(said, at):
+        if whole and not _cancelled(said, at, begin):
             end = end if end - begin > 2 else len(line)
+            found.append(Span(begin, end, said[begin] not in _SUBORDINATE))
         elif not whole and _denies_rest(said, at) and not _answers(said, at):
-            begin, end = at + 1, _end(line, said, at + 1, end)
-        else:
-            continue
-        flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
-    return tuple(flip % 2 == 1 for flip in flips)
+            found.append(Span(at + 1, _end(line, said, at + 1, end), main=True))
+    return found
 
 
 def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
@@ -88,10 +114,10 @@ def _bounded(said: Sequence[str]) -> bool:
     return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
 
 
-def _cancelled(said: Sequence[str], at: int) -> bool:
-    """`no A without B` and `nobody but A` say what is."""
+def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
+    """`no A without B`, `A without B is rejected` and `nobody but A` say what is."""
     rest = said[at + 1 :]
-    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS:
+    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS or "without" in said[begin:at]:
         return True
     if said[at] in _NONE or said[at] in ("not", "never"):
         return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in _REFUSING)
