@@ -204,7 +204,7 @@ class _Reader:
                 span = tokens[place : place + length]
                 if 1 < length == len(span) and not any(token.used for token in span):
                     found = words.SYNONYMS.get(" ".join(token.word for token in span))
-                    if found:
+                    if found and found not in words.POLES:
                         self.subject.setdefault(found)
                         self.written.setdefault(found, " ".join(token.word for token in span))
                         for token in span:
