@@ -36,6 +36,9 @@ _STARTS = _SUBORDINATE | {"but"}
 _PARTICLE = words.listed(
     "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
 )
+_WRONG = words.listed("error errors mistake mistakes bug bugs invalid illegal")
+_CALLED = words.listed("is are counts count treated")
+"""`trailing commas are a syntax error`."""
 REACH = 6
 FIRST = 4
 """So many words the first clause has at least: a shorter one goes on behind its comma."""
@@ -97,6 +100,8 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
     """Whether this word denies its whole clause."""
     word = said[at]
     before = said[at - 1] if at > begin else ""
+    if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
+        return True
     if word in _REFUSING or (word in ("off", "out") and before in _PARTICLE):
         return not _bounded(said[begin:end])
     if word not in _NEGATORS or _bounded(said[at : at + REACH]):
