@@ -10,6 +10,7 @@ import numpy as np
 from agentplane.review import fitted, meaning
 from agentplane.review.beside import Beside, Near
 from agentplane.review.evidence import Evidence
+from agentplane.review.frames import one_role
 from agentplane.review.sense import Floats, common, sense
 from agentplane.review.shades import lone
 from agentplane.review.signals import PRODUCTS, measured
@@ -152,7 +153,7 @@ def _verdict(
     if ruled_out and evidence.one_value and not evidence.one_subject:
         return Found("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
     definite = ruled_out and evidence.one_value
-    if definite or evidence.one_frame or (evidence.turned and duplicate > contradiction):
+    if definite or evidence.one_frame or one_role(evidence) or (evidence.turned and duplicate > contradiction):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if contradiction >= max(_enough(evidence, rules, said), duplicate):
         reasons = _reasons(evidence, "contradiction")
