@@ -19,11 +19,11 @@ from agentplane.review.structure import UNSURE, Found, Kind, by_structure
 from agentplane.review.whys import whys
 
 
-SURE_CONTRADICTION = 0.38
+SURE_CONTRADICTION = 0.35
 """Below one half: what is no contradiction then is mostly a duplicate, and a person is asked about either. For a hand
 that the weights are not fitted to, more is found so than is got wrong (`python -m tests.bench.kinds --crossed`)."""
 SURE_DUPLICATE = 0.5
-SURE_WHERE_WEAK = 0.45
+SURE_WHERE_WEAK = 0.42
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
 two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
 SURE_FRAME = 0.6

@@ -38,7 +38,7 @@ STRANGE = (2, 5, 9, 14, 20)
 """Of the neighbours of a statement, those at these places are taken for unrelated when weights are fitted."""
 STRANGER = 0.06
 """What one of them counts beside a pair."""
-NEIGHBOUR = 2.2
+NEIGHBOUR = 3.0
 """What a compatible neighbour counts: what is flagged in vain costs more trust than what is missed."""
 RANKS = (1, 5, 12, 24)
 CLASSES = {"contradiction": 1, "supersession": 1, "duplicate": 2}
