@@ -1,6 +1,6 @@
 """Which words of a statement are said and which are denied: `use A, not B`, `no A without B`, `A instead of B`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -44,43 +44,40 @@ FIRST = 4
 """So many words the first clause has at least: a shorter one goes on behind its comma."""
 
 
-class Span(msgspec.Struct, frozen=True):
-    """From where to where something is denied."""
+class Denied(msgspec.Struct, frozen=True):
+    """What one statement denies."""
 
-    begin: int
-    end: int
-    main: bool
-    """Not inside a condition, a reason or a relative clause."""
-
-
-def denied(line: Sequence[Item]) -> tuple[bool, ...]:
+    words: tuple[bool, ...]
     """Of each word, whether it stands under a denial; under two it does not."""
-    flips = [0] * len(line)
-    for span in spans(line):
-        flips[span.begin : span.end] = [flip + 1 for flip in flips[span.begin : span.end]]
-    return tuple(flip % 2 == 1 for flip in flips)
+    times: int
+    """How often the statement itself denies, not a condition, a reason or a relative clause of it."""
+    first: int
+    """The same of its first clause: what comes behind often says it again."""
 
 
-def denials(line: Sequence[Item]) -> tuple[int, int]:
-    """How often the statement itself denies, and how often its first clause does: what comes behind often says it again."""
-    found = [span.begin for span in spans(line) if span.main]
-    first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
-    return len(found), sum(begin < first for begin in found)
-
-
-def spans(line: Sequence[Item]) -> list[Span]:
+def denied(line: Sequence[Item]) -> Denied:
     said = [item.written.lower() for item in line]
+    flips = [0] * len(line)
+    begins = []
+    for begin, end, whole in _spans(line, said):
+        flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
+        if not whole or said[begin] not in _SUBORDINATE:
+            begins.append(begin)
+    first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
+    words = tuple(flip % 2 == 1 for flip in flips)
+    return Denied(words, len(begins), sum(begin < first for begin in begins))
+
+
+def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
+    """From where to where something is denied, and whether that is a whole clause."""
     parts = _parts(line, said)
-    found = []
     for at in range(len(said)):
         begin, end = parts[at]
         whole = _whole(said, at, begin, end)
         if whole and not _cancelled(said, at, begin):
-            end = end if end - begin > 2 else len(line)
-            found.append(Span(begin, end, said[begin] not in _SUBORDINATE))
+            yield begin, end if end - begin > 2 else len(line), True
         elif not whole and _denies_rest(said, at) and not _answers(said, at):
-            found.append(Span(at + 1, _end(line, said, at + 1, end), main=True))
-    return found
+            yield at + 1, _end(line, said, at + 1, end), False
 
 
 def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:

@@ -3,7 +3,6 @@
 First the bias, then the weight of each signal, with the embeddings of words and without them.
 """
 
-
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]
 
 WITH: Fitted = (

@@ -35,7 +35,12 @@ _ROLES = words.listed("by as in from with to after through via at under")
 def one_role(evidence: Evidence) -> bool:
     """One sentence up to the preposition it ends with, and behind that something else: `sent by X`, `sent by Y`."""
     aligned, (one, other) = evidence.aligned, evidence.told
-    if not _one_place(evidence) or evidence.contexts or evidence.modals or evidence.new.denies != evidence.old.denies:
+    if (
+        not _one_place(evidence)
+        or evidence.contexts
+        or evidence.modals
+        or evidence.new.denies != evidence.old.denies
+    ):
         return False
     ends = aligned.left_only[-1] == one.weighty[-1] and aligned.right_only[-1] == other.weighty[-1]
     return ends and one.lower[one.before[aligned.left_only[0]]] in _ROLES

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.review import vocabulary as words
-from agentplane.review.denials import denials, denied
+from agentplane.review.denials import denied
 from agentplane.review.meaning import rough
 from agentplane.review.statement import parse
 
@@ -53,9 +53,9 @@ class Sense:
         """Of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
         self.source = source
-        self.denied = denied(self.line)
+        found = denied(self.line)
+        self.denied, self.denials, self.denials_first = found.words, found.times, found.first
         said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
-        self.denials, self.denials_first = denials(self.line)
         self.only = not _ONLY.isdisjoint(said)
         self.all = not _ALL.isdisjoint(said)
         whole = self.total or 1.0

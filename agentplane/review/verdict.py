@@ -22,7 +22,7 @@ from agentplane.review.whys import whys
 SURE_CONTRADICTION = 0.35
 """Below one half: what is no contradiction then is mostly a duplicate, and a person is asked about either. For a hand
 that the weights are not fitted to, more is found so than is got wrong (`python -m tests.bench.kinds --crossed`)."""
-SURE_DUPLICATE = 0.5
+SURE_DUPLICATE = 0.48
 SURE_WHERE_WEAK = 0.42
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
 two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
@@ -150,7 +150,12 @@ def _verdict(
     if ruled_out and evidence.one_value and not evidence.one_subject:
         return Found("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
     definite = ruled_out and evidence.one_value
-    if definite or evidence.one_frame or one_role(evidence) or (evidence.turned and duplicate > contradiction):
+    if (
+        definite
+        or evidence.one_frame
+        or one_role(evidence)
+        or (evidence.turned and duplicate > contradiction)
+    ):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if contradiction >= max(_enough(evidence, rules, said), duplicate):
         reasons = _reasons(evidence, "contradiction")

@@ -34,8 +34,12 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def _read(hand: str) -> tuple[Pair, ...]:
+    return read(Path(__file__).parent / "pairs" / f"{hand}.txt")
+
+
+def read(file: Path) -> tuple[Pair, ...]:
     pairs, topic = [], ""
-    for line in (Path(__file__).parent / "pairs" / f"{hand}.txt").read_text("utf-8").splitlines():
+    for line in file.read_text("utf-8").splitlines():
         if line.startswith("["):
             topic = line.strip("[]")
         elif line and not line.startswith("#"):
