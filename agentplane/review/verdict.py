@@ -28,7 +28,7 @@ SURE_WHERE_WEAK = 0.42
 two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
 SURE_FRAME = 0.6
 """What stands in the very same frame, or in the other order, excludes the other by its form."""
-MAYBE = 0.35
+MAYBE = 0.25
 """Where the rules see an overlap, it is shown from this on, as the sum of both."""
 FAR = 0.3
 SCANT = 0.65
