@@ -3,10 +3,12 @@
 import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from agentplane.api import open_plane
 from agentplane.tools import found
@@ -49,7 +51,8 @@ def drive(project: Path, steps: Steps, size: tuple[int, int] = (100, 40)) -> Fir
             await app.workers.wait_for_complete()
             await pilot.pause()
             await steps(pilot, app)
-            await app.workers.wait_for_complete()
+            with suppress(WorkerCancelled):  # what is done already ends the app, which cancels who waits for it
+                await app.workers.wait_for_complete()
             await pilot.pause()
 
     asyncio.run(run())
