@@ -426,7 +426,9 @@ def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) 
 class Terminal:
     """The real program in a terminal of its own."""
 
-    def __init__(self, folder: Path, size: tuple[int, int] = (120, 40), **environment: str) -> None:
+    def __init__(
+        self, folder: Path, size: tuple[int, int] = (120, 40), *, controls: bool = True, **environment: str
+    ) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         names = clean_environment() | {"TERM": "xterm-256color"} | environment
@@ -438,7 +440,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 -- one system call
+            preexec_fn=(lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) if controls else None,  # noqa: PLW1509 -- one system call
         )
         os.close(slave)
         self.seen = ""
@@ -534,6 +536,15 @@ def test_it_ends_when_it_is_asked_to(three: Plane) -> None:
     terminal.child.send_signal(signal.SIGTERM)
     assert terminal.ends() == 0
     assert "\x1b[?1049l" in terminal.seen
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere terminals do not tell of it")
+def test_it_ends_with_a_terminal_that_sends_it_no_signal(three: Plane) -> None:
+    """As under nohup: nothing can be read any more, and looking for keys for ever would take a processor."""
+    terminal = Terminal(three.layout.project, controls=False)
+    terminal.until("Use Postgres for the ledger.")
+    terminal.hang_up()
+    assert terminal.child.wait(60) == 128 + signal.SIGHUP
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux")

@@ -51,7 +51,9 @@ def drive(project: Path, steps: Steps, size: tuple[int, int] = (100, 40)) -> Fir
             await app.workers.wait_for_complete()
             await pilot.pause()
             await steps(pilot, app)
-            with suppress(WorkerCancelled):  # what is done already ends the app, which cancels who waits for it
+            with suppress(
+                WorkerCancelled
+            ):  # what is done already ends the app, which cancels who waits for it
                 await app.workers.wait_for_complete()
             await pilot.pause()
 
