@@ -146,6 +146,13 @@ class Review(Changes):
     def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Done:
         return self._do(partial(verbs.deprecate, wanted=wanted, today=self._today(), why=why))
 
+    def pin(self, wanted: Sequence[str]) -> Done:
+        """Puts entries in front of what is not pinned, in every pack that they are about."""
+        return self._do(partial(verbs.pin, wanted=wanted))
+
+    def unpin(self, wanted: Sequence[str]) -> Done:
+        return self._do(partial(verbs.unpin, wanted=wanted))
+
     def edit(self, id_: str, text: bytes, seen: str) -> Done | None:
         """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
         return self._commit(partial(verbs.edit, wanted=id_, text=text, seen=seen), self.origin)

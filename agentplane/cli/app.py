@@ -30,6 +30,8 @@ COMMANDS = {
     "reject": ("decide", "Drop candidates."),
     "edit": ("edit", "Change an entry or a candidate in your editor."),
     "deprecate": ("decide", "Take entries out of force."),
+    "pin": ("decide", "Pin entries: they come right after the invariants in what tools are given."),
+    "unpin": ("decide", "Take the pins of entries away."),
     "adopt": ("decide", "Approve what was edited by hand."),
     "revert": ("decide", "Put back what was approved before an edit by hand."),
     "undo": ("change", "Take back your last op; again goes further back."),

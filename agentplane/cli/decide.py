@@ -1,4 +1,4 @@
-"""Deciding: approve, reject, deprecate, adopt, revert. A person's, at a terminal."""
+"""Deciding: approve, reject, deprecate, pin, unpin, adopt, revert. A person's, at a terminal."""
 
 import click
 
@@ -90,6 +90,27 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
     """Take entries out of force; they stay on the shelf as deprecated."""
     plane = opened(deciding="deprecating")
     report(plane, plane.deprecate(ids, why), as_json=as_json)
+
+
+@click.command()
+@ids_argument()
+@json_option
+def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
+    """Pin entries: each comes right after the invariants in what tools are given.
+
+    What is not pinned is left out first. An entry that is about other paths stays out of packs that are not about it.
+    """
+    plane = opened(deciding="pinning")
+    report(plane, plane.pin(ids), as_json=as_json)
+
+
+@click.command()
+@ids_argument()
+@json_option
+def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
+    """Take the pins of entries away."""
+    plane = opened(deciding="unpinning")
+    report(plane, plane.unpin(ids), as_json=as_json)
 
 
 @click.command()

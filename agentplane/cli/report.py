@@ -20,6 +20,8 @@ _PAST = {
     "approve": "approved",
     "reject": "rejected",
     "deprecate": "deprecated",
+    "pin": "pinned",
+    "unpin": "unpinned",
     "adopt": "adopted",
     "revert": "reverted",
     "edit": "edited",

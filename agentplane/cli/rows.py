@@ -40,6 +40,7 @@ def as_entry(entry: Entry) -> dict[str, Any]:
         "anchor": head.anchor,
         "proposed_by": head.proposed_by,
         "approved_by": head.approved_by,
+        "pinned": head.pinned,
     }
 
 
@@ -94,6 +95,7 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> No
         "expires": head.expires_at,
         "check": head.check,
         "updated": head.updated,
+        "pinned": "yes" if head.pinned else "",
         "place": f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
         "trusted": ""
         if entry.head.status == "proposed"

@@ -1,6 +1,6 @@
 """Which entries a pack takes, and in which order: what must hold first, then what is near to the work at hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -10,6 +10,8 @@ from agentplane.review.globs import can_meet
 
 
 KINDS = ("invariant", "decision", "assumption", "fact")
+PINNED = "*pinned"
+"""The section behind the invariants; no kind can have this name."""
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,6 +33,8 @@ class Choice(msgspec.Struct, frozen=True):
 
     ordered: tuple[Entry, ...]
     outside: tuple[Entry, ...]
+    near: Mapping[str, int] = {}
+    """The place of those that share words with the task, by how near they are to it; from 0 on."""
 
 
 def choose(entries: Sequence[Entry], ask: Ask) -> Choice:
@@ -41,8 +45,19 @@ def choose(entries: Sequence[Entry], ask: Ask) -> Choice:
     ordered = sorted(inside, key=lambda entry: entry.id)
     ordered.sort(key=lambda entry: entry.head.updated or "", reverse=True)
     ordered.sort(key=lambda entry: near.get(entry.id, len(near)))
-    ordered.sort(key=lambda entry: (_kind(entry), not (ask.paths and entry.head.scope)))
-    return Choice(tuple(ordered), tuple(sorted(outside, key=lambda entry: entry.id)))
+    ordered.sort(key=lambda entry: (*_rank(entry), not (ask.paths and entry.head.scope)))
+    return Choice(tuple(ordered), tuple(sorted(outside, key=lambda entry: entry.id)), near)
+
+
+def section(entry: Entry) -> str:
+    """Under which heading a pack has it: its kind, unless it is pinned and no invariant."""
+    return PINNED if entry.head.pinned and entry.head.type != "invariant" else entry.head.type
+
+
+def _rank(entry: Entry) -> tuple[int, bool, int]:
+    """Invariants, then what is pinned, then the rest; among invariants what is pinned first."""
+    place = 0 if entry.head.type == "invariant" else 1 if entry.head.pinned else 2
+    return place, not entry.head.pinned, _kind(entry)
 
 
 def _kind(entry: Entry) -> int:

@@ -1,7 +1,7 @@
 """The pack: the project's approved memory as a tool reads it, within a budget of tokens.
 
 Statements get room first, in order; what else an entry says gets what is left. So an invariant in scope
-goes missing last, and what has no room is named. The text depends on the memory and the ask alone: no clock, no
+goes missing last, what is pinned goes before nothing that is not, and what has no room is named. The text depends on the memory and the ask alone: no clock, no
 machine, so that it stays the same to the byte while nothing changes.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.context.choose import KINDS, Ask, choose
+from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, section
 from agentplane.memory.entry import Entry
 from agentplane.text import canonical
 from agentplane.text.visible import one_line, visible
@@ -22,7 +22,7 @@ LEAST = 200
 _NAMED = 12
 Size = Callable[[str], int]
 """How much of the budget a text takes."""
-_TITLES = {"invariant": "Invariants: these must hold", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
+_TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
 
 
 class LastRun(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,11 +39,18 @@ class Given(msgspec.Struct, frozen=True):
     """Of the text that was approved."""
     form: str
     """`full`, or `statement` where there was no room for the rest."""
+    pinned: bool = False
 
 
 class Cut(msgspec.Struct, frozen=True):
     id: str
     why: str
+    pinned: bool = False
+
+
+NO_ROOM = "no room within the budget"
+HELD_BACK = "no room: something pinned has none either"
+OUTSIDE = "its scope is not about these paths"
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -64,6 +71,8 @@ class Receipt(msgspec.Struct, frozen=True):
 class Pack(msgspec.Struct, frozen=True):
     text: str
     receipt: Receipt
+    choice: Choice
+    """What there was to choose from, in its order."""
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -87,14 +96,15 @@ def characters(text: str) -> int:
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def make(sources: Sources, ask: Ask) -> Pack:
-    choice = choose(sources.entries, ask)
+def make(sources: Sources, ask: Ask, choice: Choice | None = None) -> Pack:
+    """`choice`: that of these entries for this task and these paths, where it was made already; ranking is what takes long."""
+    choice = choice or choose(sources.entries, ask)
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
     room = ask.budget - size(frame) - _reserve(choice.ordered, size)
-    forms = _forms(choice.ordered, room, size)
-    left_out = [entry.id for entry in choice.ordered if entry.id not in forms]
-    text = _text(sources, ask, choice.ordered, forms, left_out)
+    forms, held_back = _forms(choice.ordered, room, size)
+    left_out = [entry for entry in choice.ordered if entry.id not in forms]
+    text = _text(sources, ask, choice.ordered, forms, [entry.id for entry in left_out])
     receipt = Receipt(
         schema=SCHEMA,
         revision=sources.revision,
@@ -104,25 +114,37 @@ def make(sources: Sources, ask: Ask) -> Pack:
         tokens=tokens(text),
         sha256=canonical.sha256(text.encode()),
         given=tuple(
-            Given(entry.id, entry.digest, forms[entry.id]) for entry in choice.ordered if entry.id in forms
+            Given(entry.id, entry.digest, forms[entry.id], entry.head.pinned)
+            for entry in choice.ordered
+            if entry.id in forms
         ),
         cut=(
-            *(Cut(id_, "no room within the budget") for id_ in left_out),
-            *(Cut(entry.id, "its scope is not about these paths") for entry in choice.outside),
+            *(
+                Cut(entry.id, HELD_BACK if entry.id in held_back else NO_ROOM, entry.head.pinned)
+                for entry in left_out
+            ),
+            *(Cut(entry.id, OUTSIDE, entry.head.pinned) for entry in choice.outside),
         ),
     )
-    return Pack(text, receipt)
+    return Pack(text, receipt, choice)
 
 
 _SIZES = {"tokens": tokens, "characters": characters}
 
 
-def _forms(ordered: Sequence[Entry], room: int, size: Size) -> dict[str, str]:
-    """How much of each entry there is room for."""
+def _forms(ordered: Sequence[Entry], room: int, size: Size) -> tuple[dict[str, str], set[str]]:
+    """How much of each entry there is room for; and those that could be there if nothing pinned were missing."""
     forms: dict[str, str] = {}
+    held_back: set[str] = set()
+    whole, missing = room, False
     for entry in ordered:
-        cost = size(_statement(entry))
-        if cost <= room:
+        cost, pinned = size(_statement(entry)), entry.head.pinned
+        if cost > room:
+            # One that is larger than all the room there is holds nothing back: it could stand nowhere.
+            missing = missing or (pinned and cost <= whole)
+        elif missing and not pinned:
+            held_back.add(entry.id)
+        else:
             room -= cost
             forms[entry.id] = "statement"
     for entry in ordered:
@@ -130,21 +152,29 @@ def _forms(ordered: Sequence[Entry], room: int, size: Size) -> dict[str, str]:
         if entry.id in forms and cost <= room:
             room -= cost
             forms[entry.id] = "full"
-    return forms
+    return forms, held_back
 
 
 def _text(
     sources: Sources, ask: Ask, ordered: Sequence[Entry], forms: dict[str, str], left_out: Sequence[str]
 ) -> str:
     parts = [_head(sources, ask)]
-    for kind in dict.fromkeys([*KINDS, *(entry.head.type for entry in ordered)]):
-        rows = [entry for entry in ordered if entry.head.type == kind and entry.id in forms]
+    for name in sections(ordered):
+        rows = [entry for entry in ordered if section(entry) == name and entry.id in forms]
         if rows:
-            parts.append(f"\n## {_TITLES.get(kind, one_line(kind.capitalize(), 40))}\n\n")
-            parts += [
-                _statement(entry) + (_rest(entry) if forms[entry.id] == "full" else "") for entry in rows
-            ]
+            parts.append(f"\n## {title(name)}\n\n")
+            parts += [item(entry, full=forms[entry.id] == "full") for entry in rows]
     return "".join([*parts, *_foot(sources, left_out)])
+
+
+def sections(entries: Iterable[Entry]) -> Iterable[str]:
+    """The headings under which a pack may have these, in its order; kinds of a project's own come last."""
+    return dict.fromkeys([KINDS[0], PINNED, *KINDS[1:], *map(section, entries)])
+
+
+def title(name: str) -> str:
+    """The heading of a section."""
+    return _TITLES.get(name) or one_line(name.capitalize(), 40)
 
 
 def _head(sources: Sources, ask: Ask) -> str:
@@ -157,6 +187,11 @@ def _head(sources: Sources, ask: Ask) -> str:
     )
 
 
+def item(entry: Entry, *, full: bool) -> str:
+    """An entry as it stands in a pack."""
+    return _statement(entry) + (_rest(entry) if full else "")
+
+
 def _statement(entry: Entry) -> str:
     scope = (
         f" (only for {', '.join(one_line(glob, 60) for glob in entry.head.scope)})"
@@ -164,7 +199,9 @@ def _statement(entry: Entry) -> str:
         else ""
     )
     since = f" [{entry.head.updated[:10]}]" if entry.head.updated else ""
-    return f"- {one_line(entry.id, 40)}{since}: {one_line(entry.statement)}{scope}\n"
+    # Under its own heading the kind goes without saying.
+    kind = f", {one_line(entry.head.type, 40)}" if section(entry) == PINNED else ""
+    return f"- {one_line(entry.id, 40)}{since}{kind}: {one_line(entry.statement)}{scope}\n"
 
 
 def _rest(entry: Entry) -> str:
@@ -199,7 +236,7 @@ def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 def _reserve(ordered: Sequence[Entry], size: Size) -> int:
     """Room for the titles, and for the line that names what was left out."""
     titles = sum(
-        size(f"\n## {_TITLES.get(kind, kind)}\n\n") for kind in {entry.head.type for entry in ordered}
+        size(f"\n## {_TITLES.get(name, name)}\n\n") for name in {section(entry) for entry in ordered}
     )
     most = "".join(_foot(Sources("", ()), [entry.id for entry in ordered][:_NAMED]))
     return titles + size(f"{most} and {len(ordered)} more")

@@ -115,7 +115,18 @@ class Corpus:
         return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
 
     def _nearest(self, queries: Sequence[Text], limit: int) -> Iterator[list[Near]]:
-        """Spelling, which takes longest, is only looked at where it can make a difference."""
+        for best, scores, near in self._best(queries, limit):
+            told = {name: row.tolist() for name, row in near.items()}
+            yield [
+                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in told.items()})
+                for at, (place, score) in enumerate(zip(best.tolist(), scores.tolist(), strict=True))
+            ]
+
+    def _best(self, queries: Sequence[Text], limit: int) -> Iterator[tuple[Any, Floats, dict[str, Floats]]]:
+        """For each query its nearest places, their scores and signals.
+
+        Spelling, which takes longest, is only looked at where it can make a difference.
+        """
         quick = self._quick(queries)
         totals, most = fusion.without_slow(quick)
         for row, query in enumerate(queries):
@@ -126,13 +137,7 @@ class Corpus:
             )
             scores = fusion.fused(near)[0]
             best = np.argsort(-scores, kind="stable")[:limit]
-            told = {name: table[0, best].tolist() for name, table in near.items()}
-            yield [
-                Near(place, round(score, 6), {name: round(row[at], 4) for name, row in told.items()})
-                for at, (place, score) in enumerate(
-                    zip(pool[best].tolist(), scores[best].tolist(), strict=True)
-                )
-            ]
+            yield pool[best], scores[best], {name: table[0, best] for name, table in near.items()}
 
     def _quick(self, queries: Sequence[Text]) -> dict[str, Floats]:
         """All signals but the slow one."""
@@ -237,6 +242,14 @@ def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> li
         return [[] for _ in queries]
     blocks = corpus._blocks(queries)  # noqa: SLF001
     return [found for block in blocks for found in corpus._nearest(block, limit)]  # noqa: SLF001
+
+
+def places_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[int]]:
+    """The same, only the places: where nobody asks how near they are."""
+    if limit <= 0 or not len(corpus):
+        return [[] for _ in queries]
+    blocks = corpus._blocks(queries)  # noqa: SLF001
+    return [best.tolist() for block in blocks for best, _, _ in corpus._best(block, limit)]  # noqa: SLF001
 
 
 def _within_reach(totals: npt.NDArray[np.float64], limit: int, most: float) -> npt.NDArray[np.int64]:

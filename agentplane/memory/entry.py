@@ -43,6 +43,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     systemic_scale: float | None = None
     proposed_by: str | None = None
     approved_by: str | None = None
+    pinned: bool = False
+    """A person wants it in every pack that it is about, whatever else there is room for."""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -85,6 +87,7 @@ _strict_list = msgspec.msgpack.Decoder(list[Header])
 _loose = msgspec.msgpack.Decoder()
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _NUMBERS = ("confidence", "systemic_scale")
+_FLAGS = ("pinned",)
 
 
 def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
@@ -115,11 +118,17 @@ def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
         value = fields.get(name)
         if value is None or name == "id":
             continue
-        bent = (
-            _as_list(value) if name in _LISTS else _as_number(value) if name in _NUMBERS else _as_text(value)
-        )
+        bent: Any
+        if name in _FLAGS:
+            # Not bent: a word that was meant otherwise would change what every tool is given.
+            bent, wanted = (value if isinstance(value, bool) else None), "true or false"
+        elif name in _LISTS:
+            bent, wanted = _as_list(value), "a list that can be used"
+        else:
+            bent = _as_number(value) if name in _NUMBERS else _as_text(value)
+            wanted = "a value that can be used"
         if bent is None:
-            problems.append(f"`{name}` is not a {'list' if name in _LISTS else 'value'} that can be used")
+            problems.append(f"`{name}` is not {wanted}")
         else:
             values[name] = bent
     return Header(**values), tuple(problems)

@@ -11,8 +11,8 @@ from agentplane.text import document, header
 
 PROPOSED_BY = "merge"
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-# What approving and taking out of force writes: two texts that differ in nothing else say the same.
-_STAMPS = ("id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by")
+# What approving, pinning and taking out of force write: two texts that differ in nothing else say the same.
+_STAMPS = ("id", "status", "updated", "anchor", "approved_by", "proposed_by", "superseded_by", "pinned")
 
 
 def candidate_id(id_: str, digest: str) -> str:

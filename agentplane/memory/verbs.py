@@ -137,10 +137,32 @@ def deprecate(memory: Memory, wanted: Sequence[str], today: date, why: str | Non
             raise BadInput(f"{entry.id} is a candidate", todo="`agentplane reject` drops candidates.")
         if entry.head.status == "deprecated":
             raise BadInput(f"{entry.id} is deprecated already")
-        _check_untouched(memory, entry)
-        core = header.set_fields(_core(memory, entry), {"status": "deprecated", "updated": today})
-        edits.append(Edit(entry.id, entry.file, core))
+        edits.append(_with(memory, entry, {"status": "deprecated", "updated": today}))
     return Plan("deprecate", edits, why=why)
+
+
+def pin(memory: Memory, wanted: Sequence[str]) -> Plan:
+    """Of what is in force: each is to stand in front of what is not pinned, in every pack that it is about."""
+    edits = []
+    for entry in _distinct(memory, wanted):
+        if entry.file == INBOX:
+            raise BadInput(f"{entry.id} is a candidate", todo="approve it first.")
+        if entry.head.status != "accepted":
+            what = f"{entry.id} is {one_line(entry.head.status, 20)}"
+            raise BadInput(what, todo="only what is in force is given to tools.")
+        if entry.head.pinned:
+            raise BadInput(f"{entry.id} is pinned already")
+        edits.append(_with(memory, entry, {"pinned": True}))
+    return Plan("pin", edits)
+
+
+def unpin(memory: Memory, wanted: Sequence[str]) -> Plan:
+    edits = []
+    for entry in _distinct(memory, wanted):
+        if entry.file == INBOX or not entry.head.pinned:
+            raise BadInput(f"{entry.id} is not pinned")
+        edits.append(_with(memory, entry, {"pinned": header.DROP}))
+    return Plan("unpin", edits)
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
@@ -321,6 +343,12 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
             where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
             todo="mend its header there, or delete it there and then revert.",
         )
+
+
+def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
+    """An entry of the shelf with other fields; not over what somebody wrote into it by hand."""
+    _check_untouched(memory, entry)
+    return Edit(entry.id, entry.file, header.set_fields(_core(memory, entry), changes))
 
 
 def _core(memory: Memory, entry: Entry) -> bytes:

@@ -29,9 +29,9 @@ def _kept_so_long(new: Statement, old: Statement) -> bool:
 
 def numbers(new: Sequence[Quantity], old: Sequence[Quantity]) -> list[str]:
     reasons = []
-    for dimension in dict.fromkeys(quantity.dimension for quantity in new):
-        mine = [one for one in new if one.dimension == dimension and not within(one, old)]
-        others = [one for one in old if one.dimension == dimension and not within(one, new)]
+    for dimension in dict.fromkeys(quantity.plain for quantity in new):
+        mine = [one for one in new if one.plain == dimension and not within(one, old)]
+        others = [one for one in old if one.plain == dimension and not within(one, new)]
         if mine and others and not _can_both_hold(mine[0], others[0]) and _one_thing(mine[0], others[0]):
             reasons.append(f"{mine[0].shown} / {others[0].shown}")
     return reasons
@@ -44,7 +44,7 @@ def _one_thing(one: Quantity, other: Quantity) -> bool:
 
 def within(quantity: Quantity, others: Sequence[Quantity]) -> bool:
     return any(
-        quantity.dimension == other.dimension and abs(quantity.value - other.value) <= _slack(quantity)
+        quantity.plain == other.plain and abs(quantity.value - other.value) <= _slack(quantity)
         for other in others
     )
 

@@ -1,6 +1,8 @@
 """Which words of a statement are said and which are denied: `use A, not B`, `no A without B`, `A instead of B`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from agentplane.review import vocabulary as words
 from agentplane.review.lines import Item
@@ -29,29 +31,53 @@ _LIMITS = words.listed(
 _AUXILIARY = words.listed(
     "must do does did is are be may should can could will would was were has have shall need been"
 )
-_STARTS = words.listed("if when whenever while because since so which who that where but")
+_SUBORDINATE = words.listed("if when whenever while because since so which who that where")
+_STARTS = _SUBORDINATE | {"but"}
 _PARTICLE = words.listed(
     "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
 )
+_WRONG = words.listed("error errors mistake mistakes bug bugs invalid illegal")
+_CALLED = words.listed("is are counts count treated")
+"""`trailing commas are a syntax error`."""
 REACH = 6
+FIRST = 4
+"""So many words the first clause has at least: a shorter one goes on behind its comma."""
 
 
-def denied(line: Sequence[Item]) -> tuple[bool, ...]:
+class Denied(msgspec.Struct, frozen=True):
+    """What one statement denies."""
+
+    words: tuple[bool, ...]
     """Of each word, whether it stands under a denial; under two it does not."""
+    times: int
+    """How often the statement itself denies, not a condition, a reason or a relative clause of it."""
+    first: int
+    """The same of its first clause: what comes behind often says it again."""
+
+
+def denied(line: Sequence[Item]) -> Denied:
     said = [item.written.lower() for item in line]
-    parts = _parts(line, said)
     flips = [0] * len(line)
+    begins = []
+    for begin, end, whole in _spans(line, said):
+        flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
+        if not whole or said[begin] not in _SUBORDINATE:
+            begins.append(begin)
+    first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
+    words = tuple(flip % 2 == 1 for flip in flips)
+    return Denied(words, len(begins), sum(begin < first for begin in begins))
+
+
+def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
+    """From where to where something is denied, and whether that is a whole clause."""
+    parts = _parts(line, said)
     for at in range(len(said)):
         begin, end = parts[at]
         whole = _whole(said, at, begin, end)
-        if whole and not _cancelled(said, at):
-            end = end if end - begin > 2 else len(line)
+        if whole and not _cancelled(said, at, begin):
+            yield begin, end if end - begin > 2 else len(line), True
         elif not whole and _denies_rest(said, at) and not _answers(said, at):
-            begin, end = at + 1, _end(line, said, at + 1, end)
-        else:
-            continue
-        flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
-    return tuple(flip % 2 == 1 for flip in flips)
+            yield at + 1, _end(line, said, at + 1, end), False
 
 
 def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
@@ -71,6 +97,8 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
     """Whether this word denies its whole clause."""
     word = said[at]
     before = said[at - 1] if at > begin else ""
+    if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
+        return True
     if word in _REFUSING or (word in ("off", "out") and before in _PARTICLE):
         return not _bounded(said[begin:end])
     if word not in _NEGATORS or _bounded(said[at : at + REACH]):
@@ -88,10 +116,10 @@ def _bounded(said: Sequence[str]) -> bool:
     return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
 
 
-def _cancelled(said: Sequence[str], at: int) -> bool:
-    """`no A without B` and `nobody but A` say what is."""
+def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
+    """`no A without B`, `A without B is rejected` and `nobody but A` say what is."""
     rest = said[at + 1 :]
-    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS:
+    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS or "without" in said[begin:at]:
         return True
     if said[at] in _NONE or said[at] in ("not", "never"):
         return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in _REFUSING)

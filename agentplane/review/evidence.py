@@ -21,6 +21,8 @@ AS_ONE = 0.5
 """Up to this part denied by one only, must and must not are two ways to say one thing."""
 LITTLE = 0.9
 """Below this weight, what only one has tells nothing apart."""
+ONE_WORD = 0.9
+"""Words that stand for each other with this strength are one."""
 IN_TIME = ("before / after", "after / before")
 """`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
 
@@ -94,11 +96,22 @@ class Evidence:
         """Nothing speaks against but must and must not, or a name that one refuses."""
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
+    @cached_property
+    def blurred(self) -> bool:
+        """Whether words of the subject are only near each other: files and folders may be two subjects."""
+        left, right = self.aligned.left, self.aligned.right
+        return any(
+            pair.strength < ONE_WORD and max(left[pair.left].weight, right[pair.right].weight) >= LITTLE
+            for pair in self.aligned.pairs
+        )
+
     @property
     def one_value(self) -> bool:
         """One sentence with another choice or number in its place, and nothing else in either."""
         if self.new.outcome and self.old.outcome:
             return True
+        if self.blurred:
+            return False
         differ = len({family for family, _, _ in self.slots.clashes}) + bool(self.numbers)
         if differ != 1 or self.contexts or self.poles or self.modals:
             return False
@@ -115,8 +128,10 @@ class Evidence:
     @property
     def one_frame(self) -> bool:
         """One sentence with another name in its place."""
-        if not self.one_slot or self.contexts:
+        if not self.one_slot or self.contexts or self.blurred or self.slots.clashes or self.numbers:
             return False
+        if all(any(item.weight < LITTLE for item in side) for side in (self.left, self.right)):
+            return False  # Another verb: built with the one, stored in the other.
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
         alone = len(names[0]) == len(names[1]) == 1 and rest < LITTLE

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from rapidfuzz import fuzz
 
+from agentplane.review import vocabulary as words
 from agentplane.review.aligned import Aligned
 from agentplane.review.evidence import Evidence
 from agentplane.review.told import Told
@@ -25,6 +26,24 @@ def frames(evidence: Evidence) -> dict[str, float]:
         **_zones(one, other, only),
         "one_place": float(_one_place(evidence)),
     }
+
+
+_ROLES = words.listed("by as in from with to after through via at under")
+"""Lead to how, with what, whence or where it is done: of one thing done, one answer."""
+
+
+def one_role(evidence: Evidence) -> bool:
+    """One sentence up to the preposition it ends with, and behind that something else: `sent by X`, `sent by Y`."""
+    aligned, (one, other) = evidence.aligned, evidence.told
+    if (
+        not _one_place(evidence)
+        or evidence.contexts
+        or evidence.modals
+        or evidence.new.denies != evidence.old.denies
+    ):
+        return False
+    ends = aligned.left_only[-1] == one.weighty[-1] and aligned.right_only[-1] == other.weighty[-1]
+    return ends and one.lower[one.before[aligned.left_only[0]]] in _ROLES
 
 
 Only = tuple[Collection[int], Collection[int]]

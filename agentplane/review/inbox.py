@@ -39,11 +39,24 @@ class Reviewed(msgspec.Struct, frozen=True):
 class Conflicts:
     """What candidates conflict with: the shelf as far as it is in force, and the rest of the inbox."""
 
-    def __init__(self, memory: Memory, beside: Sequence[Entry] | None = None) -> None:
-        """`beside`: the candidates that count, where an op is about these only; else all of them."""
+    def __init__(
+        self,
+        memory: Memory,
+        beside: Sequence[Entry] | None = None,
+        *,
+        pairs: looked.Pairs | None = None,
+        in_parts: bool = False,
+    ) -> None:
+        """`beside`: the candidates that count, where an op is about these only; else all of them.
+
+        `in_parts`: many are asked for, a few at a time; what was found is kept when `keep` is called.
+        """
         self.memory = memory
-        self._beside = beside
         self.kept = Kept(memory.snapshot.layout, memory.snapshot.ledger.head)
+        self._beside = beside
+        self._pairs = pairs or looked.Pairs(memory.snapshot.layout)
+        self._in_parts = in_parts
+        self._changed = False
 
     @property
     def missing(self) -> str | None:
@@ -56,15 +69,24 @@ class Conflicts:
         """For each of the wanted, the gravest first. `kinds`: of entry, where no other matters."""
         if self._beside is not None or kinds is not None:
             return self._found(wanted, kinds)
-        snapshot, mark = self.memory.snapshot, looked.mark(self.memory.snapshot)
-        known = looked.load(snapshot.layout, mark)
+        known = self._known
         unknown = [entry for entry in wanted if entry.id not in known]
         if unknown:
             known.update(zip((entry.id for entry in unknown), self._found(unknown), strict=True))
-            looked.save(snapshot, mark, known)
+            self._changed = True
+        if not self._in_parts:
+            self.keep()
+        return [known[entry.id] for entry in wanted]
+
+    def keep(self) -> None:
+        """For the next time the same is asked, and for the badge."""
+        snapshot, known = self.memory.snapshot, self._known
+        if self._changed:
+            self._pairs.save(snapshot)
+            looked.save(snapshot, self._mark, known)
+            self._changed = False
         partners = {id_: [conflict.id for conflict in found] for id_, found in known.items()}
         badges.keep_contested(snapshot.layout, partners)
-        return [known[entry.id] for entry in wanted]
 
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
@@ -73,16 +95,24 @@ class Conflicts:
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
     ) -> list[tuple[Conflict, ...]]:
         texts = [text_of(entry) for entry in wanted]
-        pairs = looked.Pairs(self.memory.snapshot.layout, texts)
+        compare_each = self._pairs.comparing(texts)
         near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
         found = []
         with uncollected():
             for text, shelf, inbox in near:
                 others = [one for one in (*shelf, *inbox) if kinds is None or one.type in kinds]
-                found.append(tuple(find(text, others, pairs.compare_each)))
-        if self._beside is None:
-            pairs.save(self.memory.snapshot)
+                found.append(tuple(find(text, others, compare_each)))
+        if self._beside is None and kinds is not None:
+            self._pairs.save(self.memory.snapshot)
         return found
+
+    @cached_property
+    def _mark(self) -> str:
+        return looked.mark(self.memory.snapshot)
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[Conflict, ...]]:
+        return looked.load(self.memory.snapshot.layout, self._mark)
 
     @cached_property
     def _shelf(self) -> Neighbours:
@@ -139,9 +169,12 @@ def _actions(memory: Memory) -> dict[str, Action]:
 class Reviewer:
     """Looks at candidates as things are at one moment."""
 
-    def __init__(self, memory: Memory, today: date) -> None:
+    def __init__(
+        self, memory: Memory, today: date, *, pairs: looked.Pairs | None = None, in_parts: bool = False
+    ) -> None:
+        """`pairs`: what was compared before; `in_parts`: see `Conflicts`."""
         self.memory = memory
-        self.conflicts = Conflicts(memory)
+        self.conflicts = Conflicts(memory, pairs=pairs, in_parts=in_parts)
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.
         self._rejected = tombstones.kept(memory.snapshot, self.conflicts.kept)
         self._context = gate.context(memory, today, {**_actions(memory), "known": "off"}, self._rejected)

@@ -5,27 +5,38 @@ What one program found counts nothing for another: the files that the comparison
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Conflict, Text, compare_each
+from agentplane.review.conflicts import Compare, Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
 from agentplane.review.verdict import BothWays
 
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _FOUND = "looked"
 _PAIRS = "pairs"
 MOST = 200_000
 """So many pairs are kept at most."""
 
-_pairs = msgspec.msgpack.Decoder(tuple[str, dict[bytes, Conflict | None]])
+_AT_ONCE = 1000
+"""So many pairs are made bytes, or are made of bytes, before another thread gets its turn."""
+_FOUND_AT_ONCE = _AT_ONCE // 20
+"""Of candidates, each with all that it conflicts with."""
+
+_kept = msgspec.msgpack.Decoder(tuple[str, list[msgspec.Raw]])
+_some_pairs = msgspec.msgpack.Decoder(dict[bytes, Conflict | None])
+_some_found = msgspec.msgpack.Decoder(dict[str, tuple[Conflict, ...]])
 
 
 @lru_cache(maxsize=1)
@@ -53,44 +64,46 @@ def mark(snapshot: Snapshot) -> str:
 
 def load(layout: Layout, mark: str) -> dict[str, tuple[Conflict, ...]]:
     """What was found for these files; nothing where they have changed."""
-    header, _, body = (cache.load(layout, _FOUND) or b"").partition(b"\n")
-    if header != mark.encode():
-        return {}
-    try:
-        return msgspec.json.decode(body, type=dict[str, tuple[Conflict, ...]])
-    except (msgspec.MsgspecError, ValueError):
-        return {}
+    return _loaded(layout, _FOUND, mark, _some_found)
 
 
 def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]]) -> None:
-    data = mark.encode() + b"\n" + msgspec.json.encode(found)
+    data = _packed(mark, iter(found.items()), _FOUND_AT_ONCE)
     cache.save_as_of(snapshot.layout, snapshot.ledger.head, _FOUND, data)
 
 
 class Pairs:
     """Compares texts, each pair of them once."""
 
-    def __init__(self, layout: Layout, wanted: Iterable[Text] = ()) -> None:
-        """`wanted`: candidates that are compared, also with one another."""
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._both_ways = BothWays({text.statement for text in wanted})
-        self._known = _loaded(layout)
         self._keys: dict[Text, bytes] = {}
         self._changed = False
 
-    def compare_each(self, candidate: Text, others: Sequence[Text]) -> list[Conflict | None]:
+    @cached_property
+    def _known(self) -> dict[bytes, Conflict | None]:
+        return _loaded(self._layout, _PAIRS, _program(), _some_pairs)
+
+    def comparing(self, wanted: Iterable[Text]) -> Compare:
+        """`wanted`: candidates that are compared, also with one another."""
+        both_ways = BothWays({text.statement for text in wanted})
+        return lambda candidate, others: self._compare_each(candidate, others, both_ways)
+
+    def _compare_each(
+        self, candidate: Text, others: Sequence[Text], both_ways: BothWays
+    ) -> list[Conflict | None]:
         keys = [self._key(candidate) + self._key(other) for other in others]
         unknown = {key: other for key, other in zip(keys, others, strict=True) if key not in self._known}
         if unknown:
-            found = compare_each(candidate, [*unknown.values()], self._both_ways)
+            found = compare_each(candidate, [*unknown.values()], both_ways)
             self._known.update(zip(unknown, found, strict=True))
             self._changed = True
         return [self._known[key] for key in keys]
 
     def save(self, snapshot: Snapshot) -> None:
         if self._changed:
-            latest = dict(islice(self._known.items(), max(len(self._known) - MOST, 0), None))
-            data = msgspec.msgpack.encode((_program(), latest))
+            latest = islice(self._known.items(), max(len(self._known) - MOST, 0), None)
+            data = _packed(_program(), latest, _AT_ONCE)
             cache.save_as_of(self._layout, snapshot.ledger.head, _PAIRS, data)
             self._changed = False
 
@@ -102,10 +115,25 @@ class Pairs:
         return key
 
 
-def _loaded(layout: Layout) -> dict[bytes, Conflict | None]:
-    data = cache.load(layout, _PAIRS)
+def _packed(mark: str, items: Iterator[tuple[Any, Any]], at_once: int) -> bytes:
+    """In pieces, because no other thread gets its turn while one is made."""
+    pieces = []
+    while piece := dict(islice(items, at_once)):
+        pieces.append(msgspec.Raw(msgspec.msgpack.encode(piece)))
+    return msgspec.msgpack.encode((mark, pieces))
+
+
+def _loaded(
+    layout: Layout, name: str, mark: str, piece_of: "msgspec.msgpack.Decoder[dict[K, V]]"
+) -> dict[K, V]:
+    """What was kept under this mark; nothing where it is another, or not whole."""
+    data = cache.load(layout, name)
+    found: dict[K, V] = {}
     try:
-        program, known = _pairs.decode(data) if data else ("", {})
+        kept, pieces = _kept.decode(data) if data else ("", [])
+        if kept == mark:
+            for piece in pieces:
+                found.update(piece_of.decode(piece))
     except (msgspec.MsgspecError, ValueError):
         return {}
-    return known if program == _program() else {}
+    return found

@@ -88,15 +88,15 @@ class Neighbours:
         """Those that each of the wanted is to be compared with; those that it names are among them."""
         if not self.ranked:
             return [list(self.texts)] * len(wanted)
-        from agentplane.match.corpus import nearest_each
+        from agentplane.match.corpus import places_each
 
-        found = nearest_each([_compared(text) for text in wanted], self._corpus, NEAREST)
+        found = places_each([_compared(text) for text in wanted], self._corpus, NEAREST)
         copies = list(self._places.values())
         return [
             [
                 self.texts[place]
                 for place in dict.fromkeys(
-                    chain(*(copies[near.index][:COPIES] for near in each), self._named(text))
+                    chain(*(copies[near][:COPIES] for near in each), self._named(text))
                 )
             ]
             for text, each in zip(wanted, found, strict=True)

@@ -38,6 +38,11 @@ class Quantity(msgspec.Struct, frozen=True):
     def key(self) -> tuple[str, float]:
         return self.dimension, self.value
 
+    @property
+    def plain(self) -> str:
+        """What is measured, where a version is no more than a number: `level 26`, `a ratio of 4.5`."""
+        return "count" if self.dimension == "version" else self.dimension
+
 
 def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
     token = tokens[place]

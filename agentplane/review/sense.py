@@ -24,21 +24,11 @@ STEPS = 254
 MOST = 40
 """So many words of a statement are looked at; as many as are aligned."""
 
-_NOT = words.listed(
-    "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither without"
-    " ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
-    " avoids impossible disabled disable off exclude excludes excluded omit omitted against lacks lack prohibited disallow"
-    " disallowed stops blank declined denied blocked nowhere untouched rejects rejected reject fails unchecked out non"
-)
-_CANCELS = words.listed("until unless except but before")
-_LIMITS = words.listed("more less fewer later only least longer")
 _ONLY = words.listed("only solely alone exclusively sole just nowhere nobody")
 _ALL = words.listed(
     "all every each any everywhere anyone everybody everyone whole both included always other"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
-_CODE = re.compile(r"`[^`]*`|\S*[_/]\S*")
-_BREAK = re.compile(r"[;:,.] | because | since | so that ")
 
 
 class Sense:
@@ -63,10 +53,9 @@ class Sense:
         """Of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
         self.source = source
-        self.denied = denied(self.line)
+        found = denied(self.line)
+        self.denied, self.denials, self.denials_first = found.words, found.times, found.first
         said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
-        self.denials = _denials(said)
-        self.denials_first = _denials(_first(statement.text))
         self.only = not _ONLY.isdisjoint(said)
         self.all = not _ALL.isdisjoint(said)
         whole = self.total or 1.0
@@ -103,23 +92,3 @@ def share(one: Sense, met: Sequence[float]) -> float:
 def _whole_numbers(row: Floats) -> Whole | None:
     length = float((row * row).sum()) ** 0.5
     return np.rint(row / length * STEPS).astype(np.float32) if length else None
-
-
-def _first(text: str) -> list[str]:
-    """The words of the first clause that says something: what comes behind often says it once more."""
-    begin = ""
-    for part in _BREAK.split(_CODE.sub("X", text)):
-        begin += f" {part}"
-        if len(begin.split()) >= 4:
-            break
-    return _WORD.findall(begin)
-
-
-def _denials(said: list[str]) -> int:
-    """How often it denies: twice is not at all, as in `not before`, `never without`."""
-    count = 0
-    for place, word in enumerate(said):
-        bounds = said[place + 1 : place + 2]
-        if (word in _NOT and not (bounds and bounds[0] in _LIMITS)) or (word in _CANCELS and count):
-            count += 1
-    return count

@@ -180,9 +180,9 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
     if not mine or not others:
         return {"num_apart": 0.0, "num_all": 0.0, "num_odd": 0.0}
     keys = {one.key for one in mine}, {one.key for one in others}
-    both = {one.dimension for one in mine} & {one.dimension for one in others}
-    same = {one.dimension for one in mine if within(one, others)}
-    apart = not both <= same
+    both = {one.plain for one in mine} & {one.plain for one in others}
+    lone = {one.plain for one in mine if not within(one, others)}
+    apart = bool(lone & {one.plain for one in others if not within(one, mine)})
     return {
         "num_apart": float(apart),
         "num_all": float(bool(mine) and keys[0] == keys[1]),

@@ -14,7 +14,7 @@ from agentplane.review.lines import Item, denies, items_of
 from agentplane.review.modality import Modality, modality_of
 from agentplane.review.quantities import Quantity, number_follows, quantity_at
 from agentplane.review.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
-from agentplane.review.tokens import Token, clauses, has_phrase, normal, sentences
+from agentplane.review.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
 
 
 _STANDARDS = words.listed(
@@ -177,7 +177,8 @@ class _Reader:
                     axis, side = found
                     timed = axis == "before" and number_follows(tokens, place + length)
                     if not timed and not _names_a_thing(tokens, place, length):
-                        turned = forbids != _lacked(tokens, place)
+                        own = any(token.word in NEGATORS for token in tokens[place : place + length])
+                        turned = not own and forbids != _lacked(tokens, place)
                         shown = f"not {written}" if turned else written
                         self.poles.setdefault(axis, (axis, -side if turned else side, shown))
                         for token in tokens[place : place + length]:
@@ -204,7 +205,7 @@ class _Reader:
                 span = tokens[place : place + length]
                 if 1 < length == len(span) and not any(token.used for token in span):
                     found = words.SYNONYMS.get(" ".join(token.word for token in span))
-                    if found:
+                    if found and found not in words.POLES:
                         self.subject.setdefault(found)
                         self.written.setdefault(found, " ".join(token.word for token in span))
                         for token in span:

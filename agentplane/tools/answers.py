@@ -78,6 +78,8 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
         "given_in_all": len(told.given),
         "cut": {why: reasons.count(why) for why in sorted(set(reasons))},
     }
+    if pinned := [given.id for given in told.given if given.pinned]:
+        receipt["pinned"] = pinned[:_NAMED]
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before:
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}

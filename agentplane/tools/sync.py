@@ -45,6 +45,24 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that there is room for their statement only."""
 
 
+class Fit(msgspec.Struct, frozen=True):
+    """A file with as much of a pack as it has room for, as it would be written."""
+
+    path: str
+    tools: tuple[str, ...]
+    pack: Pack | None
+    """None: nothing of it, and `why` says why."""
+    size: int
+    """Of the whole file then, in bytes."""
+    limit: int
+    """How far it is read; 0: as far as is known, wholly."""
+    room: int
+    """What of that is left for the memory."""
+    imports: bool
+    """It gets a line that points to context/active.md."""
+    why: str = ""
+
+
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
     """Those whose files hold a block of ours."""
     return [tool for tool in tools if _has_block(project, tool.target)]
@@ -53,6 +71,11 @@ def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
 def standings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Standing]:
     """How each file stands, one for each file."""
     return [_standing(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
+
+
+def fits(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Fit]:
+    """How a pack would fit into each file, one for each file. Writes nothing."""
+    return [_fit(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
 
 
 def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Change]:
@@ -183,6 +206,17 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short)
 
 
+def _fit(project: Path, plane: str, path: str, users: Sequence[Tool], packs: Packs) -> Fit:
+    names, imports = tuple(tool.name for tool in users), _only_imports(users)
+    why = _trouble(project, path)
+    data = None if why else files.read_if(ground.real(project, path))
+    made = None if why else _pack(data, users, packs)
+    limit, left = room.limit(users), 0 if why else _left(data, users) or 0
+    if made is None:
+        return Fit(path, names, None, len(data or b""), limit, left, imports, why or room.full(users))
+    return Fit(path, names, made, len(_wanted(data, plane, users, packs)), limit, left, imports)
+
+
 def _wanted(data: bytes | None, plane: str, users: Sequence[Tool], packs: Packs) -> bytes:
     pack = _pack(data, users, packs) or packs.whole
     revision = "" if _only_imports(users) else pack.receipt.revision
@@ -193,8 +227,12 @@ def _pack(data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | Non
     """What of the memory there is room for beside what others wrote into a file; None: not enough for any."""
     if _only_imports(users):
         return packs.whole
-    outside = len(_header(users[0].target) if data is None else block.without(data) or b"")
-    return packs.within(room.left(users, outside))
+    return packs.within(_left(data, users))
+
+
+def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
+    """The bytes beside what others wrote; None: there is no limit."""
+    return room.left(users, len(_header(users[0].target) if data is None else block.without(data) or b""))
 
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:

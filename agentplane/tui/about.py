@@ -187,6 +187,7 @@ class About:
             "refines": ", ".join(head.refines),
             "unrelated": ", ".join(head.unrelated),
             "expires": head.expires_at,
+            "pinned": "right after the invariants in what tools are given" if head.pinned else "",
             "check": head.check,
             "proposed by": "" if entry.file == INBOX else head.proposed_by,
             "anchor": head.anchor,

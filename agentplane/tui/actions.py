@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "runs", "two runs", "tools", "conflict", "edit")
+SCREENS = ("inbox", "shelf", "runs", "two runs", "tools", "pack", "conflict", "edit")
 _LISTS = ("inbox", "shelf")
 _READ = (*_LISTS, "runs")
 """The lists of what the plane holds."""
-_ROOMS = (*_READ, "tools")
+_ROOMS = (*_READ, "tools", "pack")
 """The screens that are a list with what is said of a row."""
 
 
@@ -39,27 +39,14 @@ class Action(msgspec.Struct, frozen=True):
     """Also where a text is typed, which else takes most keys."""
 
 
+_SCREENS = ("inbox", "shelf", "runs", "tools", "pack")
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
     # Their keys choose there.
-    "conflict": frozenset(("inbox", "shelf", "runs", "tools", *_OF_SESSIONS)),
+    "conflict": frozenset((*_SCREENS, *_OF_SESSIONS)),
     # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset(
-        (
-            "undo",
-            "redo",
-            "inbox",
-            "shelf",
-            "runs",
-            "tools",
-            "refresh",
-            "theme",
-            "back",
-            "leave",
-            *_OF_SESSIONS,
-        )
-    ),
-    "two runs": frozenset(("inbox", "shelf", "runs", "tools", "undo", "redo", *_OF_SESSIONS)),
+    "edit": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "back", "leave")),
+    "two runs": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo")),
 }
 """Of what can be done everywhere, what cannot be done on a screen after all."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
@@ -75,6 +62,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("skip", "n", "skip", "Leave it for later and go to the next.", ("inbox",), _DECIDE),
     Action("deprecate", "d", "deprecate", "Take the entry out of force; it stays on the shelf.", ("shelf",), _DECIDE, rank=4),
     Action("supersede", "s", "supersede", "Write the entry that takes its place; it waits in the inbox.", ("shelf",), _DECIDE, rank=5),
+    Action("pin", "i", "pin", "Pin the entry, or all that are marked: it comes right after the invariants of what tools are given; again takes the pin away.", ("shelf", "pack"), _DECIDE, rank=5),
     Action("undo", "u,ctrl+z", "undo", "Take back your last op; again goes further back.", (EVERYWHERE,), _DECIDE),
     Action("redo", "U,ctrl+y", "redo", "Do again what was undone.", (EVERYWHERE,), _DECIDE),
     Action("list.mark", "space", "mark", "Mark it and go on; verbs then act on what is marked and shown.", (LIST,), _MARK, "mark", rank=4),
@@ -107,6 +95,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("tools.restart", "R", "restart", "Give the session the memory of now: it is restarted, or it is shown what to type. On a tool: its sessions with old memory.", ("tools",), _DECIDE, "restart_here", rank=4),
     Action("restart", "M", "new memory", "Restart a session that has old memory; of several you choose.", (EVERYWHERE,), _DECIDE),
     Action("restart_by_itself", "T", "restart by itself", "Let sessions restart by themselves after a decision, or no longer.", (EVERYWHERE,), _DECIDE),
+    Action("pack.write", "s", "write", "Write it to context/active.md and the files of wired tools, after a look at every line.", ("pack",), _DECIDE, "write", rank=5),
+    Action("pack.budget", "b", "budget", "Try another budget; nothing is written.", ("pack",), _LOOK, "budget", rank=5),
+    Action("pack.more", "plus", "next limit", "Try the next larger limit of a tool.", ("pack",), _LOOK, "more"),
+    Action("pack.less", "minus", "limit before", "Try the next smaller limit of a tool.", ("pack",), _LOOK, "less"),
+    Action("pack.task", "t", "task", "Try another task.", ("pack",), _LOOK, "task", rank=5),
+    Action("pack.paths", "F", "files", "Try other files or globs; offers what this branch changed.", ("pack",), _LOOK, "paths", rank=5),
     Action("conflict.choose_1", "1", "first choice", "Take the first choice; what each writes stands below them.", ("conflict",), _DECIDE, "choose(0)", rank=1),
     Action("conflict.choose_2", "2", "second choice", "Take the second choice.", ("conflict",), _DECIDE, "choose(1)", rank=2),
     Action("conflict.choose_3", "3", "third choice", "Take the third choice.", ("conflict",), _DECIDE, "choose(2)", rank=3),
@@ -126,6 +120,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
     Action("runs", "3", "runs", "What was done.", (EVERYWHERE,), _GO),
     Action("tools", "4", "tools", "The coding tools, and how each one is wired.", (EVERYWHERE,), _GO),
+    Action("pack", "5", "pack", "What a tool is given, why, and what is cut.", (EVERYWHERE,), _GO),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),

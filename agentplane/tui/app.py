@@ -23,7 +23,7 @@ from agentplane.tui.work import Queue, Reader
 
 if TYPE_CHECKING:
     from agentplane.tui.desk import Desk, Shown
-    from agentplane.tui.glimpse import Glimpse, Kept
+    from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.watch import Watch
 
 _SLOW_SECONDS = 1.0
@@ -41,7 +41,7 @@ class PlaneApp(Restarting):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- no class variable in Textual
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
-    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | Kept | None" = None) -> None:
+    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | AtHand | None" = None) -> None:
         self.keys_wanted = actions.Keymap()
         super().__init__()
         self.register_theme(themes.DARK)
@@ -87,6 +87,13 @@ class PlaneApp(Restarting):
         """The plane, once it was opened."""
         return self._reader.opened
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before there is a screen, the colours of the theme are all that is new: the styles are parsed once."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     def on_resize(self) -> None:
         """A size that went and came back before it was noticed is no change to Textual, but the terminal has cut
         what it showed.
@@ -127,6 +134,11 @@ class PlaneApp(Restarting):
         if self._watch is not None:
             self._watch.close()
         self.stop_looking()
+
+    def settle(self) -> bool:
+        """Waits for the ops that were begun; whether a thread still reads."""
+        self._queue.finish()
+        return self._reader.alive
 
     # What the threads say
 

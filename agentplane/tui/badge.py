@@ -123,6 +123,7 @@ class Badge(Line, can_focus=False):
             ("shelf", "2", "Shelf", figures.shelf),
             ("runs", "3", "Runs", None),
             ("tools", "4", "Tools", None),
+            ("pack", "5", "Pack", None),
         )
         for screen, key, name, count in names:
             start = line.cell_len

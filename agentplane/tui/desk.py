@@ -3,6 +3,7 @@
 Knows no Textual. Threads call it; a screen only reads the `Shown` that they hand over.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from agentplane.plane.settings import Settings, Tui
 from agentplane.plane.store import Done
 from agentplane.review import policy
 from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.review.looked import Pairs
 from agentplane.review.resolve import Choice
 from agentplane.tui import glimpse, rows
 from agentplane.tui.ops import DOING, OF_TOOLS, Op, Outcome, outcome_of
@@ -26,6 +28,9 @@ from agentplane.tui.ops import DOING, OF_TOOLS, Op, Outcome, outcome_of
 
 _REASONS = 9
 _OPS_SEARCHED = 300
+_KEEP_SECONDS = 5.0
+_KEEP_SHARE = 20
+"""What was found is kept so seldom that it takes a twentieth of the time, or less."""
 
 CheckPerson = Callable[[Settings, str], None]
 
@@ -69,6 +74,9 @@ class Desk:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
+        self._pairs = Pairs(plane.layout)
+        """What was compared, also before the plane was read anew."""
+        self._keep_at = 0.0
         self._fresh: set[str] = set()
         self._touched: set[str] = set()
         """Candidates that met an entry which is not as it was."""
@@ -128,6 +136,9 @@ class Desk:
             reviewed=kept,
         )
         self._reviewer = None
+        if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
+            # What was compared may quote texts that were taken out of history.
+            self._pairs = Pairs(self.plane.layout)
         self._fresh = set()
         self._touched = _touched(self.shown, shown)
         self._mark_read = mark
@@ -151,16 +162,28 @@ class Desk:
 
         return sorted(left, key=rank)
 
+    def is_urgent(self, id_: str) -> bool:
+        """Whether its marks may be wrong: nobody looked at it, or what it met is not as it was."""
+        seen = self.shown is not None and id_ in self.shown.reviewed
+        return not seen or (id_ in self._touched and id_ not in self._fresh)
+
     def look(self, ids: Sequence[str]) -> None:
         """Finds conflicts and flags of these, and adds them to what is shown."""
         shown = self.shown
         if shown is None:
             return
         if self._reviewer is None:
-            self._reviewer = Reviewer(shown.memory, self.plane.store.clock().date())
+            today = self.plane.store.clock().date()
+            self._reviewer = Reviewer(shown.memory, today, pairs=self._pairs, in_parts=True)
+            self._keep_at = time.monotonic() + _KEEP_SECONDS
         for found in self._reviewer.look(ids):
             shown.reviewed[found.entry.id] = found
             self._fresh.add(found.entry.id)
+        began = time.monotonic()
+        if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
+            self._reviewer.conflicts.keep()
+            now = time.monotonic()
+            self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
 
     def keep_glimpse(self) -> None:
         """What the next start shows first, as long as nothing changes."""
@@ -226,6 +249,10 @@ class Desk:
                 return plane.reject(op.ids, op.why)
             case "deprecate":
                 return plane.deprecate(op.ids, op.why)
+            case "pin":
+                return plane.pin(op.ids)
+            case "unpin":
+                return plane.unpin(op.ids)
             case "undo":
                 return plane.undo(op.target)
             case "redo":

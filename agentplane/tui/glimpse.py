@@ -1,4 +1,4 @@
-"""The first rows of the inbox, for the first paint: kept from the last time, or read by a child process.
+"""The first rows of the inbox, for the first paint: kept from the last time, read at once, or by a child process.
 
 Only a glimpse: what is decided on is read again. Where it cannot be had, the screen opens without it.
 """
@@ -15,14 +15,19 @@ from agentplane.plane import stamp
 
 
 ROWS = 120
+"""More than a screen can show."""
+_SCREENFUL = 60
+"""Fewer are not enough where there are more."""
 KEPT = "glimpse"
 _BEGINNING = 64 << 10
-"""So much of a long file is read: more than a screen can show."""
+"""So much of a long file is read for them."""
+_LONGEST = 32 << 20
+"""Of a longer file, the rest is not looked through."""
 _NOTHING: Mapping[str, Any] = {}
 
 
-class Kept:
-    """What was kept when nothing has changed since."""
+class AtHand:
+    """What was there at once."""
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         self._found = found
@@ -45,7 +50,10 @@ class Glimpse:
         self._pid = pid
 
     def get(self, seconds: float) -> Mapping[str, Any]:
-        """`rows`, `counts`, `waiting`, `project`, `theme`, `ascii`; nothing if it takes longer."""
+        """`rows` and whether the group of the last one `goes_on`; `counts`, `waiting`, `project`, `theme`, `ascii`.
+
+        Nothing if it takes longer.
+        """
         fd = self.fd
         try:
             if fd is None or not select.select([fd], [], [], seconds)[0]:
@@ -67,11 +75,11 @@ class Glimpse:
             os.waitpid(self._pid, 0)
 
 
-def begin(wanted: str | None) -> Glimpse | Kept | None:
-    """What was kept, or the child that reads. To be called while this process has one thread."""
-    found = kept(wanted)
+def begin(wanted: str | None) -> Glimpse | AtHand | None:
+    """What is there at once, or the child that reads. To be called while this process has one thread."""
+    found = kept(wanted) or _read_at_once(wanted)
     if found is not None:
-        return Kept(found)
+        return AtHand(found)
     if not hasattr(os, "fork"):
         return None
     read_end, write_end = os.pipe()
@@ -111,7 +119,8 @@ def packed(rows: list[Any], waiting: int, counts: list[int], mark: str, more: Ma
         [one.id, one.badge, one.letter, one.text[:400], one.right, one.state, one.group]
         for one in rows[:ROWS]
     ]
-    told = {"stamp": mark, "rows": values, "waiting": waiting, "counts": counts, **more}
+    goes_on = len(rows) > ROWS and rows[ROWS].group == rows[ROWS - 1].group
+    told = {"stamp": mark, "rows": values, "goes_on": goes_on, "waiting": waiting, "counts": counts, **more}
     return json.dumps(told, ensure_ascii=True).encode()
 
 
@@ -119,7 +128,7 @@ def _answer(read_end: int, write_end: int, wanted: str | None) -> None:
     """The child: writes what it read, and ends without anything that Python does at its end."""
     try:
         os.close(read_end)
-        data = memoryview(marshal.dumps(read(wanted)))
+        data = memoryview(marshal.dumps(dict(read(wanted) or {})))
         while data:
             data = data[os.write(write_end, data) :]
     except BaseException:  # noqa: BLE001, S110 -- the parent reads the plane itself and tells what is wrong
@@ -128,59 +137,56 @@ def _answer(read_end: int, write_end: int, wanted: str | None) -> None:
         os._exit(0)
 
 
-def read(wanted: str | None) -> dict[str, Any]:
-    """The first candidates of the file, without a look at its rest or at that of the plane."""
+def _read_at_once(wanted: str | None) -> Mapping[str, Any] | None:
+    """The same in this process, where that is quick: the file is written as agentplane writes it."""
+    try:
+        return read(wanted, at_once=True)
+    except Exception:  # noqa: BLE001 -- whoever reads the plane tells what is wrong
+        return None
+
+
+def read(wanted: str | None, *, at_once: bool = False) -> Mapping[str, Any] | None:
+    """The first candidates of the file, without a look at the rest of the plane: what `Glimpse.get` gives."""
+    from datetime import UTC, datetime
     from pathlib import Path
 
+    from agentplane.memory.kinds import kinds_in
     from agentplane.plane import layout as layouts
     from agentplane.plane import settings
+    from agentplane.tui import beginning, rows
 
     start = Path(wanted or ".")
     layout = layouts.at(start) if layouts.is_plane(start) else layouts.find(start)
     found = settings.load(layout.config, "config.toml")
-    beginning, whole = _beginning(layout.file(layouts.INBOX))
-    made = _rows(layout, found, beginning)
-    more = {"waiting": len(made)} if whole and len(made) < ROWS else {}
+    path = layout.file(layouts.INBOX)
+    data = _bytes(path, 0, _BEGINNING + 1)
+    whole = len(data) <= _BEGINNING
+    first = (beginning.read if at_once else beginning.parse)(data, kinds_in(layout, found), whole=whole)
+    if at_once and first.stopped and len(first.entries) < _SCREENFUL:
+        return None
+    whole = whole and first.end == len(data)
+    place = rows.Place("run", datetime.now(UTC), rows.PLAIN if found.tui.ascii else rows.Marks())
+    made = [(rows.row(entry, None, place), entry.head.source) for entry in first.entries]
+    is_complete = beginning.never_named_in(lambda: b"" if whole else _rest(path, first.end))
+    sure, goes_on = beginning.sure(made, (lambda _: True) if whole else is_complete, ROWS)
     return {
-        "rows": [
-            (one.id, one.badge, one.letter, one.text, one.right, one.state, one.group) for one in made[:ROWS]
-        ],
+        "rows": [(one.id, one.badge, one.letter, one.text, one.right, one.state, one.group) for one in sure],
+        "goes_on": goes_on,
         "counts": stamp.kept_counts(str(layout.root)) or [],
         "project": layout.project.name,
         "theme": found.tui.theme,
         "ascii": found.tui.ascii,
-        **more,
+        **({"waiting": len(made)} if whole else {}),
     }
 
 
-def _beginning(path: Any) -> tuple[bytes, bool]:
-    """The first entries of a file, and whether that is all of it. What is cut off in the middle is left out."""
+def _rest(path: Any, start: int) -> bytes | None:
+    rest = _bytes(path, start, _LONGEST + 1)
+    return rest if len(rest) <= _LONGEST else None
+
+
+def _bytes(path: Any, start: int, most: int) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with open(fd, "rb") as file:
-        data = file.read(_BEGINNING + 1)
-    if len(data) <= _BEGINNING:
-        return data, True
-    end = data.rfind(b"\n---\nid:")
-    return data[: max(end, 0) + 1], False
-
-
-def _rows(layout: Any, found: Any, data: bytes) -> list[Any]:
-    from datetime import UTC, datetime
-
-    from agentplane.memory.entry import Entry, read_headers
-    from agentplane.memory.kinds import kinds_in
-    from agentplane.plane.layout import INBOX
-    from agentplane.text import document
-    from agentplane.tui import rows
-
-    blocks = document.parse(data).blocks
-    kinds = kinds_in(layout, found)
-    heads, _ = read_headers([block.packed for block in blocks])
-    place = rows.Place("run", datetime.now(UTC), rows.PLAIN if found.tui.ascii else rows.Marks())
-    made = []
-    for block, head in zip(blocks, heads, strict=True):
-        kind = kinds.get(head.type)
-        raw = data[block.body : block.end]
-        entry = Entry(head, raw, INBOX, block.line, block.digest, False, kind.label if kind else "")
-        made.append(rows.row(entry, None, place))
-    return rows.grouped(made)
+        file.seek(start)
+        return file.read(most)

@@ -14,6 +14,9 @@ from agentplane.tui.telling import Telling
 class Going(Telling):
     """The app, as far as one goes about in it."""
 
+    _back_to = "inbox"
+    """The part that one step back leads to."""
+
     def get_default_screen(self) -> Screen[Any]:
         return self.room("inbox")
 
@@ -50,9 +53,12 @@ class Going(Telling):
     async def action_tools(self) -> None:
         await self._go_to("tools")
 
-    async def go_to_run(self, run_id: str) -> None:
+    async def action_pack(self) -> None:
+        await self._go_to("pack")
+
+    async def go_to_run(self, run_id: str, back_to: str = "inbox") -> None:
         """A run in the list of runs."""
-        await self.action_runs()
+        await self._go_to("runs", back_to)
         go_to = getattr(self.room("runs"), "go_to", None)
         if go_to is not None:
             go_to(run_id)
@@ -68,18 +74,19 @@ class Going(Telling):
         else:
             await self.go_to_entry(id_)
 
-    async def go_to_entry(self, id_: str) -> None:
+    async def go_to_entry(self, id_: str, back_to: str = "inbox") -> None:
         """An entry on the shelf."""
-        await self.action_shelf()
+        await self._go_to("shelf", back_to)
         go_to = getattr(self.room("shelf"), "go_to", None)
         if go_to is not None:
             go_to(id_)
 
-    async def _go_to(self, name: str) -> None:
+    async def _go_to(self, name: str, back_to: str = "inbox") -> None:
         """The inbox lies below the other parts. What is on top of one, such as a comparison, is left by its own keys."""
         room = self.room(name)
         if self.screen is room or self.screen not in self._rooms.values():
             return
+        self._back_to = back_to
         if self.screen is not self.room("inbox"):
             await self.pop_screen()
         if self.screen is not room:
@@ -100,7 +107,7 @@ class Going(Telling):
             return True
         if self.screen is self.room("inbox"):
             return False
-        await self.action_inbox()
+        await self._go_to(self._back_to)
         return True
 
 
@@ -117,4 +124,8 @@ def _made(name: str) -> Screen[Any]:
         from agentplane.tui.tools_screen import ToolsScreen
 
         return ToolsScreen()
+    if name == "pack":
+        from agentplane.tui.pack_screen import PackScreen
+
+        return PackScreen()
     return InboxScreen()

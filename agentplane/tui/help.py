@@ -24,6 +24,7 @@ _SIGNS = {
     "inbox": _MEMORY,
     "shelf": _MEMORY,
     "tools": _TOOLS,
+    "pack": "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
     "runs": "● ok   × failed   · ended, nobody saw how   ▸ open   ? lost   ◆ marked",
 }
 _TITLES = {
@@ -31,6 +32,7 @@ _TITLES = {
     "shelf": "Shelf: what was decided, and what tools are given",
     "runs": "Runs: what was done, and how it ended",
     "tools": "Tools: which are here, and what of ours is in their files",
+    "pack": "Pack: what a tool is given, why, and what is cut",
     "two runs": "Two runs: what differs between them",
     "conflict": "Conflict: what a candidate says beside what it conflicts with",
     "edit": "Editing: what is written is kept in a file until it is saved",

@@ -39,8 +39,11 @@ class InboxScreen(Deciding):
 
     # The rows
 
-    def first_rows(self) -> list[Row]:
-        return [Row(*values) for values in self.plane_app.glimpse.get("rows", ())]
+    def show_first(self) -> None:
+        glimpse = self.plane_app.glimpse
+        if glimpse.get("rows"):
+            rows_ = [Row(*values) for values in glimpse["rows"]]
+            self.view.replace(rows_, goes_on=bool(glimpse.get("goes_on")))
 
     @property
     def _place(self) -> rows.Place:

@@ -87,9 +87,8 @@ class ListScreen(Screen[None]):
     def what_is_off(self) -> dict[str, str]:
         return {}
 
-    def first_rows(self) -> list[Row]:
+    def show_first(self) -> None:
         """Rows for the first paint, before anything was read."""
-        return []
 
     async def opened(self, id_: str) -> None:
         """Enter on a row."""
@@ -152,13 +151,11 @@ class ListScreen(Screen[None]):
 
     def on_glimpsed(self, _: Glimpsed) -> None:
         if self._shown is None:
-            self.view.replace(self.first_rows())
+            self.show_first()
             self.read()
 
     def on_mount(self) -> None:
-        first = self.first_rows()
-        if first:
-            self.view.replace(first)
+        self.show_first()
         self.query_one(Badge).show(self.plane_app.figures())
         self.tell()
         self.read()

@@ -131,10 +131,10 @@ class MemoryList(ScrollView, can_focus=True):
 
     # What is in it
 
-    def replace(self, rows: Iterable[Row]) -> None:
+    def replace(self, rows: Iterable[Row], *, goes_on: bool = False) -> None:
         """Other rows; the cursor stays where it was, also on the screen."""
         with_top = self.listing.cursor - self.scroll_offset.y
-        self.listing.replace(tuple(rows))
+        self.listing.replace(tuple(rows), goes_on=goes_on)
         self._changed(with_top)
 
     def narrow(self, kept: Iterable[str] | None) -> None:
@@ -215,7 +215,7 @@ class MemoryList(ScrollView, can_focus=True):
 
     def _heading_line(self, line: Heading, width: int) -> Strip:
         look = self._look("heading")
-        count = f" {line.count} "
+        count = f" {line.count}{'+' if line.goes_on else ''} "
         room = max(width - cell_len(count) - 1, 0)
         parts = [Segment(" ", look), Segment(set_cell_size(one_line(line.text, room), room), look)]
         return self._strip([*parts, Segment(count, self._look("right"))], width, self.rich_style)

@@ -27,6 +27,8 @@ class Heading(msgspec.Struct, frozen=True, gc=False):
 
     text: str
     count: int
+    goes_on: bool = False
+    """Whether it may have more rows than are known."""
 
 
 Line = Row | Heading
@@ -44,16 +46,20 @@ class Listing:
         self.settled: dict[str, str] = {}
         """Rows that were decided while the list is open, and the word for what became of them."""
         self._kept: Collection[str] | None = None
+        self._goes_on = False
         self._places: dict[str, int] = {}
         self._sweep: _Sweep | None = None
         self.replace(rows)
 
     # What is shown
 
-    def replace(self, rows: Sequence[Row]) -> None:
-        """Other rows. The cursor stays on its row; where that is gone, on the next one that was below it."""
+    def replace(self, rows: Sequence[Row], *, goes_on: bool = False) -> None:
+        """Other rows; `goes_on`: the group of the last one may have more.
+
+        The cursor stays on its row; where that is gone, on the next one that was below it.
+        """
         here = self._from_cursor()
-        self.rows = rows
+        self.rows, self._goes_on = rows, goes_on
         present = {row.id for row in rows}
         self.marks &= present
         self.settled = {id_: word for id_, word in self.settled.items() if id_ in present}
@@ -87,7 +93,8 @@ class Listing:
         for group, members in groupby(rows, key=lambda row: row.group):
             found = list(members)
             below = sum(row.below for row in found) if group else 0
-            lines += [Heading(group, len(found) - below), *found] if group else found
+            goes_on = self._goes_on and group == self.rows[-1].group
+            lines += [Heading(group, len(found) - below, goes_on), *found] if group else found
         self.lines = lines
         self._places = {line.id: place for place, line in enumerate(lines) if isinstance(line, Row)}
         self.cursor = next(

@@ -9,6 +9,7 @@ from agentplane.text.visible import one_line
 
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
+    from agentplane.context.choose import Ask
     from agentplane.memory.verbs import Proposal
     from agentplane.review.resolve import Choice
     from agentplane.tools.deliver import Delivered
@@ -21,6 +22,8 @@ Verb = Literal[
     "merge",
     "edit",
     "deprecate",
+    "pin",
+    "unpin",
     "adopt",
     "revert",
     "undo",
@@ -39,6 +42,8 @@ DOING = {
     "merge": "merging",
     "edit": "editing",
     "deprecate": "deprecating",
+    "pin": "pinning",
+    "unpin": "unpinning",
     "adopt": "adopting",
     "revert": "reverting",
     "undo": "undoing",
@@ -62,6 +67,8 @@ PAST = {
     "merge": "merged",
     "edit": "edited",
     "deprecate": "deprecated",
+    "pin": "pinned",
+    "unpin": "unpinned",
     "adopt": "adopted",
     "revert": "reverted",
     "undo": "undid",
@@ -83,6 +90,8 @@ class Op(msgspec.Struct, frozen=True):
     target: str | None = None
     """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
     proposal: "Proposal | None" = None
+    ask: "Ask | None" = None
+    """What the memory that is brought is for; else it is that of the whole project."""
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from agentplane.tui.list_view import MemoryList
 Side = Literal["right", "bottom"]
 
 _WIDE = 100
-_NARROW = 60
+NARROW = 60
 _LOW = 15
 
 
@@ -45,7 +45,7 @@ class Panes(Container):
 
     def fit(self, width: int, height: int, wanted: str = "auto") -> None:
         wanted = self._side or wanted
-        room = not self._hidden and width >= _NARROW and (width >= _WIDE or height >= _LOW)
+        room = not self._hidden and width >= NARROW and (width >= _WIDE or height >= _LOW)
         right = wanted == "right" or (wanted == "auto" and width >= _WIDE)
         self.set_class(room and right, "-right")
         self.set_class(room and not right, "-bottom")

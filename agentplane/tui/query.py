@@ -9,7 +9,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 
 
-HINT = "words   kind:decision  status:accepted  tag:ui  scope:app/  by:codex  is:edited"
+HINT = "words   kind:decision  status:accepted  tag:ui  scope:app/  by:codex  is:edited  is:pinned"
 _LONG = 7
 """From this length on a word may have two slips in it."""
 _WORD = re.compile(r"\w+")
@@ -78,7 +78,9 @@ def _has(entry: Entry, name: str, value: str, edited: frozenset[str]) -> bool:
         case "id":
             return entry.id.casefold().startswith(value)
         case _:
-            return "edited".startswith(value) and entry.id in edited
+            return ("edited".startswith(value) and entry.id in edited) or (
+                "pinned".startswith(value) and head.pinned
+            )
 
 
 def _meets(value: str, scope: Sequence[str]) -> bool:

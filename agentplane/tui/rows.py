@@ -1,7 +1,8 @@
 """Candidates and hand edits as rows of the inbox, grouped."""
 
+import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 By = Literal["run", "kind"]
 EDIT = "edit:"
 """Before the id of a hand edit's row: an entry and a candidate may not be taken for one another."""
-_STAMP = "%Y%m%dT%H%M%SZ"
+_STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _UNITS = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min"))
 
 
@@ -116,7 +117,7 @@ def _group(entry: "Entry", place: Place) -> str:
 @lru_cache(4096)
 def _moment(stamp: str) -> datetime | None:
     try:
-        return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
+        return datetime.fromisoformat(stamp) if _STAMP.fullmatch(stamp) else None
     except ValueError:
         return None
 

@@ -59,11 +59,13 @@ class ShelfScreen(EntryScreen):
 
     @property
     def called(self) -> dict[str, str]:
-        return {"leave": "back", "approve": "adopt", "reject": "revert"}
+        told = {"leave": "back", "approve": "adopt", "reject": "revert"}
+        pins = self._pins()
+        return told | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else told
 
     def what_is_off(self) -> dict[str, str]:
         shown, listing = self.plane_app.shown, self.view.listing
-        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede")
+        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede", "pin")
         if shown is None:
             return dict.fromkeys(deciding, STILL_READ)
         if shown.refusal:
@@ -81,6 +83,8 @@ class ShelfScreen(EntryScreen):
             off["supersede"] = f"it is {one_line(entry.head.status, 20)} already"
         if not self._deprecable():
             off["deprecate"] = "it is out of force already, or edited by hand"
+        if not self._pins():
+            off["pin"] = "it is out of force, or edited by hand"
         return off
 
     def _edits(self) -> tuple[str, ...]:
@@ -95,6 +99,22 @@ class ShelfScreen(EntryScreen):
             for id_ in self.view.listing.acted
             if id_ in entries and entries[id_].trusted and entries[id_].head.status != "deprecated"
         )
+
+    def _pins(self) -> tuple[str, ...]:
+        """Of the rows that are meant, the entries that can be pinned, or are."""
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        return tuple(
+            id_
+            for id_ in self.view.listing.acted
+            if id_ in entries
+            and entries[id_].trusted
+            and (entries[id_].head.pinned or entries[id_].head.status == "accepted")
+        )
+
+    def _is_pinned(self, id_: str) -> bool:
+        shown = self.plane_app.shown
+        return shown is not None and shown.memory.entries[id_].head.pinned
 
     # Deciding
 
@@ -111,6 +131,13 @@ class ShelfScreen(EntryScreen):
             ids = self._deprecable()
             what = ids[0] if len(ids) == 1 else f"{len(ids):,} entries"
             await open_field(self.app, Why(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids))
+
+    def action_pin(self) -> None:
+        """Pins what is not; where all of it is pinned, takes the pins away."""
+        if self.may("pin"):
+            pins = self._pins()
+            unpinned = [id_ for id_ in pins if not self._is_pinned(id_)]
+            self._decide("pin" if unpinned else "unpin", unpinned or pins)
 
     def _deprecated(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is not None:

@@ -40,7 +40,13 @@ def _row(entry: "Entry", edit: "HandEdit | None", width: int, *, plain: bool) ->
     badge, state = _BADGES.get(head.status, ("?", "flag"))
     if edit is not None:
         badge, state = "~", "edited"
-    right = edit.change if edit else "" if head.status == "accepted" else head.status
+    right = (
+        edit.change
+        if edit
+        else ("pinned" if head.pinned else "")
+        if head.status == "accepted"
+        else head.status
+    )
     return Row(
         id=entry.id,
         badge=_PLAIN.get(badge, badge) if plain else badge,

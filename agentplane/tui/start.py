@@ -1,6 +1,9 @@
 """Where the program begins: the plane is being read before anything that draws is loaded."""
 
 import gc
+import os
+import sys
+from contextlib import suppress
 
 from agentplane.tui import glimpse
 
@@ -19,4 +22,10 @@ def run(plane_dir: str | None = None) -> int:
 
     app = PlaneApp(open_desk, begun)
     app.run()
-    return app.return_code or 0
+    code = app.return_code or 0
+    if app.settle():
+        # What still reads may be inside of a library in C++, which Python's own end would tear down with an abort.
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(code)
+    return code

@@ -73,6 +73,7 @@ class Planned(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     blocked: dict[str, str]
     by_hand: dict[str, str]
+    note: str = ""
 
 
 def views(plane: Plane, memory: Memory, today: date) -> list[View]:
@@ -107,13 +108,13 @@ def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
     return told
 
 
-def planned(plane: Plane, verb: str, names: Sequence[str]) -> Planned:
-    """What the verb would write into the files of these tools."""
+def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
+    """What the verb would write into the files of these tools; `ask`: what the memory that is brought is for."""
     tools, project = found.named(names), plane.layout.project
     if verb == "unwire":
         changes = plane.rewiring(tools, out=True)
         return Planned(verb, tuple(tools), tuple(changes), {}, {})
-    made = plane.pack(_LASTING)
+    made = plane.pack(ask)
     if verb == "sync":
         packs = room.packs(plane.memory, plane.store.clock().date(), made)
         changes = sync.changes(project, plane.layout.root.name, tools, packs)
@@ -138,7 +139,11 @@ def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str
 def _pack_change(plane: Plane, text: str) -> Change:
     """Of the pack on the disk, which some tools read as it is."""
     before = files.read_if(plane.layout.root / active.ACTIVE)
-    return Change(f"{plane.layout.root.name}/{active.ACTIVE}", before, text.encode())
+    return Change(_pack_path(plane), before, text.encode())
+
+
+def _pack_path(plane: Plane) -> str:
+    return f"{plane.layout.root.name}/{active.ACTIVE}"
 
 
 def do(plane: Plane, op: Op) -> Outcome:
@@ -147,8 +152,11 @@ def do(plane: Plane, op: Op) -> Outcome:
         return _restarts(plane, op)
     tools = found.named(op.ids)
     if op.verb == "sync":
-        synced = plane.sync(tools, plane.pack(_LASTING))
-        done = Wired(synced.written, synced.kept, proposed=synced.proposed)
+        made = plane.pack(op.ask or _LASTING)
+        # Tools that import the pack have it by that; who asked for this one wants to know.
+        first = (_pack_path(plane),) if op.ask is not None and plane.write_pack(made) else ()
+        synced = plane.sync(tools, made)
+        done = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
     else:
         done = plane.wire(tools) if op.verb == "wire" else plane.unwire(tools)
     return Outcome(op.verb, op.verb, op.ids, None, "", said=_said(op.verb, done))

@@ -24,6 +24,9 @@ _SLICE_SECONDS = 0.25
 """About so long one look lasts, so that what comes into sight is looked at soon."""
 _FIRST_SLICE = 12
 _TYPING_SECONDS = 0.25
+_MANY = 200
+_CALM_SECONDS = 2.0
+"""Where so many are only looked at again, it is done once nobody typed for so long."""
 _RETRY_SECONDS = 2.0
 
 
@@ -113,7 +116,7 @@ class Reader:
         self._reload = True
         self._loading = False
         self._first: Sequence[str] = ()
-        self._quiet_from = 0.0
+        self._typed_at = 0.0
         self._read_mark: str | None = None
         self._closed = False
         self._looked_at_reasons = False
@@ -123,6 +126,10 @@ class Reader:
 
     def start(self) -> None:
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
 
     def desk(self) -> "Desk":
         """Waits for the plane to have been opened."""
@@ -157,11 +164,11 @@ class Reader:
 
     def hush(self) -> None:
         """Somebody types: looking waits, so that keys are answered at once."""
-        self._quiet_from = time.monotonic() + _TYPING_SECONDS
+        self._typed_at = time.monotonic()
 
     def quiet_in(self) -> float:
         """In so many seconds nobody will have typed for a moment; 0: now."""
-        return max(self._quiet_from - time.monotonic(), 0.0)
+        return max(self._typed_at + _TYPING_SECONDS - time.monotonic(), 0.0)
 
     def close(self) -> None:
         with self._wake:
@@ -204,7 +211,8 @@ class Reader:
             return
         left = desk.to_look_at(self._first)
         if left:
-            if not self._typing():
+            only_again = len(left) >= _MANY and not any(map(desk.is_urgent, left))
+            if not self._typing(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS):
                 self._look(desk, left)
                 self._keep(desk)
             return
@@ -222,9 +230,9 @@ class Reader:
             self._unkept = "end" if left else ""
             desk.keep_glimpse()
 
-    def _typing(self) -> bool:
-        """Waits a little if somebody types."""
-        wait = self._quiet_from - time.monotonic()
+    def _typing(self, seconds: float) -> bool:
+        """Waits a little if somebody typed within so many seconds."""
+        wait = self._typed_at + seconds - time.monotonic()
         if wait <= 0:
             return False
         with self._wake:

@@ -73,12 +73,13 @@ class Writes(Box[bool]):
 
     def _title(self) -> str:
         tools = self._planned.tools
-        names = tools[0].title if len(tools) == 1 else f"{len(tools)} tools"
+        names = tools[0].title if len(tools) == 1 else f"{len(tools)} tools" if tools else "context/active.md"
         count = len(self._planned.changes)
         return f"{_ASKS[self._planned.verb].format(names)} {count} file{'' if count == 1 else 's'}"
 
     def _sections(self) -> list[list[RenderableType]]:
-        parts: list[list[RenderableType]] = [self._files()]
+        parts: list[list[RenderableType]] = [[Text(self._planned.note)]] if self._planned.note else []
+        parts.append(self._files())
         for path, why in self._planned.blocked.items():
             told: list[RenderableType] = [
                 Text(f"× {visible(path)} is not touched: it {one_line(why, 160)}", "bold")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +24,8 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, help="at most so many: to see that the rows work")
     arguments = parser.parse_args()
+    # What pip installs is compiled, and so is what is measured, whatever the shell says.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if arguments.rounds:
         timing.at_most(arguments.rounds)
     table = {}

@@ -179,6 +179,30 @@ def test_a_candidate_is_rejected_not_deprecated(plane: Plane, person: Cli) -> No
     person("deprecate", candidate(person)).refused(2, "is a candidate", "agentplane reject")
 
 
+def test_pin_and_unpin(shelf: Plane, person: Cli) -> None:
+    before = files_of(shelf)
+    data = person("pin", "dec-1", "--json").json("op")
+    assert (data["verb"], data["ids"]) == ("pin", ["DEC-001"])
+    assert person("show", "dec-1", "--json").json("show")["entries"][0]["pinned"]
+    assert "pinned:        yes" in person("show", "dec-1").out
+    assert [one["pinned"] for one in person("list", "--json").json("list")["entries"]].count(True) == 1
+    person("pin", "dec-1").refused(2, "DEC-001 is pinned already")
+    assert "unpinned DEC-001" in person("unpin", "dec-1").err
+    assert files_of(shelf) == before
+    person("unpin", "dec-1").refused(2, "DEC-001 is not pinned")
+
+
+def test_what_is_given_to_nobody_is_not_pinned(shelf: Plane, person: Cli) -> None:
+    person("pin", candidate(person)).refused(2, "is a candidate", "approve it first")
+    person("deprecate", "DEC-001")
+    person("pin", "DEC-001").refused(2, "DEC-001 is deprecated", "in force")
+
+
+def test_what_was_edited_by_hand_is_not_pinned(shelf: Plane, person: Cli) -> None:
+    change_by_hand(shelf, "decisions.md", "Textual", "Rich")
+    person("pin", "DEC-001").refused(3, "decisions.md:", "adopt DEC-001", "revert DEC-001")
+
+
 def test_adopt_approves_a_hand_edit_and_leaves_its_bytes(shelf: Plane, person: Cli) -> None:
     change_by_hand(shelf, "decisions.md", "Textual", "Rich")
     before = files_of(shelf)
@@ -247,6 +271,8 @@ DECISIONS = {
     "approve": ["{candidate}"],
     "reject": ["{candidate}"],
     "deprecate": ["DEC-001"],
+    "pin": ["DEC-001"],
+    "unpin": ["DEC-001"],
     "adopt": [],
     "revert": [],
     "edit": ["DEC-001"],

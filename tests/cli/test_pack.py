@@ -29,9 +29,23 @@ def test_pack_print_writes_nothing(plane: Plane, cli: Cli) -> None:
 def test_pack_json(plane: Plane, cli: Cli) -> None:
     (id_,) = plane.approve([plane.propose(decision(UNLIKE[0], scope=["app/**"]))]).renamed.values()
     data = cli("pack", "--json", "--print", "--path", "docs/a.md", "--budget", "500").json("pack")
-    assert data["receipt"]["cut"] == [{"id": id_, "why": "its scope is not about these paths"}]
+    assert data["receipt"]["cut"] == [
+        {"id": id_, "why": "its scope is not about these paths", "pinned": False}
+    ]
     assert data["receipt"]["budget"] == 500
     assert data["text"].startswith("# Project memory")
+
+
+def test_pack_json_says_what_is_pinned(plane: Plane, cli: Cli) -> None:
+    ids = plane.approve([plane.propose(decision(words)) for words in UNLIKE[:2]]).renamed.values()
+    first, second = ids
+    plane.pin([second])
+    data = cli("pack", "--json").json("pack")
+    given = data["receipt"]["given"]
+    assert [(one["id"], one["pinned"]) for one in given] == [(second, True), (first, False)]
+    assert "## Pinned" in data["text"]
+    receipt = json.loads((plane.layout.root / "context" / "receipt.json").read_bytes())
+    assert [one["pinned"] for one in receipt["given"]] == [True, False]
 
 
 def test_a_budget_without_room_is_refused(plane: Plane, cli: Cli) -> None:

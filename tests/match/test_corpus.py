@@ -7,7 +7,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from agentplane.match import corpus as room
-from agentplane.match.corpus import Corpus, Text, nearest, nearest_each
+from agentplane.match.corpus import Corpus, Text, nearest, nearest_each, places_each
 from tests.bench.timing import best
 
 
@@ -71,6 +71,9 @@ def test_limits(corpus: Corpus) -> None:
     assert len(nearest(QUERY, corpus, 2)) == 2
     assert len(nearest(QUERY, corpus, 100)) == len(TEXTS)
     assert nearest(QUERY, corpus, 0) == []
+    assert places_each([QUERY], corpus, 0) == [[]]
+    found = nearest_each([QUERY, TEXTS[0]], corpus, 3)
+    assert places_each([QUERY, TEXTS[0]], corpus, 3) == [[near.index for near in each] for each in found]
 
 
 def test_what_was_built_is_built_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

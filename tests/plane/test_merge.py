@@ -122,6 +122,49 @@ def test_what_both_changed_waits_in_the_inbox(pair: Pair) -> None:
     assert done.waiting == other.waiting == [waiting.id]
 
 
+def test_a_pin_comes_along_with_what_the_other_branch_did(pair: Pair) -> None:
+    ada, bob = pair
+    ada.plane.pin(["DEC-001"])
+    ada.commit()
+    bob.approve("Deploys wait for the bank.")
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.plane.memory().get("DEC-001").head.pinned
+    assert ada.waiting() == {}
+
+
+def test_a_pin_leaves_no_candidate_where_the_other_branch_took_the_entry_out_of_force(pair: Pair) -> None:
+    ada, bob = pair
+    ada.plane.pin(["DEC-001"])
+    ada.commit()
+    bob.plane.deprecate(["DEC-001"])
+    bob.commit()
+    meet(ada, bob)
+    the_same(ada, bob)
+    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+    assert ada.waiting() == {}
+
+
+@pytest.mark.parametrize("pinned_last", [True, False])
+def test_what_was_pinned_and_edited_elsewhere_loses_neither_text(pair: Pair, pinned_last: bool) -> None:
+    ada, bob = pair
+
+    def pin() -> None:
+        ada.plane.pin(["DEC-001"])
+        ada.commit()
+
+    if not pinned_last:
+        pin()
+    bob.edit("DEC-001", "Use Textual.", "Use Textual 8.")
+    if pinned_last:
+        pin()
+    meet(ada, bob)
+    the_same(ada, bob)
+    both = {ada.statements()["DEC-001"], *ada.waiting().values()}
+    assert both == {"Use Textual.", "Use Textual 8."}
+    assert ada.plane.memory().get("DEC-001").head.pinned is pinned_last
+
+
 def test_out_of_force_stays_out_of_force_and_the_edit_waits(pair: Pair) -> None:
     ada, bob = pair
     ada.plane.deprecate(["DEC-001"])

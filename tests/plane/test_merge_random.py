@@ -43,7 +43,7 @@ class Person:
 
     def act(self) -> None:
         often = (self.approve_new, self.approve_new, self.propose, self.edit, self.edit, self.deprecate)
-        acts = (*often, self.approve, self.reject, self.undo, self.log, self.by_hand)
+        acts = (*often, self.approve, self.reject, self.undo, self.log, self.by_hand, self.pin, self.unpin)
         for _ in range(5):
             try:
                 self.dice.choice(acts)()
@@ -83,6 +83,12 @@ class Person:
 
     def deprecate(self) -> None:
         self.plane.deprecate([self.dice.choice(self._shelf() or ["none"])])
+
+    def pin(self) -> None:
+        self.plane.pin([self.dice.choice(self._shelf() or ["none"])])
+
+    def unpin(self) -> None:
+        self.plane.unpin([entry.id for entry in self.plane.memory().shelf if entry.head.pinned])
 
     def undo(self) -> None:
         self.plane.undo()

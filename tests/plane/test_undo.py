@@ -116,6 +116,8 @@ ACTIONS = (
     "approve",
     "reject",
     "deprecate",
+    "pin",
+    "unpin",
     "edit",
     "undo",
     "redo",
@@ -172,6 +174,10 @@ def act(plane: Plane, action: str, number: int) -> None:
             plane.reject(memory.inbox_ids[-1:])
         case "deprecate":
             plane.deprecate([entry.id for entry in memory.shelf][:1])
+        case "pin":
+            plane.pin([entry.id for entry in memory.shelf][-1:])
+        case "unpin":
+            plane.unpin([entry.id for entry in memory.shelf if entry.head.pinned])
         case "edit":
             entry = memory.shelf[0] if memory.shelf else memory.get("DEC-404")
             core = memory.snapshot.core(entry.file, entry.id)

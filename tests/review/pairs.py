@@ -1,9 +1,9 @@
 """The truth sets: short memory pairs of the kind that coding agents propose, with the kind to expect.
 
 They stand in pairs/, a line a pair: `kind[/how] | on the shelf | proposed`; `@ glob` at the end of a side is
-its scope. Each file is by another hand, and none but the fourth, the fifth, eight, nine and ten had seen the program. Words and limits of `review/` were
-tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) and all of the two judges' are set
-aside. Nobody who tunes reads the judges' pairs, and no program prints them.
+its scope. Each file is by another hand, and none but the fourth, the fifth, eight, nine and ten had seen the program.
+Words and limits of `review/` were tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) are set
+aside. The two judges' were too, until they had been measured; now they are tuned on like the others.
 """
 
 import hashlib
@@ -34,8 +34,12 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def _read(hand: str) -> tuple[Pair, ...]:
+    return read(Path(__file__).parent / "pairs" / f"{hand}.txt")
+
+
+def read(file: Path) -> tuple[Pair, ...]:
     pairs, topic = [], ""
-    for line in (Path(__file__).parent / "pairs" / f"{hand}.txt").read_text("utf-8").splitlines():
+    for line in file.read_text("utf-8").splitlines():
         if line.startswith("["):
             topic = line.strip("[]")
         elif line and not line.startswith("#"):
@@ -59,7 +63,11 @@ JUDGE_TWO = _read("judge_two")
 FOURTH = (*_read("fourth"), *_read("fifth"))
 FIRST_TUNED = tuple(pair for pair in FIRST if not pair.held_out)
 HELD_OUT = tuple(pair for pair in FIRST if pair.held_out)
-TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE, *TEN)
+JUDGES = (*JUDGE, *JUDGE_TWO)
+"""Blind when they were first measured; read and fitted to since."""
+TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE, *TEN, *JUDGES)
+BLIND = ("held_out",)
+"""The sets that nobody who tunes reads, and that no program prints."""
 SETS = {
     "first": FIRST_TUNED,
     "held_out": HELD_OUT,

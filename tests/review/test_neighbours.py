@@ -111,7 +111,8 @@ def test_a_kept_look_that_is_not_whole_counts_as_none(
     first = plane.review()
     mark = looked.mark(plane.memory().snapshot)
     assert looked.load(plane.layout, mark)
-    for data in (damage, mark.encode() + b"\n" + damage):
+    kept = cache.load(plane.layout, "looked") or b""
+    for data in (damage, mark.encode() + b"\n" + damage, kept[: len(kept) // 2], kept + damage[:1] + b"x"):
         cache.save(plane.layout, "looked", data)
         assert looked.load(plane.layout, mark) == {}
         assert plane.review() == first

@@ -77,6 +77,7 @@ class Picture(msgspec.Struct, frozen=True):
 _COMPARE = ("down", "down", "down", "enter")
 _DIFF = ("3", "D", "down", "D")
 _SESSION = ("4", "space", "down", "space", "w", "y")
+_PACK = ("5", "t", *"webhook", "enter", "b", *"600", "enter", *("down",) * 14, "i")
 PICTURES = (
     Picture("inbox", WIDE, documented=True),
     Picture("conflict", WIDE, _COMPARE, documented=True),
@@ -111,6 +112,10 @@ PICTURES = (
     *(Picture("restart", size, ("a",), sessions=True) for size in (USUAL, NARROW, SMALL)),
     *(Picture("which", size, ("a", "M"), sessions=True) for size in (WIDE, USUAL, NARROW)),
     *(Picture("type", size, ("a", "M", "2"), sessions=True) for size in (WIDE, USUAL, NARROW)),
+    Picture("pack", WIDE, _PACK, documented=True),
+    Picture("packtool", WIDE, ("4", "w", "y", "5", "b", *"600", "enter", "down"), documented=True),
+    *(Picture("pack", size, _PACK) for size in (USUAL, NARROW, SMALL)),
+    Picture("no-pack", USUAL, ("5",), empty=True),
     Picture("light", WIDE, theme="textual-light"),
     Picture("ansi", USUAL, theme="ansi-light"),
     Picture("no-colour", WIDE, colour=False),
@@ -195,9 +200,19 @@ def home_in(folder: Path) -> Path:
 
 
 def taken(picture: Picture) -> str:
+    around = staged() if picture.sessions else nobody()
+    with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app), around:
+        return asyncio.run(_drawn(app, picture))
+
+
+@contextmanager
+def stage(
+    *, theme: str = "auto", colour: bool = True, empty: bool = False
+) -> Iterator[tuple[Plane, PlaneApp]]:
+    """The screens before a copy of the example, at a time that stands still, on a machine with two tools."""
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["HOME"] = str(home_in(Path(temporary)))
-        project = project_in(Path(temporary), theme=picture.theme, empty=picture.empty)
+        project = project_in(Path(temporary), theme=theme, empty=empty)
         plane = Plane(
             Store(Layout(root=project / ".agentplane"), lambda: NOW), Origin("Ada", "tui", "pictures")
         )
@@ -205,15 +220,14 @@ def taken(picture: Picture) -> str:
         zone = os.environ.get("TZ")
         os.environ["TZ"] = "UTC"
         time.tzset()
-        if not picture.colour:
+        if not colour:
             os.environ["NO_COLOR"] = "1"
         try:
             with ExitStack() as stack:
                 for module in (about, inbox, runs, run_detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
                 stack.enter_context(patch.object(found.shutil, "which", lambda *_: None))
-                stack.enter_context(staged() if picture.sessions else nobody())
-                return asyncio.run(_drawn(PlaneApp(lambda: Desk(plane, lambda *_: None)), picture))
+                yield plane, PlaneApp(lambda: Desk(plane, lambda *_: None))
         finally:
             os.environ.pop("NO_COLOR", None)
             os.environ.pop("TZ") if zone is None else os.environ.update(TZ=zone)
@@ -231,7 +245,11 @@ async def _drawn(app: PlaneApp, picture: Picture) -> str:
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()
-        return _FONTS.sub("", app.export_screenshot())
+        return screenshot(app)
+
+
+def screenshot(app: PlaneApp) -> str:
+    return _FONTS.sub("", app.export_screenshot())
 
 
 def made() -> Iterator[tuple[Picture, str]]:

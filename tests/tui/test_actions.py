@@ -14,6 +14,7 @@ from agentplane.tui.conflict import ConflictScreen
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.list_view import MemoryList
+from agentplane.tui.pack_screen import PackScreen
 from agentplane.tui.run_diff import RunDiffScreen
 from agentplane.tui.runs import RunsScreen
 from agentplane.tui.shelf import ShelfScreen
@@ -72,6 +73,7 @@ def test_every_action_can_be_run() -> None:
         "runs": RunsScreen,
         "two runs": RunDiffScreen,
         "tools": ToolsScreen,
+        "pack": PackScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
         actions.LIST: MemoryList,
@@ -92,6 +94,7 @@ def test_every_action_can_be_run() -> None:
         ("runs", RunsScreen),
         ("two runs", RunDiffScreen),
         ("tools", ToolsScreen),
+        ("pack", PackScreen),
         ("conflict", ConflictScreen),
         ("edit", EditScreen),
     ],

@@ -162,8 +162,15 @@ def test_a_kept_glimpse_that_is_broken_is_none(three: Plane, data: str) -> None:
     assert glimpse.kept(str(three.layout.root)) is None
 
 
-def test_the_child_reads_the_first_rows_and_leaves_nothing_behind(three: Plane) -> None:
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_the_first_rows_are_read_at_once_or_by_a_child_that_leaves_nothing_behind(
+    three: Plane, by_hand: bool
+) -> None:
+    if by_hand:
+        path = three.layout.file("memory/candidates.md")
+        path.write_bytes(path.read_bytes().replace(b"\nstatus: ", b"\nstatus:  "))
     begun = glimpse.begin(str(three.layout.root))
+    assert isinstance(begun, glimpse.Glimpse if by_hand else glimpse.AtHand)
     assert begun is not None
     found = begun.get(20)
     begun.close()
@@ -186,7 +193,7 @@ def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
     for number in range(6):
         plane.propose(decision(f"Statement number {number}."))
     monkeypatch.setattr(glimpse, "_BEGINNING", plane.layout.file("memory/candidates.md").stat().st_size // 2)
-    found = glimpse.read(str(plane.layout.root))
+    found = glimpse.read(str(plane.layout.root)) or {}
     told = [row[3] for row in found["rows"]]
     assert told
     assert told == [f"Statement number {number}." for number in range(len(told))]

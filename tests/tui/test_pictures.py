@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import textual
 
+from tests.tui import loop
 from tests.tui.pictures import PICTURES, Picture, taken
 
 
@@ -19,6 +20,7 @@ _SAYS = {
     "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
     "sessions": "since 07:12", "restart": "have old memory", "which": "Which one?", "type": "then type",
+    "pack": "pinned", "packtool": "When a session starts", "no-pack": "nothing is in force yet",
 }  # fmt: skip
 
 
@@ -48,3 +50,15 @@ def test_the_pictures_show_something(picture: Picture) -> None:
 def test_themes_differ() -> None:
     told = {picture.path.stem: picture.path.read_text() for picture in PICTURES}
     assert len({told[name] for name in ("tui-inbox", "light-120x40", "no-colour-120x40")}) == 3
+
+
+@pytest.mark.skipif(textual.__version__ != "8.2.8", reason="the picture was made with Textual 8.2.8")
+def test_the_moving_picture_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its scenes comes to be by its keys, else it is not made."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("COLORTERM", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    assert loop.made() == loop.PATH.read_text(), "look at what python -m tests.tui.loop makes"
+    told = words(loop.PATH.read_text())
+    for scene in loop.SCENES:
+        assert scene.words in told

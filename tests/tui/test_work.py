@@ -154,3 +154,48 @@ def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.Mo
     read.until(Looked)
     assert time.monotonic() - begin > 0.05
     read.reader.close()
+
+
+def test_many_that_are_only_looked_at_again_wait_longer(
+    three: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentplane.tui.work._TYPING_SECONDS", 0.01)
+    monkeypatch.setattr("agentplane.tui.work._CALM_SECONDS", 0.6)
+    monkeypatch.setattr("agentplane.tui.work._MANY", 2)
+    read = Read(three)
+    read.until(Looked)
+    desk = read.reader.desk()
+    while desk.to_look_at():
+        time.sleep(0.01)
+    for change, waits in ((lambda: three.reject([three.memory().inbox_ids[0]]), True), (three.undo, False)):
+        change()
+        read.posted.clear()
+        read.reader.hush()
+        begin = time.monotonic()
+        read.reader.reload()
+        read.until(Looked)
+        # What came back was not looked at as it is now, and what nobody looked at does not wait.
+        assert (time.monotonic() - begin > 0.55) is waits
+        while desk.to_look_at():
+            time.sleep(0.01)
+    read.reader.close()
+
+
+def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three: Plane) -> None:
+    desk = Desk(three, lambda *_: None)
+    for text in ("Use MySQL for the ledger.", "Log in plain text lines."):
+        three.propose(decision(text))
+    desk.load()
+    first, *rest = desk.to_look_at()
+    desk.look([first])
+    kept = three.layout.cache / "pairs"
+    assert not kept.exists()
+    desk.look(rest)
+    assert kept.exists()
+    before, statement = desk._pairs, three.memory().get(first).statement
+    three.reject([first])
+    desk.load()
+    assert desk._pairs is before
+    three.prune(statement)
+    desk.load()
+    assert desk._pairs is not before

@@ -1,0 +1,216 @@
+"""The pack as the screens see it: what a tool would be given for one ask, how it fits each tool, and why each entry is in it.
+
+Knows no Textual, and belongs in a thread: it ranks, and reads files of the project.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.context import active, pack
+from agentplane.context.choose import Ask, Choice
+from agentplane.context.pack import LEAST, Cut, Pack, Sources
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane import git
+from agentplane.tools import found, room, sync, wire
+from agentplane.tools.dialects import DIALECTS
+from agentplane.tools.sync import Fit
+from agentplane.tools.table import TOOLS, Tool
+from agentplane.tools.wire import Wiring
+from agentplane.tui import tooling
+from agentplane.tui.tooling import Planned
+
+
+MOST = 1_000_000
+"""Tokens; nothing takes more."""
+_MOST_PATHS = 50
+_BASES = ("origin/HEAD", "main", "master")
+_NOTE = (
+    "As files that git carries it comes without the last run and what waits. "
+    "The next decision, or `agentplane sync`, writes the memory of the whole project again."
+)
+
+
+class Start(msgspec.Struct, frozen=True):
+    """What a session of a tool is told by our hook when it starts."""
+
+    pack: Pack
+    size: int
+    limit: int
+    measure: str
+    is_hooked: bool
+    """Our hook is in its settings; where it is not, this is what it would be told."""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """One tool, and what it would be given."""
+
+    tool: Tool
+    is_wired: bool
+    """Its file holds memory now."""
+    file: Fit
+    start: Start | None
+    """None: no hook can tell its sessions anything."""
+
+    @property
+    def packs(self) -> list[Pack]:
+        return [*([self.file.pack] if self.file.pack else []), *([self.start.pack] if self.start else [])]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing in scope is left out or short."""
+        return self.file.pack is not None and all(_is_whole(made) for made in self.packs)
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A budget that a tool has."""
+
+    tokens: int
+    whose: str
+
+
+class View(msgspec.Struct, frozen=True):
+    ask: Ask
+    pack: Pack
+    sources: Sources
+    given: tuple[Given, ...]
+    steps: tuple[Step, ...]
+    entries: dict[str, Entry]
+    """What there was to choose from."""
+    forms: dict[str, str]
+    """Of those that are in it, how."""
+    cuts: dict[str, Cut]
+    """Of the others, why not."""
+
+
+def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
+    """What would be given for this ask, to each tool that is wired or was found."""
+    sources = active.sources(memory, ask, today)
+    made = pack.make(sources, ask)
+    lasting = msgspec.structs.replace(ask, passing=False)
+    kept = active.sources(memory, lasting, today)
+
+    def within(budget: int) -> Pack:
+        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice)
+
+    packs = room.Packs(within(ask.budget), within)
+    here = (plane.layout.project, plane.layout.root.name)
+    holding = sync.wired(plane.layout.project, TOOLS)
+    tools = _tools(plane.layout.project, holding)
+    files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
+    wirings = {one.tool.name: one for one in wire.wirings(*here, tools, packs)}
+    starts = _Starts(sources, ask.task, made.choice if not ask.paths else None)
+    given = tuple(
+        Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
+    )
+    return View(
+        ask,
+        made,
+        sources,
+        given,
+        tuple(_steps(given)),
+        entries={entry.id: entry for entry in (*made.choice.ordered, *made.choice.outside)},
+        forms={one.id: one.form for one in made.receipt.given},
+        cuts={cut.id: cut for cut in made.receipt.cut},
+    )
+
+
+class _Starts:
+    """Packs for the starts of sessions; tools with the same limit are given the same."""
+
+    def __init__(self, sources: Sources, task: str | None, choice: Choice | None) -> None:
+        self._sources = sources
+        self._task = task
+        self._choice = choice
+        self._made: dict[tuple[int, str], Pack] = {}
+
+    def of(self, tool: Tool, wiring: Wiring) -> Start | None:
+        dialect = DIALECTS.get(tool.name)
+        if dialect is None or not dialect.context or tool.hooks is None:
+            return None
+        key = (dialect.budget, dialect.measure)
+        if key not in self._made:
+            # A hook knows the task, and no files.
+            ask = Ask(self._task, budget=dialect.budget, measure=dialect.measure)
+            self._made[key] = pack.make(self._sources, ask, self._choice)
+            self._choice = self._made[key].choice
+        made = self._made[key]
+        size = pack.characters(made.text) if dialect.measure == "characters" else made.receipt.tokens
+        hooked = any(part.part == "hooks" and part.state in ("current", "old") for part in wiring.parts)
+        return Start(made, size, *key, hooked)
+
+
+def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
+    """Those that are used here or installed, the wired ones first; and one for each file that nobody here reads."""
+    mine = [row.tool for row in found.look(project) if row.in_project or row.installed]
+    read = {tool.target.path for tool in mine}
+    others = {tool.target.path: tool for tool in reversed(holding) if tool.target.path not in read}
+    return sorted([*mine, *others.values()], key=lambda tool: tool not in holding)
+
+
+def _steps(given: Sequence[Given]) -> Iterator[Step]:
+    """The budgets that there are, in tokens, the smallest first; of several with the same the first is named."""
+    steps = [Step(Ask().budget, "the default")]
+    for one in given:
+        if one.start is not None:
+            in_bytes = one.start.measure == "characters"
+            size = one.start.limit * 2 // 7 if in_bytes else one.start.limit
+            steps.append(Step(size, f"what {one.tool.title} takes at a start"))
+        if one.file.limit and one.file.room > 0:
+            steps.append(Step(one.file.room * 2 // 7, f"what {one.file.path} has room for"))
+    kept: dict[int, Step] = {}
+    for step in steps:
+        kept.setdefault(step.tokens, step)
+    yield from (kept[size] for size in sorted(kept) if LEAST <= size <= MOST)
+
+
+def _is_whole(made: Pack) -> bool:
+    receipt = made.receipt
+    outside = {entry.id for entry in made.choice.outside}
+    return all(one.form == "full" for one in receipt.given) and all(cut.id in outside for cut in receipt.cut)
+
+
+def planned(plane: Plane, ask: Ask) -> Planned:
+    """What writing it would change: context/active.md, and the files that hold memory already."""
+    names = [tool.name for tool in sync.wired(plane.layout.project, TOOLS)]
+    lasting = msgspec.structs.replace(ask, passing=False)
+    return msgspec.structs.replace(tooling.planned(plane, "sync", names, lasting), note=_NOTE)
+
+
+def changed_here(project: Path) -> tuple[str, ...]:
+    """The files that this branch changed, and those that are not committed; none where git cannot tell."""
+    told = [git.run(project, "diff", "--name-only", "--relative", "-z", "HEAD", "--", ".")]
+    told.append(git.run(project, "ls-files", "-z", "--others", "--exclude-standard", "--", "."))
+    for name in _BASES:
+        if (base := git.run(project, "merge-base", "HEAD", name)) is not None:
+            told.append(git.run(project, "diff", "--name-only", "--relative", "-z", base, "HEAD", "--", "."))
+            break
+    paths = dict.fromkeys(path for text in told if text for path in text.split("\0") if path)
+    return tuple(path for path in paths if not path.startswith(".agentplane/"))[:_MOST_PATHS]
+
+
+# What is typed
+
+
+def budget_of(text: str) -> int | str:
+    """A number of tokens, or what is wrong with it."""
+    plain = text.strip().lower().removesuffix("tokens").strip()
+    for mark in (",", "_", " ", "’", "'"):
+        plain = plain.replace(mark, "")
+    times = 1000 if plain.endswith("k") else 1
+    plain = plain.removesuffix("k")
+    if not plain.isascii() or not plain.isdigit() or len(plain) > len(str(MOST)):
+        return "a number of tokens is wanted, as 2400 or 4k"
+    size = int(plain) * times
+    return size if LEAST <= size <= MOST else f"between {LEAST:,} and {MOST:,} tokens"
+
+
+def paths_of(text: str) -> tuple[str, ...] | str:
+    """Paths and globs with commas between them, or with spaces where there is no comma; or what is wrong with them."""
+    parts = text.split(",") if "," in text else text.split()
+    paths = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    return paths if len(paths) <= _MOST_PATHS else f"{_MOST_PATHS} paths at most; a glob as app/** says more"

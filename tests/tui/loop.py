@@ -1,0 +1,152 @@
+"""The README's moving picture: from what tools proposed to the session that knows it, over a copy of the example.
+
+python -m tests.tui.loop            makes it anew; look at it in a browser
+python -m tests.tui.loop --check    says whether it differs
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal
+from unittest.mock import patch
+
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.tools import activity, restart
+from agentplane.tools.activity import Activity
+from agentplane.tools.restart import Outcome
+from agentplane.tools.sessions import Session
+from agentplane.tools.table import TOOLS
+from agentplane.tui import lookout
+from agentplane.tui.app import PlaneApp
+from agentplane.tui.lookout import Seen
+from tests.conftest import ROOT, clean_environment
+from tests.tui.conftest import Sitting
+from tests.tui.film import Frame, composed
+from tests.tui.pictures import NOW, SHOWN, screenshot, stage
+
+
+PATH = SHOWN / "loop.svg"
+SIZE = (104, 28)
+_PID = 4711
+
+
+class Scene(msgspec.Struct, frozen=True):
+    keys: tuple[str, ...]
+    until: str
+    """What is on the screen then."""
+    words: str
+    seconds: float = 3.0
+
+
+SCENES = (
+    Scene((), "CAND-7YJ84M", "What coding tools propose waits here, with its evidence and its run.", 4),
+    Scene(
+        ("a",),
+        "has old memory",
+        "a approves. The files that tools read have it at once; one session does not.",
+    ),
+    Scene(("down", "down", "enter"), "keep both", "A conflict stands beside what was decided before.", 4),
+    Scene(("1",), "Shelf 28", "The new decision takes the place of the old one, and both say so."),
+    Scene(("A",), "in one op?", "A approves all that is clean, after one summary."),
+    Scene(("y",), "Approved", "u takes any of it back."),
+    Scene(
+        ("M",), "restarts when it is idle", "M restarts the session that has the old memory, once it is idle."
+    ),
+    Scene((), "restarted", "The conversation goes on, with what was just decided."),
+    Scene(("4", "down"), "AGENTS.md", "Every tool holds the memory of now, in the files that it reads.", 4),
+    Scene(("2",), "DEC-0", "What was decided: Markdown in the repository, with who, when and why.", 4),
+)
+
+
+class _Desk:
+    """One session of Codex under `agentplane run`, as those who look for it find it."""
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+        self.before = plane.status().revision
+        self.state: Literal["old", "asked", "new"] = "old"
+
+    def found(self, *_: object) -> tuple[Seen, ...]:
+        revision = self.plane.status().revision
+        held = revision if self.state == "new" else self.before
+        session = Session(
+            tool="codex", pid=_PID, since="2026-09-12T07:12:00Z", folder="/home/ada/payments-api", revision=held,
+            state="current" if held == revision else "old", run_id="20260912T071200Z-k3f9qa", wrapped=True,
+            asked=True, hooked=True, id="0199c1a2-77b1", resume=["codex", "resume", "0199c1a2-77b1"],
+        )  # fmt: skip
+        return (Seen(session, Activity("idle", NOW.timestamp() - 130, "main")),)
+
+    def ask(self, _store: object, wanted: Sequence[Session], *_: object) -> list[Session]:
+        if wanted:
+            self.state = "asked"
+        return list(wanted)
+
+    def outcomes(self, _layout: object, asked: Sequence[Session], _patience: float) -> list[Outcome]:
+        state: Literal["restarted", "waits"] = "restarted" if self.state == "new" else "waits"
+        now = "20260912T090000Z-m4x2ta" if state == "restarted" else None
+        why = "it is at work on what it was asked" if state == "waits" else ""
+        return [Outcome(one.tool, one.pid, one.run_id, state, why, now) for one in asked]
+
+    @contextmanager
+    def sat_at(self) -> Iterator[None]:
+        with (
+            patch.object(lookout, "found", self.found),
+            patch.object(lookout, "again", self.found),
+            patch.object(lookout.Lookout, "_revision_of", lambda *_: self.plane.status().revision),
+            patch.object(activity, "is_there", lambda _: True),
+            patch.object(Plane, "sessions", lambda *_, **__: [one.session for one in self.found()]),
+            patch.object(restart, "ask", self.ask),
+            patch.object(restart, "outcomes", self.outcomes),
+        ):
+            yield
+
+
+def made() -> str:
+    with stage() as (plane, app):
+        plane.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code")])
+        desk = _Desk(plane)
+        with desk.sat_at():
+            return composed(asyncio.run(_played(app, desk)))
+
+
+async def _played(app: PlaneApp, desk: _Desk) -> list[Frame]:
+    frames = []
+    async with app.run_test(size=SIZE) as pilot:
+        sitting = Sitting(app, pilot)
+        for scene in SCENES:
+            await sitting.calm()
+            for key in scene.keys:
+                await sitting.press(key)
+                await sitting.calm()
+            if scene.until == "restarted":
+                desk.state = "new"
+            await sitting.until(lambda wanted=scene.until: wanted in sitting.screen, scene.until)
+            await asyncio.sleep(0.3)
+            await sitting.calm()
+            frames.append(Frame(screenshot(app), scene.words, scene.seconds))
+    return frames
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.tui.loop")
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    wanted = clean_environment() | {"TERM": "xterm-256color"}
+    os.environ.clear()
+    os.environ.update(wanted)
+    text = made()
+    if PATH.exists() and PATH.read_text() == text:
+        return 0
+    print(f"{'differs:' if check else 'wrote'} {PATH.relative_to(ROOT)}")
+    if not check:
+        PATH.write_text(text)
+    return int(check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
