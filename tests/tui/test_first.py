@@ -3,17 +3,16 @@
 import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.worker import WorkerCancelled
 
 from agentplane.api import open_plane
 from agentplane.tools import found
 from agentplane.tui.first import First
 from tests.conftest import plane_in
+from tests.tui.conftest import workers_done
 from tests.tui.stand import words_on
 from tests.tui.test_app import Terminal
 
@@ -48,13 +47,10 @@ def drive(project: Path, steps: Steps, size: tuple[int, int] = (100, 40)) -> Fir
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
-            await app.workers.wait_for_complete()
+            await workers_done(app)
             await pilot.pause()
             await steps(pilot, app)
-            with suppress(
-                WorkerCancelled
-            ):  # what is done already ends the app, which cancels who waits for it
-                await app.workers.wait_for_complete()
+            await workers_done(app)
             await pilot.pause()
 
     asyncio.run(run())
@@ -117,7 +113,7 @@ def test_a_plane_that_cannot_be_made_says_why_and_waits(bare: Path) -> None:
     async def steps(pilot: Pilot[str | None], app: First) -> None:
         (bare / ".agentplane").write_text("in the way")
         await pilot.press("y")
-        await app.workers.wait_for_complete()
+        await workers_done(app)
         await pilot.pause()
         assert "✗" in words_on(app)
         await pilot.press("q")
