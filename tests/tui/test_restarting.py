@@ -119,6 +119,19 @@ def test_it_is_put_away_and_comes_back_with_the_next_decision(stage: Stage) -> N
     sit(stage.plane, steps)
 
 
+def test_the_line_stands_on_every_screen(stage: Stage) -> None:
+    stage.began()
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("a")
+        await sitting.until(says(sitting, "has old memory"))
+        for key in ("2", "3", "4", "5", "1"):
+            await sitting.press(key)
+            await sitting.until(says(sitting, "has old memory"), key)
+
+    sit(stage.plane, steps)
+
+
 def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
     terminal, _ = stage.began()
     terminal.type("work 12\r")
