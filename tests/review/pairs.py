@@ -3,7 +3,8 @@
 They stand in pairs/, a line a pair: `kind[/how] | on the shelf | proposed`; `@ glob` at the end of a side is
 its scope. Each file is by another hand, and none but the fourth, the fifth, eight, nine and ten had seen the program.
 Words and limits of `review/` were tuned on `TUNED`; half of the first hand's pairs (by a hash of their text) are set
-aside. The two judges' were too, until they had been measured; now they are tuned on like the others.
+aside, and so is all of the third judge's. The other two judges' were too, until they had been measured; now they are
+tuned on like the others.
 """
 
 import hashlib
@@ -59,14 +60,14 @@ def _side(text: str) -> tuple[str, tuple[str, ...]]:
 
 FIRST, SECOND, THIRD, JUDGE = map(_read, ("first", "second", "third", "judge"))
 FIVE, SIX, SEVEN, EIGHT, NINE, TEN = map(_read, ("five", "six", "seven", "eight", "nine", "ten"))
-JUDGE_TWO = _read("judge_two")
+JUDGE_TWO, JUDGE_THREE = _read("judge_two"), _read("judge_three")
 FOURTH = (*_read("fourth"), *_read("fifth"))
 FIRST_TUNED = tuple(pair for pair in FIRST if not pair.held_out)
 HELD_OUT = tuple(pair for pair in FIRST if pair.held_out)
 JUDGES = (*JUDGE, *JUDGE_TWO)
 """Blind when they were first measured; read and fitted to since."""
 TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE, *TEN, *JUDGES)
-BLIND = ("held_out",)
+BLIND = ("held_out", "judge_three")
 """The sets that nobody who tunes reads, and that no program prints."""
 SETS = {
     "first": FIRST_TUNED,
@@ -82,5 +83,6 @@ SETS = {
     "ten": TEN,
     "judge": JUDGE,
     "judge_two": JUDGE_TWO,
+    "judge_three": JUDGE_THREE,
 }
 PAIRS = tuple(pair for pairs in SETS.values() for pair in pairs)

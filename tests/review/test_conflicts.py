@@ -23,7 +23,7 @@ from agentplane.review.subjects import alike
 from agentplane.review.verdict import BothWays, judge
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
-from tests.review.pairs import HELD_OUT, PAIRS, SETS, TUNED
+from tests.review.pairs import BLIND, HELD_OUT, PAIRS, SETS, TUNED
 
 
 def text(statement: str, name: str = "DEC-004", kind: str = "decision", **more: object) -> Text:
@@ -496,7 +496,7 @@ def test_the_truth_sets_are_large_and_set_apart() -> None:
     assert len({pair.topic for pair in PAIRS}) >= 15
     assert len(set(PAIRS)) >= len(PAIRS) - 2
     assert len(HELD_OUT) >= 100
-    assert not set(TUNED) & set(HELD_OUT)
+    assert not any(set(TUNED) & set(SETS[name]) for name in BLIND)
 
 
 FLOORS = {
@@ -514,6 +514,7 @@ FLOORS = {
     "ten": (0.87, 0.74, 0.97, 0.71, 0.08),
     "judge": (0.86, 0.75, 0.91, 0.75, 0.06),
     "judge_two": (0.89, 0.85, 0.94, 0.80, 0.08),
+    "judge_three": (0.92, 0.50, 0.98, 0.68, 0.05),
 }
 
 
@@ -549,7 +550,7 @@ def test_the_kind_does_not_depend_on_which_is_the_new_one() -> None:
         assert "supersession" in (there[0], back[0]) or there[0] == back[0]
 
 
-RESULTS = "cc0edc1f735a881a"
+RESULTS = "436a68954325719f"
 """Of all that is found. Whoever means to find otherwise changes it here."""
 
 
@@ -575,7 +576,8 @@ def test_the_bench_never_prints_a_pair_that_is_set_aside(
     monkeypatch.setattr("sys.argv", ["kinds", "--wrong"])
     assert main() == 0
     lines = capsys.readouterr().out.splitlines()
-    assert not any(pair.first in line and pair.second in line for pair in HELD_OUT for line in lines)
+    blind = [pair for name in BLIND for pair in SETS[name]]
+    assert not any(pair.first in line and pair.second in line for pair in blind for line in lines)
 
 
 def test_the_bench_measures_pairs_that_lie_elsewhere(
