@@ -18,12 +18,9 @@ AGAINST = ("cover_small", "modifier", "slot", "one_name")
 
 QUIET = ("head_met", "modality", "common")
 """Signals that count where nothing does."""
-NEAR = ("soft_low", "text", "strange_high")
-"""How near they are means more beside opposites, and more where nothing speaks against."""
 PRODUCTS: dict[str, tuple[str, str]] = {
     **{f"against_{name}": ("against", name) for name in AGAINST},
-    **{f"quiet_{name}": ("quiet", name) for name in (*QUIET, *NEAR, "lone_high", "rest")},
-    **{f"opposite_{name}": ("opposite", name) for name in NEAR},
+    **{f"quiet_{name}": ("quiet", name) for name in QUIET},
     **SHADED,
 }
 """What is weighed as the product of two that were measured."""

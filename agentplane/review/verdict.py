@@ -19,16 +19,19 @@ from agentplane.review.structure import UNSURE, Found, Kind, by_structure
 from agentplane.review.whys import whys
 
 
-SURE_CONTRADICTION = 0.35
-"""Below one half: what is no contradiction then is mostly a duplicate, and a person is asked about either. For a hand
-that the weights are not fitted to, more is found so than is got wrong (`python -m tests.bench.kinds --crossed`)."""
-SURE_DUPLICATE = 0.48
-SURE_WHERE_WEAK = 0.42
+SURE_CONTRADICTION = 0.5
+SURE_DUPLICATE = 0.44
+"""A little below one half: for a hand that the weights are not fitted to, it finds more than it gets wrong so
+(`python -m tests.bench.kinds --crossed`)."""
+SURE_WHERE_LONE = 0.5
+MOSTLY = 0.5
+"""Where more than this part of both is said by one only, more is asked of a duplicate."""
+SURE_WHERE_WEAK = 0.6
 """Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
 two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
 SURE_FRAME = 0.6
 """What stands in the very same frame, or in the other order, excludes the other by its form."""
-MAYBE = 0.25
+MAYBE = 0.3
 """Where the rules see an overlap, it is shown from this on, as the sum of both."""
 FAR = 0.3
 SCANT = 0.65
@@ -162,7 +165,8 @@ def _verdict(
         if reasons:
             return Found("contradiction", _score(contradiction), reasons)
     placed = rules is not None and rules.kind == "overlap"
-    if duplicate >= SURE_DUPLICATE and duplicate > contradiction:
+    alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
+    if duplicate >= alike and duplicate > contradiction:
         return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 

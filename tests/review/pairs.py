@@ -65,7 +65,7 @@ FOURTH = (*_read("fourth"), *_read("fifth"))
 FIRST_TUNED = tuple(pair for pair in FIRST if not pair.held_out)
 HELD_OUT = tuple(pair for pair in FIRST if pair.held_out)
 JUDGES = (*JUDGE, *JUDGE_TWO)
-"""Blind when they were first measured; read and fitted to since."""
+"""Blind when they were first measured, and read since. The weights that are in use were fitted before."""
 TUNED = (*FIRST_TUNED, *SECOND, *THIRD, *FOURTH, *FIVE, *SIX, *SEVEN, *EIGHT, *NINE, *TEN, *JUDGES)
 BLIND = ("held_out", "judge_three")
 """The sets that nobody who tunes reads, and that no program prints."""

@@ -501,20 +501,20 @@ def test_the_truth_sets_are_large_and_set_apart() -> None:
 
 FLOORS = {
     # precision and recall of contradictions, of duplicates, and of the neighbours how many may be flagged
-    "first": (0.95, 0.93, 0.97, 0.94, 0.07),
-    "held_out": (0.92, 0.84, 0.95, 0.93, 0.09),
-    "second": (0.89, 0.87, 0.94, 0.90, 0.06),
-    "third": (0.87, 0.89, 0.91, 0.82, 0.08),
-    "fourth": (0.92, 0.75, 0.87, 0.75, 0.05),
-    "five": (0.93, 0.81, 0.94, 0.87, 0.12),
-    "six": (0.92, 0.71, 0.87, 0.40, 0.08),
-    "seven": (0.89, 0.67, 0.85, 0.72, 0.08),
-    "eight": (0.95, 0.64, 0.91, 0.77, 0.04),
-    "nine": (0.82, 0.69, 0.87, 0.62, 0.09),
-    "ten": (0.87, 0.74, 0.97, 0.71, 0.08),
-    "judge": (0.86, 0.75, 0.91, 0.75, 0.06),
-    "judge_two": (0.89, 0.85, 0.94, 0.80, 0.08),
-    "judge_three": (0.92, 0.50, 0.98, 0.68, 0.05),
+    "first": (0.96, 0.96, 0.98, 0.98, 0.06),
+    "held_out": (0.92, 0.85, 0.95, 0.91, 0.09),
+    "second": (0.93, 0.82, 0.92, 0.90, 0.07),
+    "third": (0.90, 0.90, 0.89, 0.83, 0.09),
+    "fourth": (0.93, 0.74, 0.81, 0.78, 0.04),
+    "five": (0.88, 0.76, 0.87, 0.83, 0.16),
+    "six": (0.92, 0.66, 0.87, 0.40, 0.05),
+    "seven": (0.89, 0.62, 0.82, 0.80, 0.09),
+    "eight": (0.98, 0.55, 0.91, 0.78, 0.02),
+    "nine": (0.93, 0.70, 0.88, 0.70, 0.05),
+    "ten": (0.89, 0.68, 0.88, 0.71, 0.07),
+    "judge": (0.87, 0.68, 0.92, 0.78, 0.07),
+    "judge_two": (0.89, 0.80, 0.94, 0.75, 0.09),
+    "judge_three": (0.92, 0.51, 0.98, 0.64, 0.06),
 }
 
 
@@ -550,7 +550,7 @@ def test_the_kind_does_not_depend_on_which_is_the_new_one() -> None:
         assert "supersession" in (there[0], back[0]) or there[0] == back[0]
 
 
-RESULTS = "436a68954325719f"
+RESULTS = "2049b2f7e1aafde4"
 """Of all that is found. Whoever means to find otherwise changes it here."""
 
 
@@ -608,3 +608,44 @@ def test_where_only_a_negation_speaks_against_more_is_asked_for() -> None:
 def test_other_numbers_are_asked_more_of_a_duplicate() -> None:
     kind, _ = said("The build server has 16 cores.", "The build server has plenty of memory.")
     assert kind != "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("rule", "more"),
+    [
+        (
+            "A request is answered without the rates service.",
+            "The rates service allows 60 requests a minute.",
+        ),
+        ("Deploys run without the cache.", "The cache holds 60 entries."),
+        ("Requests are never sent to the rates service.", "The rates service allows 60 requests a minute."),
+        ("Tests run without a network.", "The network allows 10 tests at once."),
+        ("Never log webhook bodies.", "Webhook bodies are signed with HMAC."),
+        ("Never call the ledger from a template.", "The ledger is written in Rust."),
+        ("Do not store card numbers in the database.", "The database is backed up every night."),
+        ("No service writes to the audit table directly.", "The audit table keeps 90 days."),
+        ("Secrets are never committed.", "Secrets are read from Vault at start."),
+        ("The worker runs without root.", "The worker restarts every 10 minutes."),
+        ("Do not retry payments automatically.", "Payments are settled once a day."),
+    ],
+)
+def test_what_is_denied_of_a_thing_says_nothing_against_what_else_is_said_of_it(rule: str, more: str) -> None:
+    assert said(rule, more)[0] in ("none", "overlap")
+
+
+@pytest.mark.parametrize(
+    ("rule", "against"),
+    [
+        ("Webhook bodies must never be logged.", "Webhook bodies must be logged."),
+        ("Use tabs.", "Do not use tabs."),
+        ("Deploys happen on Fridays.", "Deploys never happen on Fridays."),
+        ("Money is stored as floats.", "Money is never stored as floats."),
+        ("Sessions expire after 30 minutes.", "Sessions expire after 60 minutes."),
+        ("Use Redis for caching.", "Use Memcached for caching."),
+    ],
+)
+def test_what_anybody_would_call_a_contradiction_is_a_sure_one(rule: str, against: str) -> None:
+    found = between(rule, against)
+    assert found is not None
+    assert found.kind == "contradiction"
+    assert found.score > 0.7
