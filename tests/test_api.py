@@ -8,6 +8,7 @@ import agentplane
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
+from agentplane.memory.verbs import Proposal
 from agentplane.text import chain
 from tests.conftest import decision
 
@@ -186,3 +187,17 @@ def test_a_kind_of_ones_own(here: Plane) -> None:
     assert "Preference: Short functions." in text
     here.undo()
     assert "PREF-001" not in (here.layout.memory / "preferences.md").read_text()
+
+
+def test_an_approval_says_what_it_contradicts_where_nothing_had_to_be_chosen(plane: Plane) -> None:
+    """A fact only warns."""
+    said = [
+        Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
+        for seconds in (30, 10)
+    ]
+    plane.approve([plane.propose(said[0])])
+    assert plane.beside == ()
+    plane.approve([plane.propose(said[1])])
+    assert [(both.id, both.other) for both in plane.beside] == [("FACT-002", "FACT-001")]
+    plane.undo()
+    assert plane.beside == ()

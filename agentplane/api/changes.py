@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
 
 
+class Beside(msgspec.Struct, frozen=True):
+    """Two that contradict each other and are both there."""
+
+    id: str
+    """The one that was approved."""
+    other: str
+    score: float
+
+
 class Changes:
     """One plane. Every call reads what is on disk now; every change is one op."""
 
@@ -38,6 +47,8 @@ class Changes:
         """What the last change brought to the files of tools; None where there was nothing to bring."""
         self.restarting: tuple[Session, ...] = ()
         """The sessions that were asked after the last change to start again, where the settings say so."""
+        self.beside: tuple[Beside, ...] = ()
+        """What the last approval let stand beside what it contradicts: of that nothing had to be chosen."""
         self.step: Callable[[str], None] = _unheard
         """Is told what a proposal is at; what it raises stops it, before anything was written."""
 
@@ -101,7 +112,7 @@ class Changes:
         from agentplane.tools import deliver
 
         self.keep_badge(memory)
-        self.delivered = None
+        self.delivered, self.beside = None, ()
         if not memory.snapshot.ledger.unsettled:
             settings = self.store.settings().tools
             self.delivered = deliver.deliver(memory, self._today, write=settings.deliver)

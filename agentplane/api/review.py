@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.api.changes import Changes
+from agentplane.api.changes import Beside, Changes
 from agentplane.errors import BadInput
 from agentplane.memory import verbs
+from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
@@ -18,6 +19,7 @@ from agentplane.review import policy, promote
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
 if TYPE_CHECKING:
+    from agentplane.review.conflicts import Conflict
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.offer import Offered
     from agentplane.review.relation import Relation
@@ -89,12 +91,30 @@ class Review(Changes):
         from agentplane.review import inbox, resolve
 
         stamp, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
+        met: dict[str, Sequence[Conflict]] = {}
 
         def plan(memory: Memory) -> Plan:
-            same = inbox.alike(memory, wanted).same if choice.alike else ()
-            return resolve.approve(memory, wanted, stamp, choice, inbox.deciding(memory), same)
+            conflicts_of = inbox.deciding(memory)
 
-        return self._do(plan)
+            def kept(
+                entries: Sequence[Entry], kinds: Collection[str] | None
+            ) -> "Sequence[Sequence[Conflict]]":
+                found = conflicts_of(entries, kinds)
+                met.update(zip([entry.id for entry in entries], found, strict=True))
+                return found
+
+            same = inbox.alike(memory, wanted).same if choice.alike else ()
+            return resolve.approve(memory, wanted, stamp, choice, kept, same)
+
+        done = self._do(plan)
+        if not choice.keep_both:
+            self.beside = tuple(
+                Beside(done.renamed.get(id_, id_), done.renamed.get(conflict.id, conflict.id), conflict.score)
+                for id_, found in met.items()
+                for conflict in found
+                if conflict.kind == "contradiction" and conflict.id not in done.ids
+            )
+        return done
 
     def approve_clean(
         self,

@@ -41,12 +41,22 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         reached, old = (delivered.brought, delivered.kept) if delivered else ((), {})
         told = [session_row(one) for one in _with_old_memory(plane)]
-        out.emit("op", **msgspec.to_builtins(fields), delivered=reached, old_memory=old, sessions=told)
+        beside = msgspec.to_builtins(plane.beside)
+        out.emit(
+            "op",
+            **msgspec.to_builtins(fields),
+            delivered=reached,
+            old_memory=old,
+            sessions=told,
+            beside=beside,
+        )
         return
     what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
     out.note(f"{did} {what} · memory {done.revision} · {back}")
+    for both in plane.beside:
+        out.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
     if delivered and delivered.brought:
         out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
     for path, why in (delivered.kept if delivered else {}).items():

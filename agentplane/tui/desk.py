@@ -228,7 +228,12 @@ class Desk:
             return Outcome("propose", "propose", (new,), new, "")
         done = self._decide(op)
         return (
-            outcome_of(done, plane.delivered, plane.restarting)
+            outcome_of(
+                done,
+                plane.delivered,
+                plane.restarting,
+                tuple(dict.fromkeys(both.other for both in plane.beside)),
+            )
             if done
             else Outcome(op.verb, op.verb, op.ids, None, "")
         )

@@ -115,6 +115,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """What had to be settled first, of branches that git merged."""
     restarting: "tuple[Session, ...]" = ()
     """The sessions that were asked to start again, where the settings say so."""
+    beside: tuple[str, ...] = ()
+    """What an approval contradicts, and what is there all the same."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -145,11 +147,18 @@ def _told(outcome: Outcome) -> str:
     if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
         count = max(count // 2, 1)
         ids = tuple(id_ for id_ in ids if id_.startswith("CAND-")) or ids
-    what = (ids[0] if count == 1 else f"{count:,} entries") + _reach(outcome)
+    what = (ids[0] if count == 1 else f"{count:,} entries") + _against(outcome) + _reach(outcome)
     if outcome.verb in ("undo", "redo"):
         back = "U does it again" if outcome.verb == "undo" else "u undoes"
         return f"{PAST[outcome.verb].capitalize()} the {outcome.of} of {what} · {back}"
     return f"{PAST.get(outcome.verb, outcome.verb).capitalize()} {what} · u undoes"
+
+
+def _against(outcome: Outcome) -> str:
+    if not outcome.beside:
+        return ""
+    more = f" and {len(outcome.beside) - 1} more" if len(outcome.beside) > 1 else ""
+    return f", against {outcome.beside[0]}{more}"
 
 
 def _reach(outcome: Outcome) -> str:
@@ -163,10 +172,21 @@ def _reach(outcome: Outcome) -> str:
 
 
 def outcome_of(
-    done: Any, delivered: "Delivered | None" = None, restarting: "tuple[Session, ...]" = ()
+    done: Any,
+    delivered: "Delivered | None" = None,
+    restarting: "tuple[Session, ...]" = (),
+    beside: tuple[str, ...] = (),
 ) -> Outcome:
     """Of a `Done`, without the plane that it carries."""
     brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
     return Outcome(
-        done.verb, done.of, tuple(done.ids), done.op, done.revision, brought, old, restarting=restarting
+        done.verb,
+        done.of,
+        tuple(done.ids),
+        done.op,
+        done.revision,
+        brought,
+        old,
+        restarting=restarting,
+        beside=beside,
     )

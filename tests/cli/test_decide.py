@@ -3,6 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.memory.verbs import Proposal
 from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.review.neighbours import FEW
 from tests.cli.conftest import Cli, candidate, change_by_hand
@@ -409,3 +410,13 @@ def test_an_approval_says_what_it_superseded_and_what_it_dropped(plane: Plane, p
 
     assert ran.out.splitlines() == [f"{first} -> DEC-002"]
     assert f"approved 1 candidate, superseded DEC-001, dropped {second}, which says the same" in ran.err
+
+
+def test_what_an_approval_contradicts_is_said(plane: Plane, person: Cli) -> None:
+    for seconds in (30, 10):
+        plane.propose(
+            Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
+        )
+    first, second = (entry.id for entry in plane.memory().inbox)
+    assert "contradicts" not in person("approve", first).err
+    assert "FACT-002 contradicts FACT-001 (" in person("approve", second).err

@@ -245,3 +245,14 @@ def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) ->
     done = desk.do(Op("propose", proposal=decision(UNLIKE[3])))
     assert told(done).startswith("Settled merged branches · Proposed CAND-")
     assert told(desk.do(Op("approve", (done.ids[0],)))).startswith("Approved DEC-004")
+
+
+def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
+    for seconds in (30, 10):
+        plane.propose(
+            Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
+        )
+    first, second = (entry.id for entry in plane.memory().inbox)
+    desk = Desk(plane, lambda *_: None)
+    assert told(desk.do(Op("approve", (first,)))) == "Approved FACT-001 · u undoes"
+    assert told(desk.do(Op("approve", (second,)))) == "Approved FACT-002, against FACT-001 · u undoes"
