@@ -265,8 +265,10 @@ class ConflictScreen(Screen[Decision | None]):
 
     def _short(self, outlook: Outlook) -> str:
         other = one_line(self.conflict.id, 24)
+        gone = outlook.op.choice.supersede if outlook.op and outlook.op.choice else ()
+        places = " and ".join(one_line(id_, 24) for id_ in gone) or other
         return {
-            "supersede": f"it takes the place of {other}",
+            "supersede": f"it takes the place of {places}",
             "merge": f"one text out of both, as {other}",
             "keep both": f"it stands beside {other}" + ("" if outlook.op else "; say why"),
             "reject": "it is dropped",

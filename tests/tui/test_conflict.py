@@ -200,7 +200,8 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert f"1 of {count}" in words_on(app)
         assert "DEC-001 and DEC-002" in words_on(app) or "DEC-002 and DEC-001" in words_on(app)
-        first = asked.screen.conflict.id
+        first, other = asked.screen.conflict.id, asked.screen.reviewed.conflicts[1].id
+        assert f"it takes the place of {first} and {other}" in words_on(app)
         await pilot.press("n")
         assert f"2 of {count}" in words_on(app)
         assert asked.screen.conflict.id != first
