@@ -179,7 +179,10 @@ def _tree(project: Path, work: Path, plane: str) -> str | None:
         files.make_folder(folder)
     try:
         files.remove(own / "index")
+        # With its time: git reads files again whose times are not before that of the index.
+        times = os.stat(project / index)
         shutil.copyfile(project / index, own / "index")
+        os.utime(own / "index", ns=(times.st_atime_ns, times.st_mtime_ns))
     except FileNotFoundError:
         pass
     except OSError:

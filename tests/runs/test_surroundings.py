@@ -306,3 +306,17 @@ def test_a_folder_whose_name_has_colons_and_quotes(tmp_path: Path) -> None:
     plane = plane_in(folder)
     run = shell(plane, "echo more >> README.md")
     assert [output["path"] for output in run.outputs] == ["README.md"]
+
+
+def test_a_file_of_one_size_that_changes_within_the_second_of_its_commit(git_project: Path) -> None:
+    """Then only the time of the index tells git that it must look into the file."""
+    second = 1_700_000_000
+    git(git_project, "config", "core.trustctime", "false")  # else two seconds would have to be one
+    (git_project / "a.txt").write_text("one\n")
+    os.utime(git_project / "a.txt", (second, second))
+    git(git_project, "add", "a.txt")
+    git(git_project, "commit", "-qm", "file")
+    plane = plane_in(git_project)
+    os.utime(git_project / ".git" / "index", (second, second))
+    run = shell(plane, f"echo two > a.txt; touch -d @{second} a.txt")
+    assert [output["path"] for output in run.outputs] == ["a.txt"]
