@@ -354,7 +354,7 @@ def test_links_out_of_the_repository_put_there_by_the_command(
         "/$AGENTPLANE_RUN_ID/..", ""
     )
     to = there / "stdout.start" if name.endswith((".start", ".jsonl", ".json", "stdout")) else there
-    script = f'echo out; mkdir -p "$(dirname {target})"; mv {target} aside 2>/dev/null; ln -s {to} {target}; exit 5'
+    script = f'echo out; mkdir -p "$(dirname {target})"; mv {target} aside 2>/dev/null; ln -sfn {to} {target}; exit 5'
     done = agentplane(plane.layout.project, "run", "--", "sh", "-c", script)
     assert (done.returncode, done.stdout) == (5, "out\n")
     assert "Traceback" not in done.stderr
