@@ -627,7 +627,7 @@ def test_a_plane_that_is_locked_holds_no_tool_up(kept: Plane, tool: MakeTool) ->
     with lock.held(plane.layout, 1):
         begin = time.monotonic()
         said = tool().starts()
-        assert time.monotonic() - begin < 8
+        assert time.monotonic() - begin < 20
     assert (said.code, said.out) == (0, "{}")
     # The rest is done when the lock is free; what the tool did not get is not said to be given.
     until(lambda: len(open_runs(plane)) == 2)
@@ -644,7 +644,7 @@ def test_a_tool_that_never_stops_talking_is_answered(repository: Path) -> None:
         assert talking.stdout
         begin = time.monotonic()
         assert talking.stdout.read() == b"{}"
-        assert time.monotonic() - begin < 8
+        assert time.monotonic() - begin < 20
         assert talking.wait() == 0
 
 

@@ -96,7 +96,7 @@ def test_reading_takes_no_lock(project: Path) -> None:
     try:
         begin = time.monotonic()
         assert plane.status().waiting == 1
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 20
     finally:
         owner.kill()
         owner.communicate()
