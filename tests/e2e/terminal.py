@@ -19,7 +19,7 @@ import msgspec
 
 
 AGENTPLANE = (sys.executable, "-m", "agentplane")
-_PATIENCE = 30.0
+_PATIENCE = 90.0
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import psutil
 from tests.e2e.terminal import AGENTPLANE
 
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 
 
 class Tmux:

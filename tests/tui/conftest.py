@@ -20,7 +20,7 @@ from agentplane.tui.inbox import InboxScreen
 from tests.conftest import decision
 
 
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)

@@ -445,7 +445,7 @@ class Terminal:
         os.close(slave)
         self.seen = ""
 
-    def until(self, words: str, seconds: float = 20.0) -> None:
+    def until(self, words: str, seconds: float = 60.0) -> None:
         end = time.monotonic() + seconds
         while words not in self.seen:
             left = end - time.monotonic()
@@ -457,7 +457,7 @@ class Terminal:
         self.seen = ""
         os.write(self.master, keys.encode())
 
-    def ends(self, seconds: float = 30.0) -> int:
+    def ends(self, seconds: float = 60.0) -> int:
         end = time.monotonic() + seconds
         while self.child.poll() is None and time.monotonic() < end:
             if select.select([self.master], [], [], 0.05)[0]:
@@ -511,7 +511,7 @@ def test_closing_the_terminal_in_the_middle_of_a_bulk_approval_loses_nothing(pla
     terminal.until("60 wait")
     # All of them were looked at: what the next start shows first is kept at the end of it.
     kept = plane.layout.cache / "glimpse"
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not kept.exists() or '"\\u00b7"' in kept.read_text():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -558,7 +558,7 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         return done.stdout
 
     def until(words: str) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while words not in (shown := tmux("capture-pane", "-p")):
             assert time.monotonic() < end, shown
             time.sleep(0.05)
