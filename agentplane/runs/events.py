@@ -74,6 +74,14 @@ def new_run_id(store: Store) -> str:
     return f"{store.clock():%Y%m%dT%H%M%SZ}-{store.token(6)}"
 
 
+def seconds(started: str | None, ended: str | None) -> float | None:
+    """How long it took; None where that is not known, or would be less than nothing."""
+    if started is None or ended is None:
+        return None
+    took = (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
+    return round(took, 3) if took >= 0 else None
+
+
 def is_logged(layout: Layout, run_id: str | None) -> bool:
     """Whether the log has an event of this run."""
     if run_id is None or not is_run_id(run_id):
@@ -149,10 +157,12 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
     layout = store.layout
     parent = variables.get(RUN_ID, "")
     run_id = given.run_id or new_run_id(store)
+    ended = given.ts or timestamp(store.clock())
     return msgspec.structs.replace(
         given,
         run_id=run_id,
-        ts=given.ts or timestamp(store.clock()),
+        ts=ended,
+        seconds=seconds(given.started, ended) if given.seconds is None else given.seconds,
         parent_run_id=given.parent_run_id or (parent if is_run_id(parent) and parent != run_id else None),
         tool=given.tool or tool_in(variables),
         task=given.task or variables.get(TASK) or None,

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -161,7 +160,7 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) ->
         task=asked.task,
         command=asked.command,
         started=run.started,
-        seconds=_seconds(run.started, ending.at),
+        seconds=events.seconds(run.started, ending.at),
         inputs=[item for note in said for item in note.inputs],
         tool_calls=[*noted.calls(root, run.run_id), *(item for note in said for item in note.tool_calls)],
         outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
@@ -185,12 +184,6 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) ->
 
 def _last(values: Iterable[_Value | None]) -> _Value | None:
     return next((value for value in reversed(list(values)) if value is not None), None)
-
-
-def _seconds(started: str, ended: str | None) -> float | None:
-    if ended is None:
-        return None
-    return round((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds(), 3)
 
 
 def _changes(layout: Layout, run: OpenRun, after: Git) -> list[Changed]:

@@ -50,6 +50,21 @@ def test_a_field_that_does_not_fit_is_named(plane: Plane, event: dict[str, Any],
     assert plane.layout.log.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("event", "took"),
+    [
+        ({"started": "2026-01-01T10:00:00Z", "ts": "2026-01-01T12:01:30.5+01:00"}, 3690.5),
+        ({"started": "2026-01-01T10:00:00Z", "ts": "2026-01-01T10:01:00Z", "seconds": 12.0}, 12.0),
+        ({"started": "2026-01-01T10:00:00Z", "ts": "2026-01-01T09:00:00Z"}, None),
+        ({"ts": "2026-01-01T10:00:00Z"}, None),
+    ],
+)
+def test_how_long_it_took_is_worked_out(plane: Plane, event: dict[str, Any], took: float | None) -> None:
+    plane.write_log(event)
+    (written,) = run_events(plane)
+    assert written.get("seconds") == took
+
+
 def test_what_can_be_known_is_filled_in(
     git_project: Path, plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
