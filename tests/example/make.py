@@ -24,7 +24,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store import Store, timestamp
 from agentplane.review.resolve import Choice
 from agentplane.runs import capsule, seal, session
 from agentplane.runs.session import Asked
@@ -433,15 +433,17 @@ def proposal(row: tuple, run: str) -> Proposal:
 
 
 def run_of(world: World, tool: str, task: str, summary: str) -> str:
+    plane = world.plane(tool, "hook", tool)
     event = {
         "tool": tool,
         "task": task,
         "summary": summary,
+        "started": timestamp(world.now - timedelta(minutes=7 * len(summary) % 60 + 3)),
         "exit_status": 0,
         "tool_calls": [{"name": "shell", "count": world.random.randint(4, 40)}],
         "next_actions": [],
     }
-    return world.plane(tool, "hook", tool).write_log(event)
+    return plane.write_log(event)
 
 
 def fill(world: World) -> None:
@@ -517,10 +519,11 @@ def capsule_of(
         plane.store, asked, plane.origin, {"LANG": "en_GB.UTF-8", "TERM": "xterm-256color"}
     )
     work()
+    world.now += timedelta(seconds=7 * len(printed))
     session.note(plane.layout, opened.run_id, note)
     recorder = Recorder(session.work(plane.layout, opened.run_id), plane.store.settings().runs)
     recorder.take("stdout", printed.encode())
-    ending = seal.Ending(code, f"Ended with exit code {code}")
+    ending = seal.Ending(code, f"Ended with exit code {code}", timestamp(world.now))
     with patch.object(capsule, "place_of", lambda _: "0" * 12):
         seal.seal(plane.store, opened, ending, recorder.close())
 
