@@ -75,7 +75,7 @@ def table(said: Sequence[tuple[str, str]]) -> dict[str, dict[str, float]]:
     for kind in ("compatible", "unrelated"):
         of_kind = [got for expected, got in said if expected == kind]
         rows[kind] = {
-            "flagged": _share(sum(got != "none" for got in of_kind), len(of_kind)),
+            "flagged": _share(sum(got != "none" for got in of_kind), len(of_kind)) if of_kind else 0.0,
             "pairs": len(of_kind),
         }
     return rows
