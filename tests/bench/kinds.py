@@ -255,6 +255,14 @@ def _print(name: str, rows: dict[str, dict[str, float]]) -> None:
         print(f"  {kind:<14}", "  ".join(f"{key} {value:g}" for key, value in row.items()))
 
 
+def blind() -> dict[str, dict[str, dict[str, float]]]:
+    """Prints and gives the figures of the sets that nobody who tunes has read."""
+    rows = {name: figures(SETS[name]) for name in BLIND}
+    for name, row in rows.items():
+        _print(f"{name} ({len(SETS[name])} pairs)", row)
+    return rows
+
+
 def _print_wrong() -> None:
     """Only of pairs that may be tuned on."""
     for pair in TUNED:
