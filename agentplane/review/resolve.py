@@ -8,6 +8,7 @@ import msgspec
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import verbs
 from agentplane.memory.entry import Entry, statement_of
+from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
@@ -200,6 +201,8 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     ways = (
         ["approve one and reject the other"] if together else [f"{supersede}{more}", f"--merge-into {other}"]
     )
+    if together and conflict.kind == "duplicate":
+        ways = [f"`agentplane approve {candidate} --alike`", *ways]
     ways += [] if _excludes(conflict) else ["--keep-both --why …"]
     ways += [] if together else [f"`agentplane reject {candidate}`"]
     said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
@@ -223,7 +226,9 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Both sides get their links; the superseded ones their status."""
     gone, come = plan.edits
-    claimed = memory.entries[gone.id].head.supersedes
+    # A candidate has no place to be taken, and its id is never one of the shelf.
+    candidates = f"{CANDIDATE_PREFIX}-"
+    claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
     core = header.set_fields(come.text or b"", {"supersedes": names})
     edits = [gone, msgspec.structs.replace(come, text=core)]

@@ -267,6 +267,22 @@ def test_what_stands_beside_them_claims_nothing(claiming: tuple[Plane, str]) -> 
     assert files_of(plane) == before
 
 
+def test_a_candidate_that_was_to_be_superseded_leaves_no_link(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    later = plane.propose(decision("Use PostgreSQL 17 for the ledger.", supersedes=[id_, "DEC-001"]))
+    plane.approve([later], Choice(supersede=("DEC-001",)))
+    assert plane.memory().get("DEC-002").head.supersedes == ("DEC-001",)
+
+
+def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> None:
+    ids = [plane.propose(decision(text)) for text in ("Reports are CSV.", "Reports are CSV files.")]
+    with pytest.raises(Refused, match=f"agentplane approve {ids[0]} --alike") as caught:
+        plane.approve(ids)
+    assert "or --keep-both" in str(caught.value)
+    plane.approve(ids[:1], Choice(alike=True))
+    assert plane.memory().inbox == []
+
+
 def test_what_is_out_of_force_cannot_be_superseded(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
     plane.deprecate(["DEC-001"])
