@@ -292,6 +292,7 @@ def tree(tmp_path: Path) -> Path:
     (root / "leaves").symlink_to(tmp_path / "secret.txt")
     (root / "up").symlink_to(tmp_path)
     (root / "stays").symlink_to("src/app.py")
+    (root / "circle").symlink_to("circle")
     os.mkfifo(root / "pipe.py")
     return root
 
@@ -348,6 +349,9 @@ def test_evidence_that_holds(tree: Path, evidence: str) -> None:
         "Makefile:1",
         "src:3",
         "pipe.py:3",
+        "circle",
+        "circle:1",
+        "`src/gone.py`",
     ],
 )
 def test_evidence_that_is_gone(tree: Path, evidence: str) -> None:
@@ -373,6 +377,9 @@ def test_evidence_that_is_gone(tree: Path, evidence: str) -> None:
         "leaves",
         "leaves:1",
         "leaves#App",
+        "`/etc/passwd`",
+        "'../secret.txt'",
+        "<leaves>",
         "up/secret.txt:1",
         "up/gone.txt",
     ],
