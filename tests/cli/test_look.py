@@ -126,6 +126,8 @@ def test_inbox_flags_hidden_characters_and_shows_them(plane: Plane, cli: Cli) ->
     assert "right-to-left override" in text
     flags = cli("inbox", "--json").json("inbox")["candidates"][0]["flags"]
     assert any("zero width space" in flag for flag in flags)
+    told = [line.strip() for line in cli("inbox").out.splitlines()]
+    assert set(flags) <= set(told)  # a line each: whatever is cut off at the edge hides none of the others
 
 
 @pytest.mark.parametrize("verb", ["inbox", "show", "history"])
