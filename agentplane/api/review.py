@@ -54,6 +54,7 @@ class Review(Changes):
         memory, who = self.memory(), self.origin.actor
         proposal = offer.with_relation(memory, proposal, relation)
         verbs.check_proposal(memory, proposal)
+        proposal = verbs.unlabelled(memory, proposal)
         copy = offer.waiting_copy(memory, proposal, who)
         if copy is None:
             done: Done | None = self._propose(memory, proposal)
@@ -202,6 +203,7 @@ class Review(Changes):
         from agentplane.review import gate, gate_answers, inbox, suppressed
 
         verbs.check_proposal(memory, proposal)
+        proposal = verbs.unlabelled(memory, proposal)
         self.step("asking the gate")
         context = inbox.gate_context(memory, self._today())
         verdict = gate.check(proposal, gate.let_in_again(context) if again else context)

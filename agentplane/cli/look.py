@@ -181,13 +181,15 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"says the same as {reviewed.like}" if reviewed.like else ""
-    told = (entry.head.type, reviewed.because, age, like, *reviewed.flags)
+    told = (entry.head.type, reviewed.because, age, like)
     out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
     if reviewed.conflicts:
         from agentplane.review.resolve import described
 
         for conflict in reviewed.conflicts:
             out.line(out.row([("", 1)], described(conflict)))
+    for flag in reviewed.flags:
+        out.line(out.row([("", 1)], flag))
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:

@@ -72,14 +72,19 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def statement(self) -> str:
-        """The first paragraph of the body, without its label."""
-        first = self.body.strip("\n").partition("\n\n")[0]
-        for line in first.splitlines():
-            if line.strip():
-                first = line.strip()
-                break
-        prefix = f"{self.label}:"
-        return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
+        """The first line of the body that says anything, without its label."""
+        return statement_of(self.body, self.label)
+
+
+def statement_of(body: str, label: str) -> str:
+    """The first line of a body that says anything, without its label."""
+    first = body.strip("\n").partition("\n\n")[0]
+    for line in first.splitlines():
+        if line.strip():
+            first = line.strip()
+            break
+    prefix = f"{label}:"
+    return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
 
 
 _strict = msgspec.msgpack.Decoder(Header)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.errors import BadInput
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, read_headers
 from agentplane.memory.kinds import Kind, kinds_in
@@ -16,6 +17,7 @@ from agentplane.plane.store import Snapshot
 from agentplane.text import document
 from agentplane.text.bulk import uncollected
 from agentplane.text.document import Block
+from agentplane.text.visible import one_line
 
 
 _HEADED = re.compile(rb"^[\"']?id[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z][A-Za-z0-9]*-[0-9]+)", re.MULTILINE)
@@ -89,6 +91,12 @@ class Memory:
 
     def get(self, wanted: str) -> Entry:
         """The entry that a person names."""
+        gone = wanted.upper()
+        if gone in self.snapshot.ledger.known and gone not in self._blocks:
+            name = one_line(gone, 40)
+            raise BadInput(
+                f"no entry {name} any more", todo=f"`agentplane history {name}` says what became of it."
+            )
         file, block = self._blocks[ids.match(wanted, self._blocks)]
         return self._of_file(file, [block])[0]
 

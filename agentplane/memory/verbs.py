@@ -72,7 +72,7 @@ def propose_many(
 
 
 def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: date) -> Edit:
-    kind = kind_named(memory.kinds, proposal.type)
+    kind, proposal = kind_named(memory.kinds, proposal.type), unlabelled(memory, proposal)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
     for name in (
         "tags",
@@ -257,6 +257,19 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
     before = page.document.data[: blocks[behind + 1].start if follows else None]
     apart = before.endswith((b"\n\n", b"\n\r\n")) and (old.after is None or behind >= 0)
     return Gap(old.after, lead="" if apart else line_break, tail=line_break * 2 if follows else line_break)
+
+
+def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:
+    """Without the label that its kind puts before a statement anyway, where its author wrote it too."""
+    label = kind_named(memory.kinds, proposal.type).label
+    statement = _without(label, proposal.statement)
+    rationale = _without("Rationale", proposal.rationale) if proposal.rationale else proposal.rationale
+    return msgspec.structs.replace(proposal, statement=statement, rationale=rationale)
+
+
+def _without(label: str, text: str) -> str:
+    head, colon, rest = text.lstrip().partition(":")
+    return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
 
 
 def check_proposal(memory: Memory, proposal: Proposal) -> None:

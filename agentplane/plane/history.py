@@ -72,7 +72,10 @@ def _readable(head: bytes) -> Record | None:
 
 
 def of(snapshot: Snapshot, id_: str) -> list[Step]:
-    """The steps of an entry, oldest first, with those of the ids that it had before."""
+    """The steps of an entry, oldest first, with those of the ids that it had before.
+
+    Of a candidate that is gone: with what it became, or what took it up.
+    """
     family, mine = _family(snapshot, id_)
     order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
     mine.sort(key=lambda stored: order[stored.record.op])
@@ -98,9 +101,10 @@ def _mark(id_: str) -> bytes:
 
 
 def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
-    """The changes to these ids; one that only hands its text on to another id is left out."""
-    handed_on = {change.was for change in stored.record.changes if change.was}
-    return [change for change in stored.record.changes if change.id in family and change.id not in handed_on]
+    """The changes to these ids. One that only hands its text on to another id is told of as what that one became."""
+    taker = {change.was: change for change in stored.record.changes if change.was}
+    mine = [taker.get(change.id, change) for change in stored.record.changes if change.id in family]
+    return list({change.id: change for change in mine}.values())
 
 
 def _act(stored: Stored) -> dict[str, Any]:

@@ -38,6 +38,9 @@ _ENDING = re.compile(
 _SLUG_DROPPED = re.compile(r"[^\w\- ]")
 
 
+_QUOTES = "`'\"<>"
+
+
 class Lack(msgspec.Struct, frozen=True):
     place: int
     """Which piece of evidence."""
@@ -51,7 +54,7 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
     found = []
     commits: dict[int, str] = {}
     for place, raw in enumerate(evidence[:MOST]):
-        text = raw.strip()
+        text = raw.strip().strip(_QUOTES).strip()
         if "\0" in text or len(text) > _LONGEST or not _is_encodable(text):
             continue
         commit = _COMMIT.fullmatch(text)
@@ -87,8 +90,10 @@ def _of_path(text: str, root: str) -> tuple[Trouble, str] | None:
         status = os.lstat(path)
     except (OSError, ValueError):
         return ("gone", "is not there") if _is_path(name, text, root) else None
+    if stat.S_ISLNK(status.st_mode):
+        return "gone", "is a link that leads nowhere"
     if not stat.S_ISREG(status.st_mode):
-        lost = (line or symbol) and not stat.S_ISLNK(status.st_mode)
+        lost = line or symbol
         return ("gone", "is no file, so it has no lines or symbols") if lost else None
     if (line is None and not symbol) or status.st_size > _LARGEST:
         return None

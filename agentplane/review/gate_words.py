@@ -28,7 +28,8 @@ def folded(text: str) -> str:
 
 _READER = r"(?:user|human|reviewer|operator|maintainer|person)"
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|original|existing)"
-_ORDERS = r"(?:instructions?|prompts?|directions|guidelines|guardrails|orders|directives)"
+_TOOLS = r"(?:claude|copilot|codex|gemini|cursor|chatgpt|ai|llm|assistants?|agents?)"
+_ORDERS = r"(?:instructions?|prompts?|directions|guidance|guidelines|guardrails|orders|directives)"
 
 _AIMED = tuple(
     (what, re.compile(pattern))
@@ -38,7 +39,11 @@ _AIMED = tuple(
             (
                 rf"\b(?:ignore|disregard|forget|override|bypass)\s(?:\w{{1,12}}\s){{0,3}}"
                 rf"(?:{_EARLIER}\s(?:\w{{1,12}}\s){{0,2}}(?:{_ORDERS}|rules|messages you)|your\s(?:\w{{1,12}}\s)?{_ORDERS}|"
-                rf"all\s(?:of\s)?(?:the\s|your\s)?{_ORDERS}|(?:everything|anything|all)\s(?:above|before this|you were told))\b"
+                rf"all\s(?:of\s)?(?:the\s|your\s)?{_ORDERS}|(?:everything|anything|all)\s(?:above|before this|you were told))\b|"
+                rf"\b(?:ignore|disregard|forget|override|bypass)\s(?:\w{{1,12}}\s){{0,2}}(?:{_ORDERS}|rules)\s(?:above|before this|given earlier)\b|"
+                r"\b(?:ignore|disregard|forget)\s(?:all\s(?:of\s)?)?the above(?: and\b| ?[.!;,]| ?$)|"
+                rf"\b{_EARLIER} (?:\w{{1,12}} )?(?:{_ORDERS}|rules) (?:no longer apply|do not apply|don't apply|are (?:void|cancelled|revoked))\b|"
+                rf"\b(?:these|the following) {_ORDERS} (?:supersede|override|replace|take precedence over) (?:all|any|every|your|other|{_EARLIER})\b"
             ),
         ),
         (
@@ -47,6 +52,8 @@ _AIMED = tuple(
                 r"\byou (?:must|should|will|shall) now\b|\bfrom now on,? you\b|\byou are now (?:an?|the|in|free|dan|my)\b|"
                 r"\bpretend (?:to be|that you|you) |\bdo anything now\b|\bact as (?:if you|an unrestricted|an? (?:admin|root)\b)|"
                 r"\b(?:as|if you are|you are) an? (?:ai|llm|language model|ai (?:assistant|agent|model)|coding (?:agent|assistant))\b|"
+                r"\byou are (?:\w{1,12} )?an? (?:\w{1,15} ){0,3}(?:assistant|agent|chatbot)\b|"
+                rf"(?:^|[.!?;] )(?:dear |hey |hi |hello )?{_TOOLS} ?[,:] ?(?:you|please|ignore|do not|don't|always|never|run|execute|delete|disable|skip|push|approve|send)\b|"
                 r"\bnew (?:system )?instructions? ?:|\b(?:ai|coding) (?:assistants?|agents?) ?[:,] ?(?:you|please|ignore|do not|run|always)\b|"
                 r"\b(?:note|attention|important|message|instructions?) (?:to|for) (?:the |all |any )?"
                 r"(?:ai|ais|llms?|assistants?|agents?|models?|claude|copilot|codex|gemini|cursor|chatgpt)(?: \w{1,12}){0,3} ?:"
@@ -65,7 +72,9 @@ _AIMED = tuple(
                 rf"\b(?:do not|don't|never|without|must not|should not|shouldn't) (?:tell|telling|inform|informing|mention|mentioning|"
                 rf"notify|notifying|alert|alerting)(?: \w{{1,12}}){{0,3}} (?:the |your |any )?{_READER}s?\b(?!,? (?:whether|if|which|how|what|why)\b)|"
                 rf"\b(?:hide|conceal|keep) (?:this|it|that)(?: \w{{1,12}}){{0,2}} from (?:the |your |any )?{_READER}s?\b|"
-                r"\b(?:do not|don't|never) mention (?:this|these|that you)\b"
+                r"\b(?:do not|don't|never) mention (?:this|these|that you)\b|"
+                rf"\b(?:do not|don't|never|without) (?:ask|asking|wait for|waiting for) (?:the |your |any )?{_READER}s?(?:'s)? "
+                r"(?:for |to )?(?:permission|confirmation|approval|consent|confirm|approve)\b"
             ),
         ),
         (
@@ -81,7 +90,8 @@ _AIMED = tuple(
             "asks to send something away",
             (
                 r"\b(?:send|post|upload|exfiltrate|forward|leak|pipe) [^.\n]{0,60}(?:\.env\b|\.ssh\b|id_rsa|credentials|secrets|environment variables|"
-                r"api keys|source code)[^.\n]{0,40} to (?:https?:|[\w.]{1,40}@|this url|the following)"
+                r"api keys|source code)[^.\n]{0,40} to (?:https?:|[\w.]{1,40}@|this url|the following)|"
+                r"!\[[^\]\n]{0,80}\]\(https?://[^)\s?]{1,200}\?[^)\s]"
             ),
         ),
     )
@@ -91,7 +101,7 @@ _ROLES = re.compile(
     r"</?(?:system|assistant|function_calls?|function_results?|tool_calls?|tool_use|tool_results?|invoke|antml|system-reminder|"
     r"developer|im_start|im_end)(?: [^<>\n]{0,200}|:[a-z_]{1,30}[^<>\n]{0,200})?/?>|</(?:user|human|tool|instructions?|memory|context)>|"
     r"<\|[a-z_]{2,30}\|>|\[/?inst\]|<</?sys>>|"
-    r"(?:^|\n)[#* ]{0,6}(?:assistant|human) ?:[* ]{0,3}\S|\n[#* ]{0,6}(?:system|user) ?:[* ]{0,3}(?:you|please|ignore|do|run|always|never)\b|"
+    r"(?:^|\n)[#* ]{0,6}(?:assistant|human) ?:[* ]{0,3}\S|(?:^|\n)[#* ]{0,6}(?:system|user) ?:[* ]{0,3}(?:you|please|ignore|do|run|always|never)\b|"
     r"\"(?:tool_calls|function_call|tool_use)\" ?: ?[\[{\"]|\"name\" ?: ?\"[\w.-]{1,60}\" ?, ?\"(?:arguments|input|parameters)\" ?: ?\{"
 )
 
@@ -101,7 +111,7 @@ _RUNS = re.compile(
     rf"\b(?:{_SHELL}|eval|source|\.) ?(?:-c )?[\"'`]?(?:<\(|\$\(|`)\s?(?:curl|wget)\b|"
     rf"\bbase64 (?:-d|-di|--decode)\b[^\n|]{{0,80}}\| ?(?:{_SHELL}|(?:python3?|perl|node)\b)|"
     r"\bpowershell(?:\.exe)?\b[^\n]{0,60} -e(?:nc|ncodedcommand)?\b|\biex ?\(|"
-    r"\b(?:exec|eval)\s?\([^\n)]{0,40}(?:b64decode|atob|fromcharcode|base64)|\brm -rf? (?:/|~)(?:\s|$|\*)"
+    r"\b(?:exec|eval)\s?\([^\n)]{0,40}(?:b64decode|atob|fromcharcode|base64)|\brm -(?:rf?|fr) (?:/|~/?|\$home)(?:[\s*`'\"),;]|[.!?](?:\s|$)|$)"
 )
 _BLOB = re.compile(r"[0-9A-Za-z+/]{120,}")
 
@@ -163,6 +173,10 @@ _ALWAYS_NEWS = re.compile(
     r"\b(?:will|to|gonna|going to|we|i|i'll|we'll|let's) (?:[\w/-]{1,20} ){1,8}(?:tomorrow|tonight|later today|next session|this afternoon)\b|"
     r"^(?:tomorrow|tonight|today|yesterday|this morning|this afternoon),? (?:i|we|the|will|fix|finish|continue)\b|"
     rf"\b{_DID} (?:[\w/-]{{1,20}} ){{0,8}}(?:today|yesterday|this morning|this afternoon|just now|tonight)\b|"
+    rf"^(?:i|i've) (?:have |also |successfully ){{0,2}}{_DID}\b|^done ?[.!]?$|^(?:session|progress|task) summary ?:|"
+    r"^(?:the )?(?:task|session|work|implementation) (?:is |was |has been )?(?:now )?(?:completed?|done|finished)(?: successfully)? ?(?:[.!]|$)|"
+    r"^(?:fixed|corrected|resolved) (?:a|an|the) (?:[\w/-]{1,20} ){0,3}(?:typos?|bugs?|tests?|issues?|errors?|warnings?|crash(?:es)?)\b|"
+    r"^(?:created|updated|edited|modified|deleted|renamed|wrote) (?:the |a )?(?:new )?files? [\w./-]{1,80}\.\w{1,5}\b|"
     rf"^(?:i|we|i've|we've) (?:have |just |recently |now |finally ){{1,2}}{_DID}\b|^(?:just|recently|finally) {_DID} (?:the|a|an|pr|all)\b|"
     r"^(?:wip|work in progress|todo|next steps?|remaining|still to do|current status|status update|progress report|left to do)\b ?[:\u2013-]|\b(?:is|are|as) wip\b|"
     r"\b(?:i|we) still need to\b|\b(?:still|remains) to be (?:done|fixed|merged|implemented)\b"

@@ -9,6 +9,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
+from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
 from agentplane.review import suppressed
 from agentplane.review.gate import Context, check, proposal_of
@@ -58,8 +59,12 @@ def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
     """Entries that a candidate would supersede and that are not in force any more."""
     for name in entry.head.supersedes:
         target = memory.entries.get(name)
-        if target is None:
+        if target is None and name in memory.snapshot.ledger.known:
+            yield f"would supersede {name}, which is there no more: `agentplane history {name}`"
+        elif target is None:
             yield f"would supersede {one_line(name, 40)}, which is nowhere"
+        elif target.file == INBOX:
+            yield f"would supersede {one_line(name, 40)}, which waits in the inbox itself"
         elif target.head.status != "accepted":
             yield f"would supersede {name}, which is {one_line(target.head.status, 20)} already"
 

@@ -1,24 +1,27 @@
 """What becomes of a candidate that meets what was decided before: each choice is the plan of one op."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import verbs
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, statement_of
+from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
-from agentplane.review.conflicts import WEIGHTS, Conflict
-from agentplane.text import header
+from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
+from agentplane.text import document, header
 
 
 ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]
 """What each of some candidates conflicts with. The second: the kinds of entry that matter; None: all."""
 EXCLUDING = frozenset(kind for kind, weight in WEIGHTS.items() if weight == "blocks")
 """Kinds of entry that nothing may stand beside which contradicts them."""
+_FEW = 4
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -73,14 +76,43 @@ def merge(
     planned = verbs.edit(memory, into.id, text, seen)
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
+    _check_merged(memory, into, planned.edits[0].text or b"")
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
 
+def _check_merged(memory: Memory, into: Entry, core: bytes) -> None:
+    """Refuses a text that an invariant excludes which did not exclude the entry before."""
+    stands = text_of(into)
+    said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
+    rules = [
+        text_of(entry)
+        for entry in memory.shelf
+        if entry.head.status == "accepted" and entry.head.type in EXCLUDING and entry.id != into.id
+    ]
+    before = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)}
+    for conflict in find(said, rules):
+        if _excludes(conflict) and conflict.id not in before:
+            raise Refused(
+                f"the merged text {described(conflict)}; an invariant cannot stand beside what contradicts it",
+                todo=f"say it in another way, or approve it with --supersede {conflict.id}.",
+            )
+
+
+def _body(core: bytes) -> str:
+    page = document.parse(core)
+    return page.body(page.blocks[0])
+
+
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
-    """The entry to merge into, and a first draft: its text, then that of the candidate."""
+    """The entry to merge into, and a first draft: its text, then that of the candidate; tags and evidence of both."""
     entry, into = verbs.candidates(memory, [candidate])[0], _target(memory, target)
     core = memory.snapshot.core(into.file, into.id) or b""
+    has = {"tags": into.head.tags, "evidence": into.head.evidence}
+    brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    both = {name: list(dict.fromkeys([*has[name], *brings[name]])) for name in has if brings[name]}
+    with suppress(BadInput):  # a header of an unusual layout stays as it is
+        core = header.set_fields(core, both)
     return into, core + b"\n\n" + entry.raw.strip()
 
 
@@ -129,7 +161,9 @@ def _check_resolved(
         what = f"{entry.id} {described(first, len(open_ones))}"
         if _excludes(first):
             what += "; an invariant cannot stand beside what contradicts it"
-        raise Refused(what, todo=choices(entry.id, first, together=first.id in together))
+        others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
+        named = (*sorted(targets), *others)
+        raise Refused(what, todo=choices(entry.id, first, named, together=first.id in together))
     if not (choice.why or "").strip():
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
 
@@ -156,14 +190,19 @@ def described(conflict: Conflict, count: int = 1) -> str:
     return f"{verb} {conflict.id}{more} ({conflict.score:.2f}): {'; '.join(conflict.reasons)}"
 
 
-def choices(candidate: str, conflict: Conflict, *, together: bool = False) -> str:
-    """What can be done about a conflict; `together`: with one that is being approved with it."""
+def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
+    """What can be done about a conflict; `together`: with one that is being approved with it.
+
+    `others`: entries whose place it must take as well, where it takes that of this one.
+    """
     other = conflict.id
+    supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
+    more = " …" if len(others) >= _FEW else ""
     ways = (
-        ["approve one and reject the other"]
-        if together
-        else [f"--supersede {other}", f"--merge-into {other}"]
+        ["approve one and reject the other"] if together else [f"{supersede}{more}", f"--merge-into {other}"]
     )
+    if together and conflict.kind == "duplicate":
+        ways = [f"`agentplane approve {candidate} --alike`", *ways]
     ways += [] if _excludes(conflict) else ["--keep-both --why …"]
     ways += [] if together else [f"`agentplane reject {candidate}`"]
     said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
@@ -187,7 +226,9 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Both sides get their links; the superseded ones their status."""
     gone, come = plan.edits
-    claimed = memory.entries[gone.id].head.supersedes
+    # A candidate has no place to be taken, and its id is never one of the shelf.
+    candidates = f"{CANDIDATE_PREFIX}-"
+    claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
     core = header.set_fields(come.text or b"", {"supersedes": names})
     edits = [gone, msgspec.structs.replace(come, text=core)]

@@ -84,6 +84,23 @@ _FORMATS = tuple(
         ("an age key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40}"),
         ("a Vault token", r"\bhvs\.[0-9A-Za-z_-]{24}"),
         ("a Linear key", r"\blin_api_[0-9A-Za-z]{32}"),
+        ("a Mailgun key", r"(?<![\w-])key-[0-9a-f]{32}(?![0-9A-Za-z])"),
+        ("a Databricks token", r"\bdapi[0-9a-f]{32}"),
+        ("a Postman key", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+        ("a Supabase token", r"\bsbp_[0-9a-f]{40}"),
+        ("a RubyGems key", r"\brubygems_[0-9a-f]{48}"),
+        ("a Brevo key", r"\bxkeysib-[0-9a-f]{64}-[0-9A-Za-z]{16}"),
+        ("a Groq key", r"\bgsk_[0-9A-Za-z]{40}"),
+        ("an xAI key", r"\bxai-[0-9A-Za-z]{60}"),
+        ("a Replicate token", r"\br8_[0-9A-Za-z]{36}"),
+        ("a Perplexity key", r"\bpplx-[0-9A-Za-z]{40}"),
+        ("a Figma token", r"\bfigd_[0-9A-Za-z_-]{36}"),
+        ("a Docker Hub token", r"\bdckr_pat_[0-9A-Za-z_-]{24}"),
+        ("a Grafana token", r"\bglsa_[0-9A-Za-z]{32}_[0-9a-f]{8}"),
+        ("an Atlassian token", r"\bATATT3[0-9A-Za-z_=-]{60}"),
+        ("a Sentry token", r"\bsntry[su]_[0-9A-Za-z_=+/-]{40}"),
+        ("a New Relic key", r"\bNRAK-[0-9A-Z]{27}"),
+        ("a Discord webhook", r"\bdiscord(?:app)?\.com/api/webhooks/[0-9]{10,22}/[0-9A-Za-z_-]{60}"),
         (
             "an HTTP credential",
             r"(?i:\bauthorization\b.{0,4}:\s?(?:basic|bearer|token)) [0-9A-Za-z+/_.=-]{12,400}",
@@ -108,16 +125,41 @@ _MARKS = {
     "an age key": ("age-secret-key-1",),
     "a Vault token": ("hvs.",),
     "a Linear key": ("lin_api_",),
+    "a Mailgun key": ("key-",),
+    "a Databricks token": ("dapi",),
+    "a Postman key": ("pmak-",),
+    "a Supabase token": ("sbp_",),
+    "a RubyGems key": ("rubygems_",),
+    "a Brevo key": ("xkeysib-",),
+    "a Groq key": ("gsk_",),
+    "an xAI key": ("xai-",),
+    "a Replicate token": ("r8_",),
+    "a Perplexity key": ("pplx-",),
+    "a Figma token": ("figd_",),
+    "a Docker Hub token": ("dckr_pat_",),
+    "a Grafana token": ("glsa_",),
+    "an Atlassian token": ("atatt3",),
+    "a Sentry token": ("sntry",),
+    "a New Relic key": ("nrak-",),
+    "a Discord webhook": ("/webhooks/",),
     "an HTTP credential": ("authorization",),
 }
 _NAMING = ("key", "pass", "pwd", "secret", "token")
 
 # A name that says `secret`, what may stand between, and the value. `\w{0,40}` is bounded on purpose.
 _NAMED = re.compile(
-    r"(?i)(?P<name>(?:api|auth|service|account|db|database|priv|private|client|access|encryption|signing)_?-?key"
+    r"(?i)(?P<name>(?:api|auth|service|account|db|database|priv|private|client|access|encryption|signing)(?:_?-?| )key"
     r"|(?:db|database|key)_?pass|pass(?:word|wd|phrase)|pwd|secret|(?:access|auth|api|bearer|refresh)[_-]?token|\btoken)"
     r"(?P<rest>[\w-]{0,40})(?P<closing>[\"'`\]]{0,2})\s{0,3}(?P<sign>:=|={1,3}>?|:|\bis\b)\s{0,3}"
     r"(?P<value>\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|[^\s\"'`]{1,200})"
+)
+# The same in a sentence, where the name of what it opens may stand between.
+_SAID = re.compile(
+    r"(?i)\b(?P<name>password|passphrase|passcode|pass(?:wd)?|pwd|(?:api|access|secret|auth) key|secret|token)"
+    r"(?: (?:for|of|on|to)(?: [\w.-]{1,30}){1,3}?)? is:? (?P<value>[^\s\"'`/]{6,200})"
+)
+_CURL = re.compile(
+    r"\bcurl\b[^\n|]{0,120}? (?:-u|--user)[ =]?[\"']?[^\s:\"'$]{1,80}:(?P<value>[^\s\"'$]{4,120})"
 )
 _IN_URL = re.compile(r"://[^\s:/?#@\[\]]{0,80}:(?P<value>[^\s:/?#@\[\]]{3,120})@")
 
@@ -147,6 +189,7 @@ _STAND_IN_WHOLE = re.compile(
 _REFERENCE = re.compile(
     r"[<{$%(\[&*@]|(?i:process\.env|os\.(?:environ|getenv)|env[.(:]|vault:|op://|secrets?[./]|settings\.|config\.|self\.|ssm:|arn:)"
 )
+_WORDS = re.compile(r"[A-Za-z][a-z]*(?:[-_.:/][A-Za-z0-9]+)*")
 _CODE = re.compile(r"[\w.]{1,80}[(\[]")
 _HASH_NAME = re.compile(
     r"(?i)hash|sha|digest|fingerprint|checksum|_id\b|_ids\b|name|path|file|url|length|ttl|age|count|limit|type"
@@ -204,6 +247,12 @@ def _hits(text: str) -> Iterator[_Hit]:
     for match in _IN_URL.finditer(text):
         if not (is_stand_in(match["value"]) or _REFERENCE.match(match["value"])):
             yield match.start("value"), match.end("value"), "a password in a URL", True
+    for match in _CURL.finditer(text) if "curl" in lower else ():
+        if not (is_stand_in(match["value"]) or _REFERENCE.match(match["value"])):
+            yield match.start("value"), match.end("value"), "a password for curl", True
+    for match in _SAID.finditer(text) if " is" in lower else ():
+        if _could_be_meant(match["value"].rstrip(".,;:)")):
+            yield match.start("value"), match.end("value"), f"the value of `{match['name'].lower()}`", False
     yield from _of_plugins(text)
     yield from _random(text)
 
@@ -233,13 +282,22 @@ def _names_a_secret(match: re.Match[str]) -> bool:
         return False  # the name of a variable
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     odd = any(char in "!@#$%^&*+=?~" for char in value)
-    if match["name"].lower() == "token":
+    if match["name"].lower() == "token" or " " in match["name"]:
         return mixed and len(value) >= 16
     if raw[0] == "`":
         return mixed and not re.fullmatch(r"[a-z]+[\w.-]*", value)
     if quoted:
         return match["sign"] != ":" or mixed or odd or not value.isalpha()
-    return (mixed or odd) and not re.fullmatch(r"[A-Za-z][a-z]*(?:[-_.:/][A-Za-z0-9]+)*", value)
+    return (mixed or odd) and not _WORDS.fullmatch(value)
+
+
+def _could_be_meant(value: str) -> bool:
+    """Whether a word of a sentence could be a password or a key, and none of the words that say how it is kept."""
+    if is_stand_in(value) or _REFERENCE.match(value) or _CODE.match(value):
+        return False
+    mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    odd = any(char in "!#$%^&*+=~" for char in value)
+    return mixed and (odd or (len(value) >= 16 and len(value) / len(_PIECE.findall(value)) < 3.2))
 
 
 def _of_plugins(text: str) -> Iterator[_Hit]:

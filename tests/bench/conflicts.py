@@ -3,7 +3,8 @@
 For each pair in which a record supersedes or amends another, all earlier records of its repository are ranked.
 Earlier means a lower number in the same folder, else no later date; where neither can be told, any record.
 `ap` is the average precision of the pair's score over these pairs against those that only look alike.
-`--fit` also fits the weights anew and prints what they reach on repositories that were left out.
+Before that, precision and recall of each kind on the short pairs that nobody who tunes has read; of all others:
+`python -m tests.bench.kinds`. `--fit` also fits the weights anew and prints what they reach on repositories that were left out.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from agentplane.match.bm25 import Index
 from agentplane.match.corpus import Corpus, Text, nearest
 from agentplane.match.fuzzy import alike, prepared
 from agentplane.match.vectors import Vectors
+from tests.bench import kinds
 
 
 Rows = dict[str, np.ndarray]
@@ -211,6 +213,11 @@ def main(arguments: list[str] | None = None) -> int:
         "--fit", action="store_true", help="fit the weights anew, repositories left out in turn"
     )
     asked = parser.parse_args(arguments)
+    if not (asked.data / "adr" / "adrs.jsonl").is_file():
+        parser.error(
+            f"no adr/adrs.jsonl in {asked.data}; name the folder: `make bench-conflicts DATA=folder`"
+        )
+    kinds_of_sets = kinds.blind()
     task = Task(asked.data / "adr")
     signals, baselines, ms = measured(task)
     weights = fusion.FULL if vectors.available() is None else fusion.PLAIN
@@ -229,6 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
             _line(f"{name}, people", figures(task, scores, _human))
             table[name] = found
     result = {**own, "ms_per_candidate": round(ms, 2), "baselines": table, "human_team": human}
+    result["kinds"] = kinds_of_sets
     if asked.fit:
         for chosen in (fusion.FULL, fusion.PLAIN):
             names = [name for name in chosen.of if name in next(iter(signals.values()))]

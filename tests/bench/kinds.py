@@ -75,7 +75,7 @@ def table(said: Sequence[tuple[str, str]]) -> dict[str, dict[str, float]]:
     for kind in ("compatible", "unrelated"):
         of_kind = [got for expected, got in said if expected == kind]
         rows[kind] = {
-            "flagged": _share(sum(got != "none" for got in of_kind), len(of_kind)),
+            "flagged": _share(sum(got != "none" for got in of_kind), len(of_kind)) if of_kind else 0.0,
             "pairs": len(of_kind),
         }
     return rows
@@ -253,6 +253,14 @@ def _print(name: str, rows: dict[str, dict[str, float]]) -> None:
     print(name)
     for kind, row in rows.items():
         print(f"  {kind:<14}", "  ".join(f"{key} {value:g}" for key, value in row.items()))
+
+
+def blind() -> dict[str, dict[str, dict[str, float]]]:
+    """Prints and gives the figures of the sets that nobody who tunes has read."""
+    rows = {name: figures(SETS[name]) for name in BLIND}
+    for name, row in rows.items():
+        _print(f"{name} ({len(SETS[name])} pairs)", row)
+    return rows
 
 
 def _print_wrong() -> None:

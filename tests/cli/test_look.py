@@ -126,6 +126,8 @@ def test_inbox_flags_hidden_characters_and_shows_them(plane: Plane, cli: Cli) ->
     assert "right-to-left override" in text
     flags = cli("inbox", "--json").json("inbox")["candidates"][0]["flags"]
     assert any("zero width space" in flag for flag in flags)
+    told = [line.strip() for line in cli("inbox").out.splitlines()]
+    assert set(flags) <= set(told)  # a line each: whatever is cut off at the edge hides none of the others
 
 
 @pytest.mark.parametrize("verb", ["inbox", "show", "history"])
@@ -258,6 +260,26 @@ def test_history_tells_the_story_under_all_ids(shelf: Plane, person: Cli) -> Non
     assert [line.split()[1] for line in ran.out.splitlines()] == ["propose", "approve", "deprecate"]
     assert "we moved on" in ran.out
     assert "by ada" in ran.out
+
+
+def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> None:
+    approved, rejected, merged = (
+        candidate(person, text) for text in ("Use uv.", "Use tox.", "Use Textual 8.")
+    )
+    person("approve", approved)
+    person("reject", rejected)
+    into = shelf.memory().get("DEC-001")
+    core = shelf.store.snapshot().core(into.file, into.id) or b""
+    shelf.merge(merged, "DEC-001", core.replace(b"Textual", b"Textual 8"), into.digest)
+
+    for id_, verb, became in (
+        (approved, "approve", "DEC-002"),
+        (rejected, "reject", rejected),
+        (merged, "merge", "DEC-001"),
+    ):
+        steps = [line.split()[1:3] for line in person("history", id_).out.splitlines()]
+        assert steps == [["propose", id_], [verb, became]]
+        person("show", id_.lower()).refused(2, f"no entry {id_} any more", f"agentplane history {id_}")
 
 
 def test_history_json(shelf: Plane, cli: Cli) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.conflicts import BASELINES, Task, average_precision, main
+from tests.review.pairs import BLIND
 
 
 SUBJECTS = ["queue", "cache", "parser", "login", "search", "backup", "mailer", "theme"]
@@ -40,6 +41,14 @@ def test_it_prints_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert figures["recall@1"] == figures["ap"] == 1
     assert {"token_set_ratio", "bm25", "rrf"} <= figures["baselines"].keys() <= set(BASELINES)
     assert figures["human_team"]["recall@5"] == 1
+    assert figures["kinds"].keys() == set(BLIND)
+    assert all(0 < row["contradiction"]["recall"] <= 1 for row in figures["kinds"].values())
+
+
+def test_where_there_is_no_data_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--data", str(tmp_path)])
+    assert f"no adr/adrs.jsonl in {tmp_path}" in capsys.readouterr().err
 
 
 def test_only_earlier_records_are_ranked(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import random
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -140,6 +141,23 @@ def test_one_query_costs_less_than_three_times_spelling_alone() -> None:
     fresh = iter(range(100))
     alone = best(lambda: process.cdist([query.whole], whole, scorer=fuzz.token_set_ratio))
     assert best(lambda: nearest(Text(f"{query.title} {next(fresh)}", query.text), built)) < 3 * alone
+
+
+def test_asking_much_takes_no_more_memory_than_asking_a_part_of_it() -> None:
+    """The whole matrix of a signal would have 4 million cells here, 17 MB for each of some twenty arrays."""
+    dice = random.Random(4)
+    words = ["".join(dice.choices("abcdefghij", k=5)) for _ in range(2000)]
+    texts = [Text(" ".join(dice.choices(words, k=8))) for _ in range(3000)]
+    corpus = Corpus(texts)
+    places_each(texts[:1], corpus, 24)
+    tracemalloc.start()
+    try:
+        found = places_each(texts[:1400], corpus, 24)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [places[0] for places in found] == list(range(1400))
+    assert peak < 200e6
 
 
 def test_a_second_process_finds_the_same() -> None:

@@ -595,6 +595,7 @@ def test_the_bench_measures_pairs_that_lie_elsewhere(
     printed = capsys.readouterr().out
     found = json.loads(printed.splitlines()[-1])["another"]
     assert (found["contradiction"]["recall"], found["compatible"]["flagged"]) == (1, 0)
+    assert found["unrelated"] == {"flagged": 0, "pairs": 0}
     assert "gateway" not in printed
 
 

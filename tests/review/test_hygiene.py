@@ -64,6 +64,11 @@ def test_a_target_that_is_not_in_force_any_more(plane: Plane) -> None:
     assert flags(plane, id_) == ["would supersede DEC-001, which is deprecated already"]
     other = plane.propose(decision("Other.", supersedes=["DEC-404"]))
     assert flags(plane, other) == ["would supersede DEC-404, which is nowhere"]
+    third = plane.propose(decision("Use make.", supersedes=[other]))
+    assert flags(plane, third) == [f"would supersede {other}, which waits in the inbox itself"]
+    plane.reject([other])
+    (gone,) = flags(plane, third)
+    assert gone == f"would supersede {other}, which is there no more: `agentplane history {other}`"
 
 
 def test_hidden_characters_and_hand_edits(plane: Plane) -> None:

@@ -74,3 +74,22 @@ def test_a_superseded_entry_cannot_be_superseded_again(shelf: Plane) -> None:
     shelf.deprecate(["DEC-001"])
     with pytest.raises(BadInput, match="deprecated already"):
         shelf.offer(decision("Use MySQL for the ledger."), Relation("supersedes", "DEC-001"))
+
+
+@pytest.mark.parametrize("written", ["Decision: Use uv.", "decision:  Use uv.", "  Decision:\nUse uv."])
+def test_a_label_that_its_author_wrote_too_stands_there_once(shelf: Plane, written: str) -> None:
+    id_ = shelf.propose(decision(written, rationale="Rationale: it is faster"))
+    assert shelf.memory().get(id_).body.strip() == "Decision: Use uv.\nRationale: it is faster"
+    assert (
+        shelf.offer(decision("Use uv.")).reviewed.entry.id == shelf.offer(decision(written)).reviewed.entry.id
+    )
+    shelf.reject(shelf.memory().inbox_ids)
+    with pytest.raises(Refused, match="rejected before"):
+        shelf.propose(decision(written))
+
+
+@pytest.mark.parametrize("written", ["Fact: it rains.", "Use uv: it is fast.", "Decision:"])
+def test_other_words_before_a_colon_stay(shelf: Plane, written: str) -> None:
+    id_ = shelf.propose(decision(written))
+    entry = shelf.memory().get(id_)
+    assert entry.body.strip() == f"Decision: {written}"

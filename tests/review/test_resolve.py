@@ -1,10 +1,13 @@
 """What becomes of a candidate that meets what was decided before. Every choice is one op and one undo."""
 
+import re
+
 import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.verbs import Proposal
+from agentplane.review import resolve
 from agentplane.review.resolve import Choice
 from tests.conftest import decision, files_of
 
@@ -90,6 +93,48 @@ def test_merging_keeps_both_histories(rivals: tuple[Plane, str]) -> None:
     assert files_of(plane) == before
 
 
+def test_the_draft_of_a_merge_brings_what_the_candidate_rests_on(plane: Plane) -> None:
+    plane.approve([plane.propose(decision(OLD, tags=["db"], evidence=["a.md"]))])
+    id_ = plane.propose(decision(NEW, tags=["db", "ledger"], evidence=["b.md"], rationale="It is faster."))
+    into, draft = resolve.merged_draft(plane.memory(), id_, "DEC-001")
+    assert b"tags: [db, ledger]" in draft
+    assert b"evidence: [a.md, b.md]" in draft
+    assert draft.index(OLD.encode()) < draft.index(NEW.encode()) < draft.index(b"Rationale: It is faster.")
+    plane.merge(id_, "DEC-001", draft, into.digest)
+    assert plane.memory().get("DEC-001").head.evidence == ("a.md", "b.md")
+
+
+def test_a_merge_is_no_way_around_an_invariant(plane: Plane) -> None:
+    plane.approve(
+        [plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))]
+    )
+    plane.approve([plane.propose(decision("Log lines are JSON."))])
+    id_ = plane.propose(decision("Webhook bodies must be logged."))
+    memory = plane.memory()
+    into = memory.get("DEC-001")
+    core = memory.snapshot.core(into.file, into.id) or b""
+    before = files_of(plane)
+    with pytest.raises(Refused, match="the merged text contradicts INV-001"):
+        plane.merge(
+            id_, "DEC-001", core.replace(b"Log lines are JSON", b"Webhook bodies must be logged"), into.digest
+        )
+    assert files_of(plane) == before
+    plane.merge(id_, "DEC-001", core.replace(b"are JSON", b"are JSON, one an event"), into.digest)
+    assert plane.memory().get("DEC-001").statement == "Log lines are JSON, one an event."
+
+
+def test_what_contradicted_an_invariant_already_can_still_be_merged_into(plane: Plane) -> None:
+    plane.approve([plane.propose(decision("Webhook bodies must be logged."))])
+    rule = plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))
+    plane.approve([rule], Choice(keep_both=True, why="until the end of the year"))
+    id_ = plane.propose(decision("Webhook bodies must be logged for a week."))
+    memory = plane.memory()
+    into = memory.get("DEC-001")
+    core = memory.snapshot.core(into.file, into.id) or b""
+    plane.merge(id_, "DEC-001", core.replace(b"logged.", b"logged, for a week."), into.digest)
+    assert plane.memory().inbox == []
+
+
 def test_merging_what_has_changed_meanwhile_is_refused(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
     with pytest.raises(Refused, match="while it was being edited"):
@@ -107,6 +152,20 @@ def test_an_invariant_blocks(plane: Plane) -> None:
         plane.approve([id_], Choice(keep_both=True, why="I would like to"))
     plane.approve([id_], Choice(supersede=("INV-001",)))
     assert plane.memory().get("INV-001").head.status == "superseded"
+
+
+def test_all_that_must_be_superseded_is_named_at_once(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    plane.approve(
+        [plane.propose(decision("Use PostgreSQL 14 for the ledger."))], Choice(keep_both=True, why="old")
+    )
+    for choice in (Choice(), Choice(supersede=("DEC-001",)), Choice(supersede=("DEC-002",))):
+        with pytest.raises(Refused) as caught:
+            plane.approve([id_], choice)
+        assert {"--supersede DEC-001", "--supersede DEC-002"} <= set(
+            re.findall(r"--supersede \S+-\d+", str(caught.value))
+        )
+    plane.approve([id_], Choice(supersede=("DEC-001", "DEC-002")))
 
 
 def test_an_assumption_only_warns(plane: Plane) -> None:
@@ -206,6 +265,22 @@ def test_what_stands_beside_them_claims_nothing(claiming: tuple[Plane, str]) -> 
     assert {memory.get(name).head.status for name in ("DEC-001", "FACT-001")} == {"accepted"}
     plane.undo()
     assert files_of(plane) == before
+
+
+def test_a_candidate_that_was_to_be_superseded_leaves_no_link(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    later = plane.propose(decision("Use PostgreSQL 17 for the ledger.", supersedes=[id_, "DEC-001"]))
+    plane.approve([later], Choice(supersede=("DEC-001",)))
+    assert plane.memory().get("DEC-002").head.supersedes == ("DEC-001",)
+
+
+def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> None:
+    ids = [plane.propose(decision(text)) for text in ("Reports are CSV.", "Reports are CSV files.")]
+    with pytest.raises(Refused, match=f"agentplane approve {ids[0]} --alike") as caught:
+        plane.approve(ids)
+    assert "or --keep-both" in str(caught.value)
+    plane.approve(ids[:1], Choice(alike=True))
+    assert plane.memory().inbox == []
 
 
 def test_what_is_out_of_force_cannot_be_superseded(rivals: tuple[Plane, str]) -> None:

@@ -36,7 +36,36 @@ FOUND = [
     "postgres://app:s3cr3tpw@db.internal/app",
     "Authorization: Bearer abc9def8ghi7jkl6mno5",
     "Authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l",
+    "API key: 9f86d081884c7d659a2feaa0c55ad015",
+    "the access key = 8Hq2LmX7vB4nR1tY6wE3",
+    "curl -s -u deploy:k9xmQz22 https://ci.internal/build",
+    "curl --user='deploy:k9xmQz22' https://ci.internal/build",
+    _split("key", "-9f86d081884c7d659a2feaa0c55ad015"),
+    _split("dapi", "9f86d081884c7d659a2feaa0c55ad015"),
+    _split("PMAK", "-9f86d081884c7d659a2feaa0-9f86d081884c7d659a2feaa0c55ad015c3"),
+    _split("sbp_", "9f86d081884c7d659a2feaa0c55ad0159f86d081"),
+    _split("rubygems_", "9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d65"),
+    _split("xkeysib", f"-{'9f86d081884c7d65' * 4}-Qw8eRt7yUi6oPa5s"),
+    _split("gsk_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNmQw8eRt7yUi6oPa5sDf"),
+    _split("xai-", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNm" * 2),
+    _split("r8_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNmQw8"),
+    _split("pplx-", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNmQw8eRt"),
+    _split("figd_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNmQw8eRt"),
+    _split("dckr_pat_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2"),
+    _split("glsa_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1b_9f86d081"),
+    _split("ATATT3", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNm" * 2),
+    _split("sntrys_", "Qw8eRt7yUi6oPa5sDf4gHj3kLz2xCv1bNmQw8eRt7y"),
+    _split("NRAK-", "QW8ERT7YUI6OPA5SDF4GHJ3KLZ2"),
 ]
+
+MEANT = [
+    "The database password is hunter2!x",
+    "The password for the staging db is Winter2026!",
+    "Our passphrase is: correct7horse+",
+    "The API key of the mailer is Qw8eRt7yUi6oPa5s",
+    "The token is Qw8eRt7yUi6oPa5sDf4g.",
+]
+"""In a sentence it could as well be a word about it, so a person is asked."""
 
 NONE = [
     "AKIAIOSFODNN7EXAMPLE",
@@ -73,6 +102,17 @@ NONE = [
     "APIGatewayV2Handler1 wraps it",
     "The run was 20261118T120307Z-4f2a9c",
     "Token bucket: 100req/s",
+    "API key: sha256 of the tenant's id",
+    "The access token is OAuth2 and short-lived",
+    "The password is argon2id-hashed.",
+    "The token is base64url-encoded.",
+    "The password for new users is at least 12 characters.",
+    "The secret is rotated-every-30-days-by-vault.",
+    "The token is $CI_TOKEN_2!",
+    "The password of the example is changeme1!",
+    "curl -u $USER:$PASS https://ci.internal",
+    "curl -u deploy:${TOKEN} https://ci.internal",
+    "The cache key is linux-key-9f86d081884c7d659a2feaa0c55ad015",
 ]
 
 
@@ -95,9 +135,19 @@ def test_nothing_of_it_is_shown(text: str) -> None:
     assert all(value[at : at + 6] not in shown for at in range(len(value) - 6))
 
 
+def test_who_has_the_address_of_a_webhook_can_post() -> None:
+    address = _split("https://discord.com/api/webhooks/", "202972997528820018/", "Qw8eRt7yUi6oPa5sDf4g" * 4)
+    assert [secret.kind for secret in secrets.find(address)] == ["a Discord webhook"]
+
+
 def test_a_random_string_is_no_sure_secret() -> None:
     found = secrets.find("It is Zk9qL2mX7vB4nR1tY6wE3sD8fG5hJ0pA there")
     assert [(secret.kind, secret.sure, secret.column) for secret in found] == [("a random string", False, 7)]
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_what_a_sentence_says_is_asked_about(text: str) -> None:
+    assert [secret.sure for secret in secrets.find(text)] == [False]
 
 
 def test_an_example_elsewhere_excuses_nothing() -> None:
