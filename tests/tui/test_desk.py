@@ -220,6 +220,20 @@ def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: 
     assert not desk.shown.reviewed[rival].conflicts
 
 
+def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None:
+    first = plane.propose(decision("Use Postgres for the ledger."))
+    second = plane.propose(decision("Use MySQL for the ledger."))
+    desk = desk_of(plane)
+    desk.load()
+    desk.look([first, second])
+    plane.approve([first])
+    shown = desk.load()
+    assert second not in shown.reviewed
+    assert desk.is_urgent(second)
+    desk.look([second])
+    assert [met.id for met in shown.reviewed[second].conflicts] == ["DEC-001"]
+
+
 def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     desk = desk_of(three)
     first, second, _ = (entry.id for entry in desk.load().inbox)
