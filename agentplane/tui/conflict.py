@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -25,6 +24,7 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago
 from agentplane.tui.bars import KeyBar
+from agentplane.tui.box import Answering
 from agentplane.tui.messages import Looked
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import Op
@@ -56,7 +56,7 @@ def _said(entry: Entry) -> str:
     return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
 
 
-class ConflictScreen(Screen[Decision | None]):
+class ConflictScreen(Answering[Decision | None]):
     """Comes back with a decision; None: nothing was decided, or a merge was carried out already."""
 
     WHERE = "conflict"

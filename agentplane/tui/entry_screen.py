@@ -67,13 +67,13 @@ class EntryScreen(ListScreen):
             return None
         return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
 
-    def action_evidence(self) -> None:
+    async def action_evidence(self) -> None:
         if self._detail is not None:
-            self._detail.open_evidence()
+            await self._detail.open_evidence()
 
-    def action_links(self) -> None:
+    async def action_links(self) -> None:
         if self._detail is not None:
-            self._detail.follow()
+            await self._detail.follow()
 
     async def action_run(self) -> None:
         """To the run that it came from."""

@@ -111,6 +111,41 @@ def test_the_palette_says_why_something_cannot_be_done(plane: Plane) -> None:
     sit(plane, steps)
 
 
+@pytest.mark.parametrize("opens", ["ctrl+p", "f2", "question_mark", "A"])
+def test_what_is_typed_at_once_after_something_opened_decides_nothing(three: Plane, opens: str) -> None:
+    async def steps(sitting: Sitting) -> None:
+        again = opens if opens in ("ctrl+p", "f2") else "a"
+        await sitting.burst(opens, "a", "a", again, "pageup", "a", "escape", "escape")
+        await sitting.pilot.pause(0.2)
+        await sitting.calm()
+
+    sit(three, steps)
+    assert len(waiting(three)) == 3
+
+
+def test_what_is_chosen_in_the_palette_is_done_once(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("ctrl+p")
+        await sitting.type("approve")
+        await sitting.pilot.pause(0.3)
+        await sitting.burst("enter", "enter", "enter")
+        await sitting.calm()
+        assert sitting.app.screen is sitting.inbox
+
+    sit(three, steps)
+    assert len(waiting(three)) == 2
+
+
+def test_enter_twice_answers_once(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.burst("r", "x", "enter", "enter", "enter")
+        await sitting.calm()
+        assert sitting.app.screen is sitting.inbox
+
+    sit(three, steps)
+    assert len(waiting(three)) == 2
+
+
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
     three.layout.config.write_text('[tui.keys]\napprove = "y"\ncopy = "c"\n')
 

@@ -260,6 +260,32 @@ def test_what_another_process_decided_is_not_decided_again(rivals: tuple[Plane, 
     assert asked.back == [None]
 
 
+def test_what_is_being_typed_stays_where_another_process_decides_meanwhile(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("2")
+        await app.calm(pilot)
+        editor = app.screen
+        assert isinstance(editor, EditScreen)
+        await pilot.press("x")
+        plane.reject([id_])
+        app.shown = app.desk.load()
+        for screen in app.screen_stack:
+            screen.post_message(Refreshed(app.shown))
+        await app.calm(pilot)
+        assert app.screen is editor
+        assert editor.area.text.endswith("x")
+        assert asked.back == []
+        await pilot.press("escape", "2")
+        await app.calm(pilot)
+        assert asked.back == [None]
+        assert len(app.screen_stack) == 1
+
+    asked.drive(steps)
+
+
 def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
 

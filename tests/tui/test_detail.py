@@ -199,8 +199,8 @@ def test_nothing_chosen(plane: Plane) -> None:
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
         assert "Nothing is chosen." in words_on(app)
         await pilot.press("enter", "j", "G")
-        app.detail.open_evidence()
-        app.detail.follow()
+        await app.detail.open_evidence()
+        await app.detail.follow()
 
     drive(DetailApp(None), steps)
 
@@ -228,14 +228,14 @@ def test_of_several_files_one_is_picked(plane: Plane, project: Path, monkeypatch
     id_ = plane.propose(decision("Two.", evidence=["a.py", "b.py:2"]))
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         assert isinstance(app.screen, Pick)
         await pilot.press("escape")
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         await pilot.press("j", "enter")
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         await pilot.press(
             "1",
