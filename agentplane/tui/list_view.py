@@ -215,7 +215,7 @@ class MemoryList(ScrollView, can_focus=True):
 
     def _heading_line(self, line: Heading, width: int) -> Strip:
         look = self._look("heading")
-        count = f" {line.count}{'+' if line.goes_on else ''} "
+        count = f" {line.count:,}{'+' if line.goes_on else ''} "
         room = max(width - cell_len(count) - 1, 0)
         parts = [Segment(" ", look), Segment(set_cell_size(one_line(line.text, room), room), look)]
         return self._strip([*parts, Segment(count, self._look("right"))], width, self.rich_style)

@@ -72,6 +72,20 @@ def test_help_names_every_key_of_the_screen_and_closes(three: Plane) -> None:
     sit(three, steps, size=(120, 60))
 
 
+def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "linux")
+    told = {"1": "o clean", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
+
+    async def steps(sitting: Sitting) -> None:
+        for key, mark in told.items():
+            await sitting.press(key, "question_mark")
+            assert mark in sitting.screen
+            assert "●" not in sitting.screen
+            await sitting.press("escape")
+
+    sit(three, steps)
+
+
 def test_help_can_be_scrolled_where_it_has_no_room(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("f1")
