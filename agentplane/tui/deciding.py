@@ -107,7 +107,7 @@ class Deciding(EntryScreen):
             elif candidates:
                 self._decide("approve", candidates)
             if edits:
-                self._decide("adopt", edits)
+                self._decide("adopt", edits, seen_each=self.seen_each(edits))
 
     def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Hand edits, which are adopted or reverted, and candidates."""

@@ -259,7 +259,7 @@ class Desk:
             case "redo":
                 return plane.redo()
             case "adopt":
-                return plane.adopt(op.ids)
+                return plane.adopt(op.ids, dict(op.seen_each))
             case "revert":
                 return plane.revert(op.ids)
         return plane.approve_clean()

@@ -87,6 +87,8 @@ class Op(msgspec.Struct, frozen=True):
     text: bytes | None = None
     seen: str | None = None
     """The digest of the entry that the person saw."""
+    seen_each: tuple[tuple[str, str | None], ...] = ()
+    """With `adopt`, the digest of each as the person saw it; None: it was not there any more."""
     target: str | None = None
     """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
     proposal: "Proposal | None" = None
