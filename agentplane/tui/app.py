@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, themes
+from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.opening import open_field
@@ -155,6 +155,11 @@ class PlaneApp(Restarting):
         """From a thread, which may outlive the screens."""
         with suppress(RuntimeError):
             self.post_message(message)
+
+    async def _on_message(self, message: Message) -> None:
+        """What a thread says may come when it ends, and the screens are gone."""
+        if self.screen_stack or type(message).__module__ != messages.__name__:
+            await super()._on_message(message)
 
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown

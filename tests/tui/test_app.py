@@ -26,6 +26,8 @@ from agentplane.review import policy
 from agentplane.text import files
 from agentplane.tui import themes
 from agentplane.tui.bars import KeyBar
+from agentplane.tui.messages import Changed, OpDone
+from agentplane.tui.ops import Op, Outcome
 from agentplane.tui.palette import Actions
 from tests.conftest import clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -626,6 +628,21 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         until("ended 0")
     finally:
         tmux("kill-server")
+
+
+def test_what_threads_say_when_the_screens_are_gone_is_not_heard(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        app = sitting.app
+        stack = app._screen_stack
+        screens = stack[:]
+        stack.clear()
+        try:
+            await app._on_message(Changed())
+            await app._on_message(OpDone(Op("undo"), Outcome("undo", "approve", (), None, "")))
+        finally:
+            stack.extend(screens)
+
+    sit(three, steps)
 
 
 def test_signals_are_left_alone_where_there_is_no_terminal(three: Plane) -> None:
