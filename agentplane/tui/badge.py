@@ -27,6 +27,7 @@ class Badge(Line, can_focus=False):
     DEFAULT_CSS = """
     Badge {
         height: 2;
+        &.-alone { height: 1; }
         & > .badge--name { text-style: bold; color: $primary; }
         & > .badge--dot { color: $text-success; text-style: bold; }
         & > .badge--conflict { color: $text-error; text-style: bold; }
@@ -42,10 +43,17 @@ class Badge(Line, can_focus=False):
     }
     """
 
-    def __init__(self, here: str) -> None:
+    def __init__(self, here: str = "") -> None:
+        """`here`: the screen that it stands on; none of those that it names: it does not name them."""
         super().__init__()
         self.figures = Figures()
         self._here = here
+        self.set_class(not here, "-alone")
+
+    @property
+    def brief(self) -> str:
+        """What waits, in few cells."""
+        return "" if self.figures.waiting is None else self._counts(words=False).plain
 
     def show(self, figures: Figures) -> None:
         if figures != self.figures:

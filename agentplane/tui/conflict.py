@@ -23,6 +23,7 @@ from agentplane.review.resolve import Choice, described
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar
 from agentplane.tui.box import Answering
 from agentplane.tui.messages import Looked
@@ -127,6 +128,7 @@ class ConflictScreen(Answering[Decision | None]):
         """Other words for some actions, as things are; an empty one: it is not there."""
 
     def compose(self) -> ComposeResult:
+        yield Badge()
         yield Static(id="what")
         yield Static(id="why")
         with Container(id="sides"):
@@ -140,6 +142,7 @@ class ConflictScreen(Answering[Decision | None]):
             yield KeyBar("conflict")
 
     def on_mount(self) -> None:
+        self.query_one(Badge).show(self.plane_app.figures())
         self._show()
         self.query_one(OptionList).focus()
 

@@ -23,6 +23,7 @@ from agentplane.plane.store import random_token
 from agentplane.text import files
 from agentplane.text.visible import hidden, one_line, visible
 from agentplane.tui import actions
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar
 from agentplane.tui.box import Answering
 from agentplane.tui.messages import OpDone, OpFailed
@@ -172,6 +173,7 @@ class EditScreen(Answering[Op | None]):
         self._writing = threading.Lock()
 
     def compose(self) -> ComposeResult:
+        yield Badge()
         yield Static(Text(one_line(self.draft.title)), id="title")
         yield Static(Text(visible(self.draft.told)), id="told")
         yield self.area
@@ -182,6 +184,8 @@ class EditScreen(Answering[Op | None]):
         self.area.cursor_blink = False
         self.area.focus()
         self.area.move_cursor(self.area.document.end)
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(self._keymap, {})
         if self._save_now:
             self.action_save()
