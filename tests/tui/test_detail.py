@@ -300,3 +300,21 @@ def test_an_entry_without_a_text(plane: Plane) -> None:
         assert "DEC-001  decision" in words_on(app)
 
     drive(DetailApp(Subject(memory.shelf[0], memory)), steps)
+
+
+def test_keys_that_are_not_ours_are_shown_too(plane: Plane) -> None:
+    id_ = plane.propose(decision("Use it."))
+    path = plane.layout.memory / "candidates.md"
+    added = 'turn: 14\nquote: "no, \\u202euse [red]backoff[/]"\nlast: [1, x]\n'
+    path.write_text(path.read_text().replace("type: decision\n", f"type: decision\n{added}"))
+
+    async def steps(pilot: Pilot[None], app: DetailApp) -> None:
+        said = words_on(app)
+        assert "{+turn: 14" in said
+        assert 'quote: "no, \\u202euse [red]backoff[/]"' in said
+        assert "last: [1, x]+}" in said
+        assert "turn         14" in said
+        assert "quote        no, <U+202E>use [red]backoff[/]" in said
+        assert 'last         [1,"x"]' in said
+
+    drive(DetailApp(subject(plane, id_)), steps)
