@@ -19,12 +19,13 @@ from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import DOING, Op, told
+from agentplane.tui.ops import DOING, Op, asks_to_choose, told
 from agentplane.tui.restarting import Restarting
 from agentplane.tui.work import Queue, Reader
 
 
 if TYPE_CHECKING:
+    from agentplane.errors import AgentplaneError
     from agentplane.tui.desk import Desk, Shown
     from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.palette import Palette
@@ -204,7 +205,7 @@ class PlaneApp(Restarting):
     def on_op_failed(self, message: OpFailed) -> None:
         waits_for = getattr(self.screen, "waits_for", None)
         if waits_for is None or not waits_for(message.op):
-            self.fail(message.error, self._way_out(message.op))
+            self.fail(message.error, self._way_out(message.op, message.error))
         self.relay(lambda: OpFailed(message.op, message.error))
         self._reader.reload()
 
@@ -229,10 +230,10 @@ class PlaneApp(Restarting):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def _way_out(self, op: Op) -> str | None:
+    def _way_out(self, op: Op, error: "AgentplaneError") -> str | None:
         """What can be done here where the plane names options of the command line."""
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
-        if op.verb == "approve" and found is not None and found.conflicts:
+        if found is not None and found.conflicts and asks_to_choose(op, error):
             return "enter compares them; there each choice says what it writes."
         return None
 

@@ -31,9 +31,10 @@ class Glyphs(msgspec.Struct, frozen=True):
 
     bar: str = "▌"
     mark: str = "◆"
+    done: str = "✓"
 
 
-ASCII = Glyphs(bar=">", mark="*")
+ASCII = Glyphs(bar=">", mark="*", done="+")
 
 
 class MemoryList(ScrollView, can_focus=True):
@@ -228,7 +229,7 @@ class MemoryList(ScrollView, can_focus=True):
         state = ("settled",) if word else (row.state,) if row.state else ()
         parts = [
             Segment(glyphs.bar if here else " ", self._look(*on, "bar")),
-            Segment(glyphs.mark if marked else " ", self._look(*on, "mark")),
+            Segment(glyphs.mark if marked else glyphs.done if word else " ", self._look(*on, "mark")),
             Segment(set_cell_size(one_line(row.badge)[:1], 1), self._look(*on, *state)),
             Segment(" ", plain),
             Segment(

@@ -10,6 +10,7 @@ from agentplane.text.visible import one_line
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.context.choose import Ask
+    from agentplane.errors import AgentplaneError
     from agentplane.memory.verbs import Proposal
     from agentplane.review.resolve import Choice
     from agentplane.tools.deliver import Delivered
@@ -94,6 +95,11 @@ class Op(msgspec.Struct, frozen=True):
     proposal: "Proposal | None" = None
     ask: "Ask | None" = None
     """What the memory that is brought is for; else it is that of the whole project."""
+
+
+def asks_to_choose(op: Op, error: "AgentplaneError") -> bool:
+    """Whether an approval was refused for what the candidate conflicts with, which can be compared here."""
+    return op.verb == "approve" and "`agentplane show " in (error.todo or "")
 
 
 class Outcome(msgspec.Struct, frozen=True):

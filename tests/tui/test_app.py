@@ -434,6 +434,27 @@ def test_a_full_disk_is_said_and_the_row_waits_again(three: Plane, monkeypatch: 
     assert not three.is_damaged()
 
 
+def test_what_is_to_be_done_is_that_of_the_error_also_where_there_is_a_conflict(
+    three: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three.propose(decision("Use MySQL for the ledger."))
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def steps(sitting: Sitting) -> None:
+        assert sitting.app.shown is not None
+        assert sitting.app.shown.conflicts == 2
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "os", types.SimpleNamespace(**{**vars(os), "write": full}))
+            await sitting.press("a")
+            await sitting.until(lambda: "no space is left on the" in sitting.said, "said")
+        assert "Free some space" in sitting.said
+        assert "compares" not in sitting.said
+
+    sit(three, steps)
+
+
 def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
     root = three.layout.root
     aside = root.with_name("aside")
