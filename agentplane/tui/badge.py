@@ -91,13 +91,14 @@ class Badge(Line, can_focus=False):
             ("~", figures.hand_edits, "hand edit", "hand edits", "edit"),
             ("×", figures.broken, "cannot be read", "cannot be read", "conflict"),
         ]
+        nothing = "+" if figures.dot == "*" else "✓"
         line = Text(end="")
         for mark, count, one, many, look in parts:
             if not count and mark != figures.dot:
                 continue
             if line:
                 line.append("  ")
-            line.append(mark if count or mark != figures.dot else "✓", self.look(look))
+            line.append(mark if count or mark != figures.dot else nothing, self.look(look))
             more = "+" if mark == "!" and figures.looking else ""
             line.append(f" {count:,}{more}")
             if words:

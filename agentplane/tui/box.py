@@ -45,8 +45,8 @@ class Box(ModalScreen[_Answer], Answering[_Answer]):
     Box .box VerticalScroll {
         height: auto; max-height: 100%; min-height: 1; scrollbar-size-vertical: 1; margin: 1 0 0 0;
     }
-    Box .box-title { text-style: bold; color: $text-primary; }
-    Box .box-keys { color: $text-muted; margin: 1 0 0 0; }
+    Box .box-title { dock: top; height: auto; text-style: bold; color: $text-primary; }
+    Box .box-keys { dock: bottom; height: auto; color: $text-muted; margin: 1 0 0 0; }
     Box .box Input {
         border: tall $panel; background: $background; margin: 1 0 0 0; min-width: 10; padding: 0 1;
     }

@@ -74,6 +74,23 @@ def test_help_names_every_key_of_the_screen_and_closes(three: Plane) -> None:
     sit(three, steps, size=(120, 60))
 
 
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 12)])
+def test_what_leads_out_of_a_box_is_shown_at_every_size(plane: Plane, size: tuple[int, int]) -> None:
+    for number in range(14):
+        plane.propose(decision(f"Statement {number} of {'abcdefghijklmn'[number] * 5}."))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("question_mark")
+        assert "esc close" in sitting.screen
+        await sitting.press(*["space"] * 12)
+        assert "Back to the inbox; from there, quit." in " ".join(sitting.screen.split()) or size[0] < 80
+        await sitting.press("escape", "asterisk", "A")
+        await sitting.until(lambda: "Approve" in sitting.screen, "the summary")
+        assert "y approve" in sitting.screen
+
+    sit(plane, steps, size=size)
+
+
 def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "linux")
     told = {"1": "o clean", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}

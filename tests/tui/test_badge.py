@@ -112,3 +112,15 @@ def test_where_it_has_no_room_the_lower_line_says_what_waits(three: Plane) -> No
         await sitting.until(lambda: "● 4" in sitting.screen, "on the shelf")
 
     sit(three, steps)
+
+
+@pytest.mark.parametrize(("term", "said"), [("linux", "+ 0 wait"), ("xterm", "✓ 0 wait")])
+def test_where_nothing_waits_its_mark_is_one_that_the_terminal_has(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch, term: str, said: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+
+    async def steps(sitting: Sitting) -> None:
+        assert said in sitting.screen
+
+    sit(plane, steps)
