@@ -189,6 +189,15 @@ class EditScreen(Answering[Op | None]):
         self.query_one(KeyBar).show(self._keymap, {})
         if self._save_now:
             self.action_save()
+        else:
+            self.app.run_worker(self._find_left, thread=True, group="draft", exit_on_error=False)
+
+    def _find_left(self) -> None:
+        """In a thread: what was being written when the program or the terminal ended."""
+        with self._writing:
+            found = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
+        if found:
+            self.app.call_from_thread(self.say, f"What you wrote before is kept in {found[0]}")
 
     @property
     def _keymap(self) -> actions.Keymap:

@@ -216,6 +216,15 @@ def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, e
     drive(app, steps, screen=screen)
     assert ["Use Rich." in Path(path).read_text() for path in app.kept] == [True]
 
+    again = Stand(plane)
+
+    async def told(pilot: Pilot[None], app: Stand) -> None:
+        await app.calm(pilot)
+        assert f"What you wrote before is kept in {' '.join(kept)}" in " ".join(words_on(app).split())
+
+    kept = app.kept
+    drive(again, told, (200, 40), screen_of(again, entry))
+
 
 def test_a_candidate_is_edited_too(plane: Plane) -> None:
     id_ = plane.propose(decision("Use Texual."))
