@@ -180,9 +180,7 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 
-def adopt(
-    memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None] | None = None
-) -> Plan:
+def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None] | None = None) -> Plan:
     """Approves what stands in the files. Their bytes stay as they are.
 
     `seen`: the digests of what a person was shown, None where nothing stood there any more.
