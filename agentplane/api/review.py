@@ -178,9 +178,9 @@ class Review(Changes):
         """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
         return self._commit(partial(verbs.edit, wanted=id_, text=text, seen=seen), self.origin)
 
-    def adopt(self, wanted: Collection[str] = ()) -> Done:
-        """Approves hand edits; none named: all."""
-        return self._do(partial(verbs.adopt, wanted=wanted))
+    def adopt(self, wanted: Collection[str] = (), seen: Mapping[str, str | None] | None = None) -> Done:
+        """Approves hand edits; none named: all. `seen`: the digests of what a person was shown."""
+        return self._do(partial(verbs.adopt, wanted=wanted, seen=seen))
 
     def revert(self, wanted: Collection[str] = ()) -> Done:
         """Puts back what was approved; none named: all."""

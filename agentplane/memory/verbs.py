@@ -1,7 +1,7 @@
 """What can be done to entries. Each verb works out the plan of one op from the memory as it is."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -180,10 +180,15 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     return Plan("edit", [Edit(entry.id, entry.file, core)])
 
 
-def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
-    """Approves what stands in the files. Their bytes stay as they are."""
+def adopt(memory: Memory, wanted: Collection[str], seen: Mapping[str, str | None] | None = None) -> Plan:
+    """Approves what stands in the files. Their bytes stay as they are.
+
+    `seen`: the digests of what a person was shown, None where nothing stood there any more.
+    """
     edits = []
     chosen = _hand_edits(memory, wanted)
+    for change in chosen if seen is not None else ():
+        _check_seen(memory, change, seen or {})
     added = {change.id for change in chosen if change.change == "added"}
     for change in chosen:
         _check_readable(memory, change)
@@ -199,6 +204,16 @@ def adopt(memory: Memory, wanted: Collection[str]) -> Plan:
         text = None if change.change == "removed" else memory.snapshot.core(change.file, change.id)
         edits.append(Edit(change.id, change.file, text))
     return Plan("adopt", edits)
+
+
+def _check_seen(memory: Memory, change: HandEdit, seen: Mapping[str, str | None]) -> None:
+    now = memory.entries.get(change.id)
+    if seen.get(change.id) != (now.digest if now else None):
+        raise Refused(
+            f"{change.id} was changed by hand once more since it was shown",
+            where=f"{memory.snapshot.layout.shown(change.file)}:{change.line}",
+            todo="nothing was adopted; look at what stands there now.",
+        )
 
 
 def adopt_what_counts(memory: Memory) -> Plan | None:

@@ -1,6 +1,7 @@
 """Texts that a person is writing: kept in a file until an op has taken them, so that none is lost."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -19,10 +20,20 @@ def keep(layout: Layout, id_: str, text: bytes, token: Token) -> Path:
     """A file with this text, under the name of the entry that it is of."""
     for folder in (layout.cache, layout.cache / cache.DRAFTS):
         files.make_folder(folder)
-    name = "".join(char for char in id_ if char.isalnum() or char == "-")[:40]
-    path = layout.file(f"cache/{cache.DRAFTS}/{name}-{token(4)}.md")
+    path = layout.file(f"cache/{cache.DRAFTS}/{_name(id_)}-{token(4)}.md")
     files.write_atomic(path, text)
     return path
+
+
+def left(layout: Layout, id_: str) -> list[Path]:
+    """The drafts of an entry that were left behind, the last one first."""
+    mine = re.compile(re.escape(_name(id_)) + r"-[^-]{4}\.md")
+    found = [path for path in cache.drafts(layout) if mine.fullmatch(path.name)]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _name(id_: str) -> str:
+    return "".join(char for char in id_ if char.isalnum() or char == "-")[:40]
 
 
 def edit(path: Path, before: bytes) -> None:

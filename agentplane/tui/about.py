@@ -20,6 +20,7 @@ from agentplane.tui.prose import Look, prose
 
 _MOST_FLAGS = 12
 _MOST_STEPS = 12
+_MOST_OTHERS = 12
 
 
 class _Marks(msgspec.Struct, frozen=True):
@@ -199,6 +200,8 @@ class About:
         for name, value in facts.items():
             if value:
                 grid.add_row(Text(name, self.look("muted")), Text(visible(value)))
+        for name, value in self.ground.others[:_MOST_OTHERS] if self.ground else ():
+            grid.add_row(Text(one_line(name, 11), self.look("muted")), Text(one_line(value, 400)))
         return [grid]
 
     def _links(self, entry: Entry) -> list[RenderableType]:
@@ -254,9 +257,7 @@ class About:
         legend.append_text(
             Text.assemble("   ", ("[-before-]", self.look("here")), "  ", ("{+now+}", self.look("there")))
         )
-        lines = words.woven(was, now, self._side).split("\n")
-        kept = [line for line in lines if any(mark in line.plain for mark in ("[-", "-]", "{+", "+}"))]
-        return [legend, *(self._beside("", line) for line in kept)]
+        return [legend, *(self._beside("", line) for line in words.changed_lines(was, now, self._side))]
 
     def _side(self, side: words.Side) -> Style:
         return self.look("text" if side == "same" else side)

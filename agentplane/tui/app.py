@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,26 +11,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, themes
+from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
-from agentplane.tui.ops import DOING, Op, told
+from agentplane.tui.opening import open_field
+from agentplane.tui.ops import DOING, Op, asks_to_choose, told
 from agentplane.tui.restarting import Restarting
 from agentplane.tui.work import Queue, Reader
 
 
 if TYPE_CHECKING:
+    from agentplane.errors import AgentplaneError
     from agentplane.tui.desk import Desk, Shown
     from agentplane.tui.glimpse import AtHand, Glimpse
+    from agentplane.tui.palette import Palette
     from agentplane.tui.watch import Watch
 
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
+_HANDED_ON = 100
 
 
 class PlaneApp(Restarting):
@@ -57,6 +63,10 @@ class PlaneApp(Restarting):
         self._leaving = False
         self._settings_seen: Any = None
         self._resized: Timer | None = None
+        self._handed_on: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_HANDED_ON)
+        """Keys that widgets have, and the screen that they were for; None: it does nothing with them."""
+        self.kept: list[str] = []
+        """Files with what was being written when it ended."""
 
     def _take_glimpse(self, seconds: float = 0.0) -> None:
         late = self._late
@@ -147,6 +157,11 @@ class PlaneApp(Restarting):
         with suppress(RuntimeError):
             self.post_message(message)
 
+    async def _on_message(self, message: Message) -> None:
+        """What a thread says may come when it ends, and the screens are gone."""
+        if self.screen_stack or type(message).__module__ != messages.__name__:
+            await super()._on_message(message)
+
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
         self._unreadable = ""
@@ -188,8 +203,10 @@ class PlaneApp(Restarting):
         self.op_done(message.done)
 
     def on_op_failed(self, message: OpFailed) -> None:
+        waits_for = getattr(self.screen, "waits_for", None)
+        if waits_for is None or not waits_for(message.op):
+            self.fail(message.error, self._way_out(message.op, message.error))
         self.relay(lambda: OpFailed(message.op, message.error))
-        self.fail(message.error, self._way_out(message.op))
         self._reader.reload()
 
     def on_app_focus(self) -> None:
@@ -213,10 +230,10 @@ class PlaneApp(Restarting):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def _way_out(self, op: Op) -> str | None:
+    def _way_out(self, op: Op, error: "AgentplaneError") -> str | None:
         """What can be done here where the plane names options of the command line."""
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
-        if op.verb == "approve" and found is not None and found.conflicts:
+        if found is not None and found.conflicts and asks_to_choose(op, error):
             return "enter compares them; there each choice says what it writes."
         return None
 
@@ -250,17 +267,24 @@ class PlaneApp(Restarting):
     # Keys
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            self._reader.hush()
-            heard = getattr(self.screen, "heard", None)
-            bars = list(self.screen.query(StatusBar))
-            taken = heard is not None and await heard(event.key)
-            for bar in bars:
-                bar.clear_error()
-                bar.check()
-            if taken or await self._done_at_once(event):
+        if isinstance(event, events.Key):
+            if event.is_forwarded:
+                if not self._may_still_do(event):
+                    return
+            elif await self._heard(event.key) or await self._done_at_once(event):
                 return
         await super().on_event(event)
+
+    async def _heard(self, key: str) -> bool:
+        """What a key does to what was told, and to a screen that waits for it; whether it was for that."""
+        self._reader.hush()
+        heard = getattr(self.screen, "heard", None)
+        bars = list(self.screen.query(StatusBar))
+        taken = heard is not None and await heard(key)
+        for bar in bars:
+            bar.clear_error()
+            bar.check()
+        return bool(taken)
 
     async def _done_at_once(self, event: events.Key) -> bool:
         """What a key does is done before the next key is looked at.
@@ -269,9 +293,20 @@ class PlaneApp(Restarting):
         what was meant for the field would decide about rows.
         """
         focused = self.focused
-        if focused is not None and focused.check_consume_key("a", "a"):
-            return False
-        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        is_typed = focused is not None and focused.check_consume_key("a", "a")
+        if not is_typed and (
+            await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        ):
+            return True
+        self._handed_on.append((event, self.screen if is_typed else None))
+        return False
+
+    def _may_still_do(self, event: events.Key) -> bool:
+        """Whether a key that no widget took is still for the screen on which it was pressed."""
+        for other, screen in self._handed_on:
+            if other is event:
+                return screen is self.screen
+        return True
 
     def action_undo(self) -> None:
         self._decide_everywhere(Op("undo"))
@@ -285,11 +320,25 @@ class PlaneApp(Restarting):
         else:
             self.submit(op)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         from agentplane.tui.help import Help
 
         where = getattr(self.screen, "WHERE", actions.EVERYWHERE)
-        self.push_screen(Help(where, self.keys_wanted))
+        await self.push_screen(Help(where, self.keys_wanted))
+
+    async def action_command_palette(self) -> None:  # type: ignore[override]  # Textual awaits what can be
+        from agentplane.tui.palette import Palette
+
+        await self._open_palette(Palette(id="--command-palette"))
+
+    async def action_change_theme(self) -> None:  # type: ignore[override]
+        from agentplane.tui.palette import Palette, Themes
+
+        await self._open_palette(Palette([Themes], placeholder="Find a theme…"))
+
+    async def _open_palette(self, palette: "Palette") -> None:
+        if not any(isinstance(screen, type(palette)) for screen in self.screen_stack):
+            await open_field(self, palette)
 
     def action_refresh(self) -> None:
         self._reader.reload()

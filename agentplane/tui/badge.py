@@ -27,6 +27,7 @@ class Badge(Line, can_focus=False):
     DEFAULT_CSS = """
     Badge {
         height: 2;
+        &.-alone { height: 1; }
         & > .badge--name { text-style: bold; color: $primary; }
         & > .badge--dot { color: $text-success; text-style: bold; }
         & > .badge--conflict { color: $text-error; text-style: bold; }
@@ -42,10 +43,17 @@ class Badge(Line, can_focus=False):
     }
     """
 
-    def __init__(self, here: str) -> None:
+    def __init__(self, here: str = "") -> None:
+        """`here`: the screen that it stands on; none of those that it names: it does not name them."""
         super().__init__()
         self.figures = Figures()
         self._here = here
+        self.set_class(not here, "-alone")
+
+    @property
+    def brief(self) -> str:
+        """What waits, in few cells."""
+        return "" if self.figures.waiting is None else self._counts(words=False).plain
 
     def show(self, figures: Figures) -> None:
         if figures != self.figures:
@@ -83,13 +91,14 @@ class Badge(Line, can_focus=False):
             ("~", figures.hand_edits, "hand edit", "hand edits", "edit"),
             ("×", figures.broken, "cannot be read", "cannot be read", "conflict"),
         ]
+        nothing = "+" if figures.dot == "*" else "✓"
         line = Text(end="")
         for mark, count, one, many, look in parts:
             if not count and mark != figures.dot:
                 continue
             if line:
                 line.append("  ")
-            line.append(mark if count or mark != figures.dot else "✓", self.look(look))
+            line.append(mark if count or mark != figures.dot else nothing, self.look(look))
             more = "+" if mark == "!" and figures.looking else ""
             line.append(f" {count:,}{more}")
             if words:

@@ -2,13 +2,35 @@
 
 from typing import ClassVar, TypeVar
 
-from textual.screen import ModalScreen
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen, Screen
 
 
 _Answer = TypeVar("_Answer")
 
 
-class Box(ModalScreen[_Answer]):
+class Answering(Screen[_Answer]):
+    """Answers once, and goes once nothing is on top of it: to Textual, whoever answers takes away what is on top."""
+
+    _waiting_answer: tuple[_Answer | None] | None = None
+    _has_answered = False
+
+    def dismiss(self, result: _Answer | None = None) -> AwaitComplete:
+        if self._has_answered:  # enter was pressed twice, say
+            return AwaitComplete()
+        if self._waiting_answer is None:
+            self._waiting_answer = (result,)
+        if self.app.screen is not self:
+            return AwaitComplete()
+        self._has_answered = True
+        return super().dismiss(self._waiting_answer[0])
+
+    def on_screen_resume(self) -> None:
+        if self._waiting_answer is not None:
+            self.dismiss(self._waiting_answer[0])
+
+
+class Box(ModalScreen[_Answer], Answering[_Answer]):
     """What such questions share: how the box looks, also where there is little room."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -23,8 +45,8 @@ class Box(ModalScreen[_Answer]):
     Box .box VerticalScroll {
         height: auto; max-height: 100%; min-height: 1; scrollbar-size-vertical: 1; margin: 1 0 0 0;
     }
-    Box .box-title { text-style: bold; color: $text-primary; }
-    Box .box-keys { color: $text-muted; margin: 1 0 0 0; }
+    Box .box-title { dock: top; height: auto; text-style: bold; color: $text-primary; }
+    Box .box-keys { dock: bottom; height: auto; color: $text-muted; margin: 1 0 0 0; }
     Box .box Input {
         border: tall $panel; background: $background; margin: 1 0 0 0; min-width: 10; padding: 0 1;
     }

@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -24,7 +23,10 @@ from agentplane.review.resolve import Choice, described
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar
+from agentplane.tui.box import Answering
+from agentplane.tui.messages import Looked
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import Op
 from agentplane.tui.outcomes import Outlook, outlooks
@@ -55,7 +57,7 @@ def _said(entry: Entry) -> str:
     return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
 
 
-class ConflictScreen(Screen[Decision | None]):
+class ConflictScreen(Answering[Decision | None]):
     """Comes back with a decision; None: nothing was decided, or a merge was carried out already."""
 
     WHERE = "conflict"
@@ -126,6 +128,7 @@ class ConflictScreen(Screen[Decision | None]):
         """Other words for some actions, as things are; an empty one: it is not there."""
 
     def compose(self) -> ComposeResult:
+        yield Badge()
         yield Static(id="what")
         yield Static(id="why")
         with Container(id="sides"):
@@ -139,6 +142,7 @@ class ConflictScreen(Screen[Decision | None]):
             yield KeyBar("conflict")
 
     def on_mount(self) -> None:
+        self.query_one(Badge).show(self.plane_app.figures())
         self._show()
         self.query_one(OptionList).focus()
 
@@ -168,15 +172,31 @@ class ConflictScreen(Screen[Decision | None]):
         shown, id_ = self.plane_app.shown, self.reviewed.entry.id
         if shown is None:
             return
-        if id_ not in shown.memory.entries:
-            self.app.notify(f"{one_line(id_, 40)} does not wait any more.", markup=False)
-            self.dismiss(None)
+        entry = next((one for one in shown.inbox if one.id == id_), None)
+        if entry is None:
+            self._end(f"{one_line(id_, 40)} does not wait any more.")
             return
-        found = shown.reviewed.get(id_)
-        if found is not None and found.conflicts:
-            at = next((n for n, met in enumerate(found.conflicts) if met.id == self.conflict.id), 0)
-            self.reviewed, self._at = found, at
+        found = shown.reviewed.get(id_) or self._left(entry, shown.memory)
+        if not found.conflicts:
+            self._end(f"What {one_line(id_, 40)} conflicted with is gone.")
+            return
+        here = self.conflict.id
+        self._at = next((n for n, met in enumerate(found.conflicts) if met.id == here), 0)
+        self.reviewed = found
         self._show(at=self.query_one(OptionList).highlighted)
+
+    def on_looked(self, message: Looked) -> None:
+        if self.reviewed.entry.id in message.ids:
+            self.on_refreshed()
+
+    def _left(self, entry: Entry, memory: Memory) -> Reviewed:
+        """Until it is looked at anew: what was found before, as far as that is there."""
+        met = tuple(one for one in self.reviewed.conflicts if one.id in memory.entries)
+        return msgspec.structs.replace(self.reviewed, entry=entry, conflicts=met)
+
+    def _end(self, why: str) -> None:
+        self.app.notify(why, markup=False)
+        self.dismiss(None)
 
     def _show(self, at: int | None = None) -> None:
         met, entry = self.conflict, self.reviewed.entry

@@ -8,7 +8,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui.entry_screen import EntryScreen
 from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.messages import OpDone, OpFailed
-from agentplane.tui.ops import Op, Verb
+from agentplane.tui.ops import Op, Verb, asks_to_choose
 from agentplane.tui.rows import EDIT
 
 
@@ -107,7 +107,7 @@ class Deciding(EntryScreen):
             elif candidates:
                 self._decide("approve", candidates)
             if edits:
-                self._decide("adopt", edits)
+                self._decide("adopt", edits, seen_each=self.seen_each(edits))
 
     def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Hand edits, which are adopted or reverted, and candidates."""
@@ -242,7 +242,7 @@ class Deciding(EntryScreen):
         first = message.op.ids[0] if message.op.ids else None
         shown = self.plane_app.shown
         found = shown.reviewed.get(first) if shown and first else None
-        if message.op.verb == "approve" and found is not None and found.conflicts:
+        if found is not None and found.conflicts and asks_to_choose(message.op, message.error):
             self._offer = first
         self.tell()
 

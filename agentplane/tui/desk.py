@@ -114,11 +114,7 @@ class Desk:
         memory = self.plane.memory()
         old = self.shown.reviewed if self.shown else {}
         inbox = tuple(memory.inbox)
-        kept = {
-            entry.id: old[entry.id]
-            for entry in inbox
-            if entry.id in old and old[entry.id].entry.digest == entry.digest
-        }
+        kept = {entry.id: old[entry.id] for entry in inbox if _still_holds(old.get(entry.id), entry, memory)}
         project = self.plane.layout.project
         shown = Shown(
             memory=memory,
@@ -263,7 +259,7 @@ class Desk:
             case "redo":
                 return plane.redo()
             case "adopt":
-                return plane.adopt(op.ids)
+                return plane.adopt(op.ids, dict(op.seen_each))
             case "revert":
                 return plane.revert(op.ids)
         return plane.approve_clean()
@@ -280,12 +276,21 @@ class Desk:
         return None
 
 
+def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
+    """Whether it is about this text, and all that it met is there; an approved candidate has another id now."""
+    return (
+        found is not None
+        and found.entry.digest == entry.digest
+        and all(met.id in memory.entries for met in found.conflicts)
+    )
+
+
 def _touched(old: Shown | None, new: Shown) -> set[str]:
-    """Candidates found to conflict with an entry that is gone, or not as it was."""
+    """Candidates found to conflict with an entry that is not as it was."""
     if old is None:
         return set()
     before, now = old.memory.entries, new.memory.entries
-    changed = {id_ for id_, entry in before.items() if id_ not in now or now[id_].digest != entry.digest}
+    changed = {id_ for id_, entry in before.items() if id_ in now and now[id_].digest != entry.digest}
     return {id_ for id_, found in new.reviewed.items() if any(met.id in changed for met in found.conflicts)}
 
 

@@ -181,7 +181,7 @@ class Detail(VerticalScroll, can_focus=True):
         if self.subject and self.subject.reviewed and self.subject.reviewed.conflicts:
             self.post_message(self.Compare(self.subject.id))
 
-    def open_evidence(self) -> None:
+    async def open_evidence(self) -> None:
         """Opens a cited file in the editor; asks which, where there are more."""
         from agentplane.tui.editing import open_file, say
         from agentplane.tui.pick import Pick
@@ -199,9 +199,9 @@ class Detail(VerticalScroll, can_focus=True):
         if len(found) == 1:
             opened(0)
         else:
-            self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
+            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
 
-    def follow(self) -> None:
+    async def follow(self) -> None:
         """Goes to a linked entry; asks to which, where there are more."""
         from agentplane.tui.editing import say
         from agentplane.tui.pick import Pick
@@ -221,7 +221,7 @@ class Detail(VerticalScroll, can_focus=True):
             told = [
                 f"{link.way} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}" for link in links
             ]
-            self.app.push_screen(Pick("Go to", told), chosen)
+            await self.app.push_screen(Pick("Go to", told), chosen)
 
 
 def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:

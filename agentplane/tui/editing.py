@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +13,6 @@ from textual import on
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.document._document import Document
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
@@ -23,7 +23,9 @@ from agentplane.plane.store import random_token
 from agentplane.text import files
 from agentplane.text.visible import hidden, one_line, visible
 from agentplane.tui import actions
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar
+from agentplane.tui.box import Answering
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import Op
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
 
 _REST = 0.8
-"""Seconds without a key until what was typed is written to the draft."""
+"""Seconds until what was typed is written to the draft, also while somebody goes on typing."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -128,7 +130,7 @@ class _SafeArea(TextArea):
         return Text(line, end="", no_wrap=True)
 
 
-class EditScreen(Screen[Op | None]):
+class EditScreen(Answering[Op | None]):
     """Stays until the op is done, so that a text that was refused is still there. Comes back with the op, or None."""
 
     DEFAULT_CSS = """
@@ -171,6 +173,7 @@ class EditScreen(Screen[Op | None]):
         self._writing = threading.Lock()
 
     def compose(self) -> ComposeResult:
+        yield Badge()
         yield Static(Text(one_line(self.draft.title)), id="title")
         yield Static(Text(visible(self.draft.told)), id="told")
         yield self.area
@@ -181,9 +184,20 @@ class EditScreen(Screen[Op | None]):
         self.area.cursor_blink = False
         self.area.focus()
         self.area.move_cursor(self.area.document.end)
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(self._keymap, {})
         if self._save_now:
             self.action_save()
+        else:
+            self.app.run_worker(self._find_left, thread=True, group="draft", exit_on_error=False)
+
+    def _find_left(self) -> None:
+        """In a thread: what was being written when the program or the terminal ended."""
+        with self._writing:
+            found = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
+        if found:
+            self.app.call_from_thread(self.say, f"What you wrote before is kept in {found[0]}")
 
     @property
     def _keymap(self) -> actions.Keymap:
@@ -210,7 +224,7 @@ class EditScreen(Screen[Op | None]):
         if not self.changed:
             self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
             return
-        text = self.area.text.encode(errors="replace")
+        text = self._text
         try:
             self.draft.check(text)
         except AgentplaneError as error:
@@ -232,67 +246,94 @@ class EditScreen(Screen[Op | None]):
             error=True,
         )
 
+    def waits_for(self, op: Op) -> bool:
+        """Whether it says itself what becomes of it."""
+        return self._waiting is not None and op == self._waiting
+
     def on_op_done(self, message: OpDone) -> None:
-        if self._waiting is not None and message.op == self._waiting:
+        if self.waits_for(message.op):
             self._drop()
             self.dismiss(message.op)
 
     def on_op_failed(self, message: OpFailed) -> None:
-        if self._waiting is not None and message.op == self._waiting:
+        if self.waits_for(message.op):
             self._waiting = None
             self._fail(message.error)
 
     # Leaving
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         if not self.changed:
             self._drop()
             self.dismiss(None)
             return
         options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
-        self.app.push_screen(Pick("You have changed the text", options), self._left)
+        await self.app.push_screen(Pick("You have changed the text", options), self._left)
 
     def _left(self, place: int | None) -> None:
         if place == 1:
             self._drop()
             self.dismiss(None)
         elif place == 2:
-            self._keep(tell=True)
-            self.dismiss(None)
+            self._keep(leaving=True)
 
     # The draft
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        if self._resting:
-            self._resting.stop()
-        if self.changed:
+        if self._resting is None and self.changed:
             self._resting = self.set_timer(_REST, self._keep)
 
-    def _keep(self, *, tell: bool = False) -> None:
-        text = self.area.text.encode(errors="replace")
-        self.app.run_worker(partial(self._write, text, tell), thread=True, group="draft", exit_on_error=False)
+    @property
+    def _text(self) -> bytes:
+        return self.area.text.encode(errors="replace")
 
-    def _write(self, text: bytes, tell: bool) -> None:
-        """In a thread."""
+    def _keep(self, *, leaving: bool = False) -> None:
+        self._rest()
+        work = partial(self._keep_behind, self._text, leaving)
+        self.app.run_worker(work, thread=True, group="draft", exit_on_error=False)
+
+    def _rest(self) -> None:
+        if self._resting:
+            self._resting.stop()
+            self._resting = None
+
+    def _keep_behind(self, text: bytes, leaving: bool) -> None:
+        """In a thread. Who wants to leave it in a file stays where there can be none."""
         try:
-            with self._writing:
-                if self._gone:
-                    return
-                if self._path is None:
-                    self._path = drafts.keep(self.draft.layout, self.draft.id, text, random_token)
-                else:
-                    files.write_atomic(self._path, text, durable=False)
-        except AgentplaneError as error:
-            self.app.call_from_thread(self.say, f"The draft cannot be kept: {error.what}", error=True)
-            return
-        if tell:
-            self.app.call_from_thread(self.app.notify, f"Kept in {self._path}", markup=False)
+            self._write(text)
+        except (AgentplaneError, OSError) as error:
+            what = error.what if isinstance(error, AgentplaneError) else str(error)
+            self.app.call_from_thread(self.say, f"The draft cannot be kept: {what}", error=True)
+        else:
+            if leaving:
+                self.app.call_from_thread(self._left_in_file)
+
+    def _write(self, text: bytes) -> None:
+        with self._writing:
+            if self._gone:
+                return
+            if self._path is None:
+                self._path = drafts.keep(self.draft.layout, self.draft.id, text, random_token)
+            else:
+                files.write_atomic(self._path, text, durable=False)
+
+    def _left_in_file(self) -> None:
+        self._gone = True
+        self.app.notify(f"Kept in {self._path}", markup=False)
+        self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """The program ends while somebody writes."""
+        if self.changed and not self._gone:
+            with suppress(AgentplaneError, OSError):
+                self._write(self._text)
+                app: PlaneApp = self.app  # type: ignore[assignment]
+                app.kept.append(str(self._path))
 
     def _drop(self) -> None:
         self._gone = True
-        if self._resting:
-            self._resting.stop()
+        self._rest()
         self.app.run_worker(self._unlink, thread=True, group="draft", exit_on_error=False)
 
     def _unlink(self) -> None:

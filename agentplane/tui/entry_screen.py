@@ -37,6 +37,13 @@ class EntryScreen(ListScreen):
         """The rows in which these entries, or hand edits of them, may stand."""
         return [name for id_ in ids for name in (id_, f"{EDIT}{id_}")]
 
+    def seen_each(self, ids: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
+        """The digests of what is shown of these, as an adoption wants them."""
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        found = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
+        return tuple((id_, entry.digest if entry else None) for id_, entry in found)
+
     # The detail
 
     def detail(self) -> "Widget":
@@ -67,13 +74,13 @@ class EntryScreen(ListScreen):
             return None
         return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
 
-    def action_evidence(self) -> None:
+    async def action_evidence(self) -> None:
         if self._detail is not None:
-            self._detail.open_evidence()
+            await self._detail.open_evidence()
 
-    def action_links(self) -> None:
+    async def action_links(self) -> None:
         if self._detail is not None:
-            self._detail.follow()
+            await self._detail.follow()
 
     async def action_run(self) -> None:
         """To the run that it came from."""

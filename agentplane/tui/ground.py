@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, Header
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import git, history
 from agentplane.plane.layout import Layout
@@ -72,6 +72,8 @@ class Ground(msgspec.Struct, frozen=True):
     """Of what was edited by hand: the text that was approved."""
     now: str | None = None
     """And the one that stands in the file."""
+    others: tuple[tuple[str, str], ...] = ()
+    """What its header says in keys that are not ours."""
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -111,7 +113,18 @@ def ground(subject: Subject) -> Ground:
         commits=tuple(_commits(layout, subject.id, file)),
         approved=_text(snapshot.approved_text(edit.id)) if edit else None,
         now=_text(snapshot.core(edit.file, edit.id)) if edit else None,
+        others=tuple(_others(memory, entry)) if entry else (),
     )
+
+
+def _others(memory: Memory, entry: Entry) -> Iterator[tuple[str, str]]:
+    page = memory.snapshot.pages.get(entry.file)
+    block = page.document.find(entry.id) if page else None
+    if page is None or block is None:
+        return
+    for name, value in page.document.header(block).items():
+        if name not in Header.__struct_fields__:
+            yield str(name), value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _text(core: bytes | None) -> str | None:

@@ -19,14 +19,15 @@ _TOOLS = (
     "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
     "   · not wired"
 )
-_MEMORY = "● clean   ! conflict   ? flag   ~ changed by hand   · not looked at yet   ◆ marked"
+_INBOX = "● clean   ! conflict   ? flag   ~ hand edit   · not looked at yet   ◆ marked   ✓ decided"
 _SIGNS = {
-    "inbox": _MEMORY,
-    "shelf": _MEMORY,
+    "inbox": _INBOX,
+    "shelf": "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
     "tools": _TOOLS,
     "pack": "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
     "runs": "● ok   × failed   · ended, nobody saw how   ▸ open   ? lost   ◆ marked",
 }
+_PLAIN = str.maketrans("●×·▸→◆✓", "ox.>>*+")
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",
@@ -67,7 +68,8 @@ class Help(Box[None]):
         sections = dict.fromkeys(one.section for one in found)
         shown = {one.id: self._keymap.shown(one, 3, self._where) for one in found}
         width = max(map(cell_len, shown.values()))
-        parts: list[RenderableType] = [Text(_SIGNS[self._where])] if self._where in _SIGNS else []
+        signs = self._signs()
+        parts: list[RenderableType] = [Text(signs)] if signs else []
         for section in sections:
             grid = Table.grid(padding=(0, 2), expand=True)
             grid.add_column(width=width + 2, no_wrap=True)
@@ -77,6 +79,13 @@ class Help(Box[None]):
                     grid.add_row(Text(f"  {shown[one.id]}", "bold"), Text(one.what))
             parts += [Text(f"\n{section}" if parts else section, "bold"), grid]
         return Group(*parts)
+
+    def _signs(self) -> str:
+        """As they are drawn in this terminal."""
+        signs = _SIGNS.get(self._where, "")
+        if not getattr(self.app, "plain", False):
+            return signs
+        return (signs.replace("·", "-") if self._where == "runs" else signs).translate(_PLAIN)
 
     def action_scroll(self, lines: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -251,7 +251,10 @@ class ListScreen(Screen[None]):
         self.off = self.what_is_off()
         hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
         told = "   ".join(filter(None, (listing.told, hits)))
-        self.query_one(StatusBar).tell(told or self.at_rest(), self.reason(), loud=bool(told))
+        # Where there is no room for the header, this line says what waits.
+        waits = self.query_one(Badge).brief if self.has_class("-low") else ""
+        rest = " · ".join(filter(None, (waits, self.at_rest())))
+        self.query_one(StatusBar).tell(told or rest, self.reason(), loud=bool(told))
         self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
 
     def may(self, action: str) -> bool:
@@ -284,6 +287,11 @@ class ListScreen(Screen[None]):
 
     def on_resize(self) -> None:
         self.panes.fit(*self.size, self._side_wanted)
+        self.call_after_refresh(self._tell_anew)
+
+    def _tell_anew(self) -> None:
+        if self.is_attached and self.query(StatusBar):
+            self.tell()
 
     # The filter
 

@@ -31,9 +31,10 @@ class Glyphs(msgspec.Struct, frozen=True):
 
     bar: str = "▌"
     mark: str = "◆"
+    done: str = "✓"
 
 
-ASCII = Glyphs(bar=">", mark="*")
+ASCII = Glyphs(bar=">", mark="*", done="+")
 
 
 class MemoryList(ScrollView, can_focus=True):
@@ -215,7 +216,7 @@ class MemoryList(ScrollView, can_focus=True):
 
     def _heading_line(self, line: Heading, width: int) -> Strip:
         look = self._look("heading")
-        count = f" {line.count}{'+' if line.goes_on else ''} "
+        count = f" {line.count:,}{'+' if line.goes_on else ''} "
         room = max(width - cell_len(count) - 1, 0)
         parts = [Segment(" ", look), Segment(set_cell_size(one_line(line.text, room), room), look)]
         return self._strip([*parts, Segment(count, self._look("right"))], width, self.rich_style)
@@ -228,7 +229,7 @@ class MemoryList(ScrollView, can_focus=True):
         state = ("settled",) if word else (row.state,) if row.state else ()
         parts = [
             Segment(glyphs.bar if here else " ", self._look(*on, "bar")),
-            Segment(glyphs.mark if marked else " ", self._look(*on, "mark")),
+            Segment(glyphs.mark if marked else glyphs.done if word else " ", self._look(*on, "mark")),
             Segment(set_cell_size(one_line(row.badge)[:1], 1), self._look(*on, *state)),
             Segment(" ", plain),
             Segment(

@@ -241,7 +241,7 @@ class Listing:
         if not self.marks:
             return ""
         hidden = sum(id_ not in self._places for id_ in self.marks)
-        return f"{len(self.marks)} marked" + (f" ({hidden} hidden)" if hidden else "")
+        return f"{len(self.marks):,} marked" + (f" ({hidden:,} hidden)" if hidden else "")
 
     # What was decided
 

@@ -10,6 +10,7 @@ from agentplane.text.visible import one_line
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.context.choose import Ask
+    from agentplane.errors import AgentplaneError
     from agentplane.memory.verbs import Proposal
     from agentplane.review.resolve import Choice
     from agentplane.tools.deliver import Delivered
@@ -87,11 +88,18 @@ class Op(msgspec.Struct, frozen=True):
     text: bytes | None = None
     seen: str | None = None
     """The digest of the entry that the person saw."""
+    seen_each: tuple[tuple[str, str | None], ...] = ()
+    """With `adopt`, the digest of each as the person saw it; None: it was not there any more."""
     target: str | None = None
     """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
     proposal: "Proposal | None" = None
     ask: "Ask | None" = None
     """What the memory that is brought is for; else it is that of the whole project."""
+
+
+def asks_to_choose(op: Op, error: "AgentplaneError") -> bool:
+    """Whether an approval was refused for what the candidate conflicts with, which can be compared here."""
+    return op.verb == "approve" and "`agentplane show " in (error.todo or "")
 
 
 class Outcome(msgspec.Struct, frozen=True):

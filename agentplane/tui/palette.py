@@ -1,10 +1,33 @@
 """The command palette: every action that applies where one is, by its name."""
 
+from contextlib import suppress
 from functools import partial
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import on
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.theme import ThemeProvider as Themes
+from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
+from agentplane.tui.box import Answering
+
+
+__all__ = ["Actions", "Palette", "Themes"]
+
+
+class Palette(CommandPalette, Answering[None]):
+    """Textual's own, which would do twice what is chosen with enter pressed twice."""
+
+    @on(Input.Submitted)
+    @on(OptionList.OptionSelected)
+    def _once(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
+        if self._has_answered:
+            event.stop()
+            event.prevent_default()
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):  # a page up before the list was drawn
+            super()._action_command_list(action)
 
 
 class Actions(Provider):

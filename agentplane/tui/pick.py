@@ -19,7 +19,7 @@ class Pick(Box[int | None]):
 
     DEFAULT_CSS = """
     Pick OptionList, Pick OptionList:focus {
-        height: auto; max-height: 20; min-width: 12; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
+        height: auto; max-height: 100%; min-width: 12; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
         scrollbar-size-vertical: 1;
         & > .option-list--option-highlighted { background: $primary 30%; color: $foreground; text-style: bold; }
     }

@@ -105,11 +105,11 @@ class RunDetail(Detail):
         if self._chosen and self._chosen.mark == message.mark:
             self._draw()
 
-    def action_compare(self) -> None:
+    async def action_compare(self) -> None:  # type: ignore[override]  # Textual awaits what can be
         """Enter in the text: to what it proposed."""
-        self.follow()
+        await self.follow()
 
-    def follow(self) -> None:
+    async def follow(self) -> None:
         """Goes to an entry that it brought, or to the run it was part of; asks to which, where there are more."""
         from agentplane.tui.editing import say
         from agentplane.tui.pick import Pick
@@ -137,4 +137,4 @@ class RunDetail(Detail):
         if len(found) == 1:
             chosen(0)
         else:
-            self.app.push_screen(Pick("Go to", [line for _, line in found]), chosen)
+            await self.app.push_screen(Pick("Go to", [line for _, line in found]), chosen)

@@ -352,9 +352,9 @@ class RunsScreen(ListScreen):
         self._count_days()
         self.tell()
 
-    def action_links(self) -> None:
+    async def action_links(self) -> None:
         if self._detail is not None and self.may("links"):
-            self._detail.follow()
+            await self._detail.follow()
 
     @on(Detail.Follow)
     async def _follow(self, message: Detail.Follow) -> None:

@@ -120,7 +120,8 @@ class ShelfScreen(EntryScreen):
 
     def action_approve(self) -> None:
         if self.may("approve"):
-            self._decide("adopt", self._edits())
+            edits = self._edits()
+            self._decide("adopt", edits, seen_each=self.seen_each(edits))
 
     def action_reject(self) -> None:
         if self.may("reject"):

@@ -61,8 +61,8 @@ class Telling(App[None]):
 
     def tell_badge(self) -> None:
         told = self.figures()
-        for room in self._rooms.values():
-            for badge in room.query(Badge):
+        for screen in {*self._rooms.values(), *self.screen_stack}:
+            for badge in screen.query(Badge):
                 badge.show(told)
 
     def figures(self) -> Figures:

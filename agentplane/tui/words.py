@@ -1,7 +1,7 @@
 """Which words two texts share, and which only one of them has."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -40,10 +40,14 @@ def compare(here: str, there: str) -> tuple[tuple[Segment, ...], tuple[Segment, 
     return tuple(left), tuple(right)
 
 
-def changes(here: str, there: str) -> list[Change]:
-    """A blank between two changes belongs to them: `30 s` -> `60 min` is one change, not two."""
+def changes(here: str, there: str, *, exact: bool = False) -> list[Change]:
+    """A blank between two changes belongs to them: `30 s` -> `60 min` is one change, not two.
+
+    `exact`: large and small letters differ.
+    """
     mine, theirs = _tokens(here), _tokens(there)
-    matcher = SequenceMatcher(None, [_key(t) for t in mine], [_key(t) for t in theirs], autojunk=False)
+    key = _exact_key if exact else _key
+    matcher = SequenceMatcher(None, [key(t) for t in mine], [key(t) for t in theirs], autojunk=False)
     plain = [
         Change("".join(mine[i1:i2]), "".join(theirs[j1:j2]), what == "equal")
         for what, i1, i2, j1, j2 in matcher.get_opcodes()
@@ -63,18 +67,33 @@ def changes(here: str, there: str) -> list[Change]:
 
 def woven(here: str, there: str, style: Callable[[Side], Style]) -> Text:
     """Both texts as one: what they share once; of what differs first the one, then the other."""
-    text = Text()
-    for change in changes(here, there):
+    return Text().join(piece for piece, _ in _pieces(here, there, style))
+
+
+def changed_lines(here: str, there: str, style: Callable[[Side], Style]) -> list[Text]:
+    """The lines of both as one in which something differs, also where a change goes over several of them."""
+    lines, differs = [Text()], [False]
+    for piece, is_changed in _pieces(here, there, style):
+        for place, part in enumerate(piece.split("\n", allow_blank=True)):
+            if place:
+                lines.append(Text())
+                differs.append(False)
+            lines[-1].append_text(part)
+            differs[-1] |= is_changed and bool(part.plain.strip())
+    return [line for line, is_changed in zip(lines, differs, strict=True) if is_changed]
+
+
+def _pieces(here: str, there: str, style: Callable[[Side], Style]) -> Iterator[tuple[Text, bool]]:
+    """With whether it differs. A letter that is large now is a change, too: both are of one entry."""
+    for change in changes(here, there, exact=True):
         if change.same:
-            text.append(visible(change.there), style("same"))
+            yield Text(visible(change.there), style("same")), False
             continue
         old, new = _segments(change.here, "here"), _segments(change.there, "there")
-        text.append_text(
-            marked([part for part in old if part.side == "here" or not change.there.strip()], style)
-        )
+        text = marked([part for part in old if part.side == "here" or not change.there.strip()], style)
         text.append(" " if change.here.strip() and change.there.strip() else "")
         text.append_text(marked(new, style) if change.there.strip() or not change.here.strip() else Text())
-    return text
+        yield text, True
 
 
 def _segments(text: str, side: Side) -> list[Segment]:
@@ -111,4 +130,8 @@ def _tokens(text: str) -> list[str]:
 
 
 def _key(token: str) -> str:
-    return " " if token.isspace() else token.casefold()
+    return _exact_key(token).casefold()
+
+
+def _exact_key(token: str) -> str:
+    return " " if token.isspace() else token

@@ -39,6 +39,7 @@ class Stand(App[None]):
         self.ops: list[Op] = []
         self.said: list[str] = []
         self.errors: list[AgentplaneError] = []
+        self.kept: list[str] = []
 
     def look_at_all(self) -> None:
         if self.shown.inbox:

@@ -26,6 +26,8 @@ from agentplane.review import policy
 from agentplane.text import files
 from agentplane.tui import themes
 from agentplane.tui.bars import KeyBar
+from agentplane.tui.messages import Changed, OpDone
+from agentplane.tui.ops import Op, Outcome
 from agentplane.tui.palette import Actions
 from tests.conftest import clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -72,6 +74,37 @@ def test_help_names_every_key_of_the_screen_and_closes(three: Plane) -> None:
     sit(three, steps, size=(120, 60))
 
 
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 12)])
+def test_what_leads_out_of_a_box_is_shown_at_every_size(plane: Plane, size: tuple[int, int]) -> None:
+    for number in range(14):
+        plane.propose(decision(f"Statement {number} of {'abcdefghijklmn'[number] * 5}."))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("question_mark")
+        assert "esc close" in sitting.screen
+        await sitting.press(*["space"] * 12)
+        assert "Back to the inbox; from there, quit." in " ".join(sitting.screen.split()) or size[0] < 80
+        await sitting.press("escape", "asterisk", "A")
+        await sitting.until(lambda: "Approve" in sitting.screen, "the summary")
+        assert "y approve" in sitting.screen
+
+    sit(plane, steps, size=size)
+
+
+def test_help_tells_the_marks_as_they_are_drawn(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "linux")
+    told = {"1": "o clean", "2": "> superseded", "3": "- ended", "4": ". not wired", "5": "x left out"}
+
+    async def steps(sitting: Sitting) -> None:
+        for key, mark in told.items():
+            await sitting.press(key, "question_mark")
+            assert mark in sitting.screen
+            assert "●" not in sitting.screen
+            await sitting.press("escape")
+
+    sit(three, steps)
+
+
 def test_help_can_be_scrolled_where_it_has_no_room(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("f1")
@@ -109,6 +142,41 @@ def test_the_palette_says_why_something_cannot_be_done(plane: Plane) -> None:
         await sitting.until(lambda: "Not now: nothing waits" in sitting.screen, "said why")
 
     sit(plane, steps)
+
+
+@pytest.mark.parametrize("opens", ["ctrl+p", "f2", "question_mark", "A"])
+def test_what_is_typed_at_once_after_something_opened_decides_nothing(three: Plane, opens: str) -> None:
+    async def steps(sitting: Sitting) -> None:
+        again = opens if opens in ("ctrl+p", "f2") else "a"
+        await sitting.burst(opens, "a", "a", again, "pageup", "a", "escape", "escape")
+        await sitting.pilot.pause(0.2)
+        await sitting.calm()
+
+    sit(three, steps)
+    assert len(waiting(three)) == 3
+
+
+def test_what_is_chosen_in_the_palette_is_done_once(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("ctrl+p")
+        await sitting.type("approve")
+        await sitting.pilot.pause(0.3)
+        await sitting.burst("enter", "enter", "enter")
+        await sitting.calm()
+        assert sitting.app.screen is sitting.inbox
+
+    sit(three, steps)
+    assert len(waiting(three)) == 2
+
+
+def test_enter_twice_answers_once(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        await sitting.burst("r", "x", "enter", "enter", "enter")
+        await sitting.calm()
+        assert sitting.app.screen is sitting.inbox
+
+    sit(three, steps)
+    assert len(waiting(three)) == 2
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
@@ -383,6 +451,27 @@ def test_a_full_disk_is_said_and_the_row_waits_again(three: Plane, monkeypatch: 
     assert not three.is_damaged()
 
 
+def test_what_is_to_be_done_is_that_of_the_error_also_where_there_is_a_conflict(
+    three: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three.propose(decision("Use MySQL for the ledger."))
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def steps(sitting: Sitting) -> None:
+        assert sitting.app.shown is not None
+        assert sitting.app.shown.conflicts == 2
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "os", types.SimpleNamespace(**{**vars(os), "write": full}))
+            await sitting.press("a")
+            await sitting.until(lambda: "no space is left on the" in sitting.said, "said")
+        assert "Free some space" in sitting.said
+        assert "compares" not in sitting.said
+
+    sit(three, steps)
+
+
 def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
     root = three.layout.root
     aside = root.with_name("aside")
@@ -577,6 +666,21 @@ def test_in_tmux_a_person_approves_undoes_and_quits(three: Plane, tmp_path: Path
         until("ended 0")
     finally:
         tmux("kill-server")
+
+
+def test_what_threads_say_when_the_screens_are_gone_is_not_heard(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        app = sitting.app
+        stack = app._screen_stack
+        screens = stack[:]
+        stack.clear()
+        try:
+            await app._on_message(Changed())
+            await app._on_message(OpDone(Op("undo"), Outcome("undo", "approve", (), None, "")))
+        finally:
+            stack.extend(screens)
+
+    sit(three, steps)
 
 
 def test_signals_are_left_alone_where_there_is_no_terminal(three: Plane) -> None:

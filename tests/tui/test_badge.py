@@ -83,3 +83,44 @@ def test_at_any_width_the_counts_come_first(three: Plane, width: int) -> None:
             assert "~ 1" in line
 
     sit(three, steps)
+
+
+def test_it_stands_also_over_what_one_compares_or_writes(three: Plane) -> None:
+    three.approve([three.memory().inbox_ids[0]])
+    three.propose(decision("Use MySQL for the ledger."))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("G", "enter")
+        assert sitting.screen.startswith(" agentplane  ● 3 wait  ! 1 conflict")
+        assert sitting.app.focused is not sitting.app.screen.query_one(Badge)
+        three.propose(decision("Another one."))
+        await sitting.until(lambda: sitting.screen.startswith(" agentplane  ● 4 wait"), "another one")
+        await sitting.press("2")
+        assert sitting.screen.startswith(" agentplane  ● 4 wait")
+
+    sit(three, steps)
+
+
+def test_where_it_has_no_room_the_lower_line_says_what_waits(three: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        assert "● 3" not in sitting.said
+        await sitting.pilot.resize_terminal(40, 12)
+        await sitting.until(lambda: "● 3 · grouped by run" in sitting.said, "a low terminal")
+        three.propose(decision("Another one."))
+        await sitting.until(lambda: "● 4 · grouped by run" in sitting.said, "another one")
+        await sitting.press("2")
+        await sitting.until(lambda: "● 4" in sitting.screen, "on the shelf")
+
+    sit(three, steps)
+
+
+@pytest.mark.parametrize(("term", "said"), [("linux", "+ 0 wait"), ("xterm", "✓ 0 wait")])
+def test_where_nothing_waits_its_mark_is_one_that_the_terminal_has(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch, term: str, said: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+
+    async def steps(sitting: Sitting) -> None:
+        assert said in sitting.screen
+
+    sit(plane, steps)

@@ -260,6 +260,32 @@ def test_what_another_process_decided_is_not_decided_again(rivals: tuple[Plane, 
     assert asked.back == [None]
 
 
+def test_what_is_being_typed_stays_where_another_process_decides_meanwhile(rivals: tuple[Plane, str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("2")
+        await app.calm(pilot)
+        editor = app.screen
+        assert isinstance(editor, EditScreen)
+        await pilot.press("x")
+        plane.reject([id_])
+        app.shown = app.desk.load()
+        for screen in app.screen_stack:
+            screen.post_message(Refreshed(app.shown))
+        await app.calm(pilot)
+        assert app.screen is editor
+        assert editor.area.text.endswith("x")
+        assert asked.back == []
+        await pilot.press("escape", "2")
+        await app.calm(pilot)
+        assert asked.back == [None]
+        assert len(app.screen_stack) == 1
+
+    asked.drive(steps)
+
+
 def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> None:
     plane, id_ = rivals
 
@@ -277,6 +303,31 @@ def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> Non
         assert app.screen.query_one(OptionList).highlighted == 1
 
     Asked(plane, id_).drive(steps)
+
+
+@pytest.mark.parametrize("looked", [True, False])
+def test_of_several_conflicts_one_that_is_gone_is_left_out(plane: Plane, looked: bool) -> None:
+    others = [plane.propose(decision(f"Use {name} for the ledger.")) for name in ("PostgreSQL", "MySQL")]
+    asked = Asked(plane, plane.propose(decision("Use SQLite for the ledger.")))
+    assert len(asked.screen.reviewed.conflicts) == 2
+
+    async def gone(pilot: Pilot[None], app: Stand) -> None:
+        plane.reject([others.pop()])
+        app.shown = app.desk.load()
+        if looked:
+            app.look_at_all()
+        app.screen.post_message(Refreshed(app.shown))
+        await app.calm(pilot)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await gone(pilot, app)
+        assert [met.id for met in asked.screen.reviewed.conflicts] == others
+        assert f"contradicts {others[0]}" in words_on(app)
+        assert asked.back == []
+        await gone(pilot, app)
+
+    asked.drive(steps)
+    assert asked.back == [None]
 
 
 def test_an_id_with_markup_is_text(rivals: tuple[Plane, str]) -> None:

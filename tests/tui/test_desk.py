@@ -71,10 +71,27 @@ def test_each_verb_is_carried_out(three: Plane) -> None:
     assert told(desk.do(Op("approve_clean"))).startswith("Approved ")
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
-    assert told(desk.do(Op("adopt", ("DEC-001",)))) == "Adopted DEC-001 · u undoes"
+    seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
+    assert told(desk.do(Op("adopt", ("DEC-001",), seen_each=seen))) == "Adopted DEC-001 · u undoes"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
     assert told(desk.do(Op("revert", ("DEC-001",)))) == "Reverted DEC-001 · u undoes"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
+
+
+def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
+    three.approve([three.memory().inbox_ids[0]])
+    path = three.layout.memory / "decisions.md"
+    path.write_text(path.read_text().replace("Postgres", "MariaDB"))
+    desk = desk_of(three)
+    seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
+    path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
+    with pytest.raises(Refused, match="changed by hand once more since it was shown"):
+        desk.do(Op("adopt", ("DEC-001",), seen_each=seen))
+    path.write_text("# Decisions\n")
+    with pytest.raises(Refused, match="once more"):
+        desk.do(Op("adopt", ("DEC-001",), seen_each=seen))
+    desk.do(Op("adopt", ("DEC-001",), seen_each=(("DEC-001", None),)))
+    assert not three.memory().shelf
 
 
 def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +235,20 @@ def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: 
     assert desk.to_look_at([left[1]])[:2] == [rival, left[1]]
     desk.look(left[:1])
     assert not desk.shown.reviewed[rival].conflicts
+
+
+def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None:
+    first = plane.propose(decision("Use Postgres for the ledger."))
+    second = plane.propose(decision("Use MySQL for the ledger."))
+    desk = desk_of(plane)
+    desk.load()
+    desk.look([first, second])
+    plane.approve([first])
+    shown = desk.load()
+    assert second not in shown.reviewed
+    assert desk.is_urgent(second)
+    desk.look([second])
+    assert [met.id for met in shown.reviewed[second].conflicts] == ["DEC-001"]
 
 
 def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:

@@ -199,8 +199,8 @@ def test_nothing_chosen(plane: Plane) -> None:
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
         assert "Nothing is chosen." in words_on(app)
         await pilot.press("enter", "j", "G")
-        app.detail.open_evidence()
-        app.detail.follow()
+        await app.detail.open_evidence()
+        await app.detail.follow()
 
     drive(DetailApp(None), steps)
 
@@ -228,14 +228,14 @@ def test_of_several_files_one_is_picked(plane: Plane, project: Path, monkeypatch
     id_ = plane.propose(decision("Two.", evidence=["a.py", "b.py:2"]))
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         assert isinstance(app.screen, Pick)
         await pilot.press("escape")
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         await pilot.press("j", "enter")
-        app.detail.open_evidence()
+        await app.detail.open_evidence()
         await pilot.pause()
         await pilot.press(
             "1",
@@ -300,3 +300,21 @@ def test_an_entry_without_a_text(plane: Plane) -> None:
         assert "DEC-001  decision" in words_on(app)
 
     drive(DetailApp(Subject(memory.shelf[0], memory)), steps)
+
+
+def test_keys_that_are_not_ours_are_shown_too(plane: Plane) -> None:
+    id_ = plane.propose(decision("Use it."))
+    path = plane.layout.memory / "candidates.md"
+    added = 'turn: 14\nquote: "no, \\u202euse [red]backoff[/]"\nlast: [1, x]\n'
+    path.write_text(path.read_text().replace("type: decision\n", f"type: decision\n{added}"))
+
+    async def steps(pilot: Pilot[None], app: DetailApp) -> None:
+        said = words_on(app)
+        assert "{+turn: 14" in said
+        assert 'quote: "no, \\u202euse [red]backoff[/]"' in said
+        assert "last: [1, x]+}" in said
+        assert "turn         14" in said
+        assert "quote        no, <U+202E>use [red]backoff[/]" in said
+        assert 'last         [1,"x"]' in said
+
+    drive(DetailApp(subject(plane, id_)), steps)

@@ -7,7 +7,8 @@ from textual.app import SuspendNotSupported
 from textual.pilot import Pilot
 
 from agentplane.api import Plane
-from agentplane.plane import cache
+from agentplane.errors import PlaneError
+from agentplane.plane import cache, drafts
 from agentplane.tui import editing
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.pick import Pick
@@ -166,6 +167,65 @@ def test_what_is_typed_is_kept_before_it_is_saved(
     drive(app, steps, screen=screen)
 
 
+def test_it_is_kept_also_while_somebody_goes_on_typing(
+    plane: Plane, entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editing, "_REST", 0.3)
+    app = Stand(plane)
+    screen = screen_of(app, entry)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        for _ in range(40):
+            put(screen, "Textual", "Textual x")
+            await pilot.pause(0.05)
+            if drafts_of(plane):
+                break
+        assert drafts_of(plane)
+
+    drive(app, steps, screen=screen)
+
+
+def test_who_wants_to_keep_it_in_a_file_stays_where_there_can_be_none(
+    plane: Plane, entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise PlaneError("the disk is read-only")
+
+    monkeypatch.setattr(drafts, "keep", full)
+    app = Stand(plane)
+    screen = screen_of(app, entry)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        put(screen, "Textual", "Rich")
+        await pilot.press("escape", "3")
+        await app.calm(pilot)
+        assert app.screen is screen
+        assert "The draft cannot be kept: the disk is read-only" in words_on(app)
+        assert "Use Rich." in screen.area.text
+
+    drive(app, steps, screen=screen)
+
+
+def test_what_is_written_when_the_program_ends_is_kept_and_named(plane: Plane, entry: str) -> None:
+    app = Stand(plane)
+    screen = screen_of(app, entry)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        put(screen, "Textual", "Rich")
+
+    drive(app, steps, screen=screen)
+    assert ["Use Rich." in Path(path).read_text() for path in app.kept] == [True]
+
+    again = Stand(plane)
+
+    async def told(pilot: Pilot[None], app: Stand) -> None:
+        await app.calm(pilot)
+        assert f"What you wrote before is kept in {' '.join(kept)}" in " ".join(words_on(app).split())
+
+    kept = app.kept
+    drive(again, told, (200, 40), screen_of(again, entry))
+
+
 def test_a_candidate_is_edited_too(plane: Plane) -> None:
     id_ = plane.propose(decision("Use Texual."))
     app = Stand(plane)
@@ -257,7 +317,7 @@ def test_the_users_own_editor(
 
     drive(app, steps)
     assert plane.memory().get(entry).statement == statement
-    assert len(drafts_of(plane)) == ("exit 3" in script)
+    assert len(drafts_of(plane)) == (open_still or "exit 3" in script)
 
 
 def test_where_the_terminal_cannot_be_handed_over_one_edits_here(plane: Plane, entry: str) -> None:

@@ -234,6 +234,30 @@ def test_a_conflict_says_why_it_cannot_be_approved_and_enter_compares(three: Pla
     assert statuses == {"DEC-001": "superseded", "DEC-002": "accepted"}
 
 
+def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_decided(plane: Plane) -> None:
+    first = plane.propose(decision("Use PostgreSQL for the ledger"))
+    second = plane.propose(decision("Use MySQL for the ledger"))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.calm()
+        await sitting.press("a")
+        await sitting.calm()
+        assert sitting.here == "Use MySQL for the ledger"
+        assert sitting.inbox.off["approve"] == "conflicts with DEC-001: enter compares"
+        await sitting.press("u")
+        await sitting.calm()
+        plane.reject([first])  # another process
+        await sitting.until(lambda: len(sitting.rows) == 1)
+        await sitting.calm()
+        await sitting.press("g", "a")
+        await sitting.calm()
+        assert "Approved DEC-002" in sitting.said  # an id is never given twice
+
+    sit(plane, steps)
+    assert [entry.id for entry in plane.memory().shelf] == ["DEC-002"]
+    assert second not in plane.memory().entries
+
+
 def test_a_hand_edit_is_adopted_and_another_one_reverted(three: Plane) -> None:
     three.approve(three.memory().inbox_ids[:2])
     path = three.layout.memory / "decisions.md"

@@ -194,7 +194,9 @@ def test_decided_rows_grey_and_the_cursor_goes_on() -> None:
         await pilot.pause()
         assert app.here == "CAND-1"
         assert app.drawn()[0].rstrip().endswith("approved")
+        assert app.drawn()[0].startswith(" ✓")  # also where there is no room for the word
         app.view.reopen(["CAND-0"])
+        assert app.drawn()[0].startswith("  ")
         assert app.drawn()[0].rstrip().endswith("0 d")
 
     drive(ListApp(rows(3)), steps)

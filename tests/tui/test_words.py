@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from agentplane.tui.words import MOST, compare, marked, woven
+from agentplane.tui.words import MOST, changed_lines, compare, marked, woven
 
 
 def plain(here: str, there: str) -> tuple[str, str]:
@@ -64,3 +64,17 @@ def test_a_long_text_costs_little() -> None:
 )
 def test_both_texts_as_one(here: str, there: str, both: str) -> None:
     assert woven(here, there, lambda _: Style()).plain.replace("[-b-] ", "[-b -]") == both
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "lines"),
+    [
+        ("a\nb\nc", "a\nb\nc", []),
+        ("a\nb\nc", "a\nX\nc", ["[-b-] {+X+}"]),
+        ("id: 1\ntext", "id: 1\none: 1\ntwo: +}\nthree: 3\ntext", ["{+one: 1", "two: +}", "three: 3+}"]),
+        ("a\n\nb\nc\n\nd", "a\n\nd", ["[-b", "c-]"]),
+        ("must not", "MUST not", ["[-must-] {+MUST+} not"]),
+    ],
+)
+def test_of_a_change_over_several_lines_all_are_shown(here: str, there: str, lines: list[str]) -> None:
+    assert [line.plain for line in changed_lines(here, there, lambda _: Style())] == lines
