@@ -206,12 +206,22 @@ class Store:
             views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
 
     def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> None:
-        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere."""
+        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere.
+
+        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again.
+        """
         with self._locked():
+            known = ledgers.read(self.layout).known
             for file in self.layout.memory_files():
+
+                def rank(id_: str, core: bytes, file: str = file) -> int:
+                    mark = known.get(id_)
+                    counts = mark and (mark.file, mark.digest) == (file, document.digest(core))
+                    return 2 if not may_go(file, id_, core) else int(bool(counts))
+
                 path = self.layout.file(file)
                 data = files.read(path)
-                spans = [(a, b) for id_, core, a, b in tidy.doubled(data) if may_go(file, id_, core)]
+                spans = [(a, b) for id_, core, a, b in tidy.spare(data, rank) if may_go(file, id_, core)]
                 if spans:
                     files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
 

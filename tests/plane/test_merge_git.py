@@ -96,6 +96,29 @@ def test_squash(forked: Repository) -> None:
     assert set(forked.statements().values()) == ALL
 
 
+def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
+    """What main settled comes back to the branch: of two texts under one id the approved one stays, whichever stands first."""
+    made = with_driver(new(tmp_path / "project", "Use Textual."))
+    made.branch("side")
+    made.edit("DEC-001", "Textual", "Rich")
+    made.approve("Deploys wait for the bank.")
+    made.checkout("main")
+    made.edit("DEC-001", "Textual", "Zed")
+    made.approve("Buttons have round corners.")
+    made.git("merge", "--squash", "side")
+    made.settle()
+    made.checkout("side")
+    made.git("merge", "--no-edit", "main")
+    made.settle()
+    made.looks_well()
+    assert made.statements() == {
+        "DEC-001": "Use Zed.",
+        "DEC-002": "Deploys wait for the bank.",
+        "DEC-003": "Buttons have round corners.",
+    }
+    assert list(made.waiting().values()) == ["Use Rich."]
+
+
 def test_three_branches_at_once(forked: Repository) -> None:
     forked.git("checkout", "-q", "-b", "third", "main~1")
     forked.approve("Amounts are whole cents.")
