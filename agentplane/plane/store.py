@@ -205,11 +205,13 @@ class Store:
         with self._locked():
             views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
 
-    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> None:
+    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> list[str]:
         """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere.
 
-        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again.
+        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again. Says which
+        files were changed.
         """
+        changed = []
         with self._locked():
             known = ledgers.read(self.layout).known
             for file in self.layout.memory_files():
@@ -224,6 +226,8 @@ class Store:
                 spans = [(a, b) for id_, core, a, b in tidy.spare(data, rank) if may_go(file, id_, core)]
                 if spans:
                     files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
+                    changed.append(file)
+        return changed
 
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""

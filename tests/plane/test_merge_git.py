@@ -108,8 +108,9 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     made.git("merge", "--squash", "side")
     made.settle()
     made.checkout("side")
+    made.git("config", "core.hooksPath", ".no-hooks")
     made.git("merge", "--no-edit", "main")
-    made.settle()
+    assert made.settle().told == ["memory/decisions.md: texts that the merge brought twice stand there once"]
     made.looks_well()
     assert made.statements() == {
         "DEC-001": "Use Zed.",
@@ -147,6 +148,39 @@ def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
     assert set(forked.statements().values()) == {"Use Textual."}
     assert forked.settle().did is False
     assert forked.approve("Amounts are whole cents.") == ["DEC-003"]
+
+
+def test_a_settling_that_git_took_out_is_done_once_more(forked: Repository) -> None:
+    """A revert of the commit after a merge: nobody decided that, and what either branch approved is not lost by it."""
+    forked.git("merge", "--no-edit", "side")
+    forked.commit("settled")
+    log, shelf = forked.file("memory/log.jsonl"), forked.file("memory/decisions.md")
+    forked.git("revert", "--no-edit", "HEAD")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+    assert (forked.file("memory/log.jsonl"), forked.file("memory/decisions.md")) == (log, shelf)
+    assert forked.settle().did is False
+
+
+def test_what_was_approved_with_the_settling_is_taken_back_alone(forked: Repository) -> None:
+    forked.git("merge", "--no-edit", "side")
+    forked.approve("Amounts are whole cents.")
+    forked.git("revert", "--no-edit", "HEAD")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_revert_of_a_run_brings_its_event_back(forked: Repository) -> None:
+    forked.plane.write_log({"task": "ui"})
+    forked.commit("a run")
+    log = forked.file("memory/log.jsonl")
+    forked.git("revert", "--no-edit", "HEAD")
+    done = forked.settle()
+    assert done.told == ["1 event that git took out of the log: in it again"]
+    assert forked.file("memory/log.jsonl") == log
+    assert forked.settle().did is False
 
 
 def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:
