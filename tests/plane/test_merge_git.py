@@ -52,6 +52,31 @@ def test_settling_a_conflict_belongs_to_the_merge_commit(forked: Repository) -> 
     forked.looks_well()
 
 
+def test_doctor_sends_nobody_to_mend_by_hand_what_is_to_be_settled(forked: Repository) -> None:
+    forked.git("config", "core.hooksPath", ".no-hooks")
+    forked.git("merge", "--no-edit", "side")
+    found = [f for f in health.collect(forked.plane.store) if "decisions.md" in f.where]
+    assert [f.what for f in found] == [
+        "two branches that were merged say different things of DEC-002",
+        "the id DEC-002 is already that of the entry in line 16",
+    ]
+    assert all("agentplane settle" in f.remedy for f in found)
+    forked.settle()
+    forked.looks_well()
+
+
+def test_doctor_names_the_files_that_git_left_in_conflict(forked: Repository) -> None:
+    forked.git("config", "--remove-section", "merge.agentplane")
+    forked.git("merge", "--no-edit", "side", check=False)
+    found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
+    assert {(f.where, f.what) for f in found} == {
+        (f".agentplane/memory/{name}", "git left it in conflict") for name in ("decisions.md", "state.json")
+    }
+    assert all("agentplane settle" in f.remedy for f in found)
+    forked.settle()
+    forked.looks_well()
+
+
 def test_rebase(forked: Repository) -> None:
     forked.checkout("side")
     forked.git("rebase", "main")
