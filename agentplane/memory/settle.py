@@ -58,6 +58,9 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
+    into_merge = bool(resolved) and gitdriver.merging(layout)
+    before = gitdriver.unstaged(layout) if into_merge else set()
+    out = _take_out(store) if deep else []
     ledger = ledgers.read(layout)
     # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
     # nobody's decision that could be taken back.
@@ -65,9 +68,7 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
     back, told = _bring_back(store) if deep and not forked else (None, [])
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(op=back.op if back else None, told=told)
-    into_merge = bool(resolved) and gitdriver.merging(layout)
-    before = gitdriver.unstaged(layout) if into_merge else set()
+        return Settled(op=back.op if back else None, told=[*told, *out])
     done, joined, cleared = _settle(store)
     if deep and forked:
         back, told = _bring_back(store)
@@ -78,11 +79,28 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
     last = done or back
     return Settled(
         op=last.op if last else None,
-        told=[*told, *(_told(done) or cleared)],
+        told=[*told, *out, *(_told(done) or cleared)],
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
     )
+
+
+def _take_out(store: Store) -> list[str]:
+    """What was decided on one branch, and stands there again since git took it from the other. Says what went."""
+    memory, known = Memory(store.snapshot()), ledgers.read(store.layout).known
+    added = [edit for edit in memory.all_hand_edits if edit.change == "added" and edit.id in known]
+    story = _story(store.layout) if added else None
+    standing = []
+    for edit in added:
+        block = memory.snapshot.pages[edit.file].document.find(edit.id)
+        mark = known[edit.id]
+        if block and mark.digest is None and story and block.digest in story.digests(edit.id):
+            standing.append(gitlog.Standing(edit.file, edit.id, block.digest, mark.op))
+    again = gitlog.brought_again(store.layout, standing)
+    if again:
+        store.cut(again)
+    return [f"{one.id} was decided on the other branch, and is out of {one.file} again" for one in again]
 
 
 def _doubled(layout: Layout) -> bool:

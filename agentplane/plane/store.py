@@ -19,7 +19,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
-from agentplane.plane.gitlog import Lost
+from agentplane.plane.gitlog import Lost, Standing
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
@@ -228,6 +228,17 @@ class Store:
                     files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
                     changed.append(file)
         return changed
+
+    def cut(self, wanted: Sequence[Standing]) -> None:
+        """Takes texts out of the files that an op took out already; one that was changed meanwhile stays."""
+        with self._locked():
+            for file in dict.fromkeys(one.file for one in wanted):
+                path = self.layout.file(file)
+                data = files.read(path)
+                digests = {one.id: one.digest for one in wanted if one.file == file}
+                blocks = document.parse(data).blocks
+                spans = [(b.start, b.end) for b in blocks if digests.get(b.id) == b.digest]
+                files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
 
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""

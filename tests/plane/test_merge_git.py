@@ -145,6 +145,45 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     assert list(made.waiting().values()) == ["Use Rich."]
 
 
+@pytest.mark.parametrize("hooked", [True, False])
+def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
+    tmp_path: Path, hooked: bool
+) -> None:
+    """To git the candidates were added on the branch only. What a person put back by hand there stays."""
+    made = with_driver(new(tmp_path / "project", "Use Textual."))
+    rejected = made.plane.propose(decision("Use tabs."))
+    inbox = made.folder / ".agentplane/memory/candidates.md"
+    put_back = inbox.read_text()
+    made.plane.reject([rejected])
+    made.commit("rejected")
+    made.branch("side")
+    inbox.write_text(put_back)
+    made.commit("put back by hand")
+    made.checkout("main")
+    (made.folder / "other").write_text("x")
+    made.commit("other work")
+    made.checkout("side")
+    first, second = (made.plane.propose(decision(text)) for text in ("Deploys wait.", "Logs are JSON."))
+    made.commit("proposed")
+    made.checkout("main")
+    made.git("merge", "--squash", "side")
+    inbox.write_text(inbox.read_text().replace(put_back[put_back.index("---") :], ""))
+    made.plane.approve([first])
+    made.plane.reject([second])
+    made.git("checkout", "HEAD", "--", ".agentplane/memory/candidates.md")
+    made.commit("squashed and decided")
+    made.checkout("side")
+    if not hooked:
+        made.git("config", "core.hooksPath", ".no-hooks")
+    done = made.git("merge", "--no-edit", "main")
+    told = done.stderr.splitlines() if hooked else made.settle().told
+    for id_ in (first, second):
+        assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
+    assert [edit.id for edit in made.plane.memory().hand_edits] == [rejected]
+    assert made.waiting() == {rejected: "Use tabs."}
+    assert made.settle().did is False
+
+
 def test_three_branches_at_once(forked: Repository) -> None:
     forked.git("checkout", "-q", "-b", "third", "main~1")
     forked.approve("Amounts are whole cents.")
