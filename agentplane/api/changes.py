@@ -65,7 +65,7 @@ class Changes:
         from agentplane.memory import settle as settling
 
         done = settling.settle(self.store, deep=deep)
-        if done.op or done.joined:
+        if done.op or done.joined or done.told:
             self.keep_badge(self.memory())
         if done.did and self.settled:
             self.settled(done)

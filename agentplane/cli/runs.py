@@ -46,6 +46,7 @@ def run_command(
     The command has the terminal as it would have it alone, and its exit code becomes ours. It finds the id of
     its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
+    from agentplane.runs import session
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
     from agentplane.runs.session import Asked, tool_of
 
@@ -63,7 +64,11 @@ def run_command(
     ran, facts = plane.run(asked)
     if ran.unsealed:
         out.error(ran.unsealed)
-        out.note(f"run {ran.run_id} is not sealed yet; the next `agentplane run` or `doctor --fix` does it.")
+        if session.load(plane.layout, ran.run_id):
+            then = "is not sealed yet; the next `agentplane run` or `doctor --fix` does it."
+        else:
+            then = "is not sealed, and what was recorded of it is not there any more."
+        out.note(f"run {ran.run_id} {then}")
     elif not quiet and sys.stderr.isatty():
         found = f" · {out.count(len(facts), 'fact')} to review" if facts else ""
         out.note(f"run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")

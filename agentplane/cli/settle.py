@@ -49,7 +49,7 @@ def said(done: Settled) -> list[str]:
         lines.append("joined the branches that met here")
     if done.picking and not done.left:
         lines.append(f"now `git {done.picking} --continue`, then `agentplane settle`")
-    elif done.op or done.joined:
+    elif done.op or done.joined or done.told:
         lines.append("commit the plane: these changes belong to the merge")
     return lines + [
         f"{name}: cannot be merged by itself; resolve it by hand, then `git add` it" for name in done.left

@@ -6,6 +6,7 @@ from agentplane.findings import Finding
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
 from agentplane.memory.shelf import Memory
+from agentplane.plane import tidy
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
@@ -39,8 +40,17 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
 def _broken(memory: Memory) -> Iterator[Finding]:
     layout = memory.snapshot.layout
     for file, page in memory.snapshot.pages.items():
-        for trouble in page.document.troubles:
-            yield Finding("error", f"{layout.shown(file)}:{trouble.line}", trouble.what, trouble.todo)
+        troubles = page.document.troubles
+        twice = {start for _, _, start, _ in tidy.doubled(page.document.data)} if troubles else set()
+        for trouble in troubles:
+            where = f"{layout.shown(file)}:{trouble.line}"
+            if trouble.start not in twice:
+                yield Finding("error", where, trouble.what, trouble.todo)
+            elif memory.snapshot.ledger.unsettled:
+                yield Finding("warning", where, trouble.what, "`agentplane settle` brings the two together.")
+            else:
+                remedy = "`agentplane settle` where a merge left both; else give one of the two another id."
+                yield Finding("error", where, trouble.what, remedy)
 
 
 def _doubled(memory: Memory) -> Iterator[Finding]:
@@ -58,12 +68,17 @@ def _doubled(memory: Memory) -> Iterator[Finding]:
 
 
 def _hand_edits(memory: Memory) -> Iterator[Finding]:
+    ledger = memory.snapshot.ledger
     for edit in memory.hand_edits:
+        if edit.id in ledger.met:
+            continue  # what two branches say of it is named already
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         name = one_line(edit.id, 40)
         remedy = f"`agentplane adopt {name}` or `agentplane revert {name}`."
         if edit.change == "broken":
             remedy = "mend its header there, or delete it there and then revert."
+        if ledger.unsettled:
+            remedy = f"first `agentplane settle`, since git may have left it so; then {remedy}"
         what = f"{name} cannot be read" if edit.change == "broken" else f"{name} was {edit.change} by hand"
         yield Finding("warning", where, what, remedy)
 

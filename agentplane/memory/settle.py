@@ -43,7 +43,7 @@ class Settled(msgspec.Struct, frozen=True):
 
     @property
     def did(self) -> bool:
-        return bool(self.op or self.joined or self.resolved)
+        return bool(self.op or self.joined or self.resolved or self.told)
 
 
 def settle(store: Store, *, deep: bool = False) -> Settled:
@@ -58,22 +58,49 @@ def settle(store: Store, *, deep: bool = False) -> Settled:
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
-    back = _bring_back(store) if deep else None
-    ledger = ledgers.read(layout)
-    if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(op=back.op, told=_told(back)) if back else Settled()
     into_merge = bool(resolved) and gitdriver.merging(layout)
     before = gitdriver.unstaged(layout) if into_merge else set()
-    done, joined = _settle(store)
+    out = _take_out(store) if deep else []
+    ledger = ledgers.read(layout)
+    # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
+    # nobody's decision that could be taken back.
+    forked = bool(ledger.unsettled and not ledger.gaps)
+    back, told = _bring_back(store) if deep and not forked else (None, [])
+    ledger = ledgers.read(layout)
+    if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
+        return Settled(op=back.op if back else None, told=[*told, *out])
+    done, joined, cleared = _settle(store)
+    if deep and forked:
+        back, told = _bring_back(store)
+        if ledgers.read(layout).unsettled:
+            _settle(store)
     if into_merge:
         gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
+    last = done or back
     return Settled(
-        op=done.op if done else None,
-        told=[*_told(back), *_told(done)],
+        op=last.op if last else None,
+        told=[*told, *out, *(_told(done) or cleared)],
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
     )
+
+
+def _take_out(store: Store) -> list[str]:
+    """What was decided on one branch, and stands there again since git took it from the other. Says what went."""
+    memory, known = Memory(store.snapshot()), ledgers.read(store.layout).known
+    added = [edit for edit in memory.all_hand_edits if edit.change == "added" and edit.id in known]
+    story = _story(store.layout) if added else None
+    standing = []
+    for edit in added:
+        block = memory.snapshot.pages[edit.file].document.find(edit.id)
+        mark = known[edit.id]
+        if block and mark.digest is None and story and block.digest in story.digests(edit.id):
+            standing.append(gitlog.Standing(edit.file, edit.id, block.digest, mark.op))
+    again = gitlog.brought_again(store.layout, standing)
+    if again:
+        store.cut(again)
+    return [f"{one.id} was decided on the other branch, and is out of {one.file} again" for one in again]
 
 
 def _doubled(layout: Layout) -> bool:
@@ -81,33 +108,40 @@ def _doubled(layout: Layout) -> bool:
     return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
-def _bring_back(store: Store) -> Done | None:
-    """Events that were in the log and that git took out stand in it again; that they were taken back is an op."""
+def _bring_back(store: Store) -> tuple[Done | None, list[str]]:
+    """Events that were in the log and that git took out stand in it again; that they were taken back is an op.
+
+    And what is to be told of it.
+    """
     ledger = ledgers.read(store.layout)
     lost = gitlog.lost(store.layout, ledger)
     if not lost.events:
-        return None
+        return None, []
     store.bring_back(lost)
+    count = len(lost.events)
+    told = f"{count} event{'s' * (count != 1)} that git took out of the log: in it again"
     if ledger.gaps:
-        return None  # they were never here: what they did is settled as that of any branch
-    return store.commit(
+        return None, [told]  # they were never here: what they did is settled as that of any branch
+    done = store.commit(
         lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
     )
+    return done, _told(done) or [told]
 
 
-def _settle(store: Store) -> tuple[Done | None, bool]:
+def _settle(store: Store) -> tuple[Done | None, bool, list[str]]:
+    """The op, whether heads were joined, and what is to be told of files that needed no op."""
     store.put_in_order()
     before = ledgers.read(store.layout)
-    done = _bring_together(store, before)
+    done, cleared = _bring_together(store, before)
     joined = len(before.heads) > 1
     if done is None and joined:
         store.join()
-    return done, joined
+    return done, joined, [f"{file}: texts that the merge brought twice stand there once" for file in cleared]
 
 
-def _bring_together(store: Store, ledger: Ledger) -> Done | None:
+def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, list[str]]:
     story = _story(store.layout)
-    store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
+    cleared = store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
     named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
 
     def plan(snapshot: Snapshot) -> Plan | None:
@@ -131,7 +165,7 @@ def _bring_together(store: Store, ledger: Ledger) -> Done | None:
             or document.digest(core) in story.digests(id_)
         )
     )
-    return done
+    return done, cleared
 
 
 def _story(layout: Layout) -> Story:

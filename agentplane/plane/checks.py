@@ -44,10 +44,21 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _records(layout, ledger)
     yield from _views(layout, ledger)
     yield from _folder(layout)
+    yield from _in_conflict(layout)
     yield from _met(layout, ledger)
     yield from _driver(layout)
     if not ledger.gaps:
         yield from _taken_out(layout, ledger)
+
+
+def _in_conflict(layout: Layout) -> Iterator[Finding]:
+    top = gitdriver.top(layout)
+    for stages in gitdriver.in_conflict(layout) if top else ():
+        path = os.path.relpath(f"{top}/{stages.path}", layout.root)
+        remedy = (
+            "`agentplane settle` merges it from the versions that git keeps; leave the marks as they are."
+        )
+        yield Finding("error", layout.shown(path), "git left it in conflict", remedy)
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:

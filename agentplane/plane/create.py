@@ -35,6 +35,8 @@ IGNORE = """\
 /cache/
 /.lock
 *.tmp
+# Of capsules git carries what runs/.gitignore says. A branch without runs has none, and then carries nothing of them.
+/runs/*/*
 """
 
 ATTRIBUTES = """\

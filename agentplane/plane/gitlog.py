@@ -1,6 +1,6 @@
 """Events that git knows and the log does not hold: taken out by a revert, or never brought along."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -8,7 +8,7 @@ from agentplane.plane import git, records
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
-from agentplane.text import chain, links
+from agentplane.text import chain, document, links
 
 
 _LOG = "memory/log.jsonl"
@@ -25,6 +25,51 @@ class Lost(msgspec.Struct, frozen=True):
     @property
     def ops(self) -> list[str]:
         return [event.op for line in self.events if (event := ledgers.op_event_of(line))]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A text that stands in a file after an op took it out."""
+
+    file: str
+    id: str
+    digest: str
+    op: str
+
+
+def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing]:
+    """Those that stand there because the last merge took them from a side that did not know the op. Where a side knew it
+    and held the text all the same, somebody wanted that.
+    """
+    sides = [(side, _blob(layout, side, _LOG)) for side in _merged(layout)] if standing else []
+    if len(sides) < 2:
+        return []
+    found = []
+    for one in standing:
+        op = f'"op":"{one.op}"'.encode()
+        knew = [side for side, log in sides if op in log]
+        if knew and not any(_holds(layout, side, one) for side in knew):
+            found.append(one)
+    return found
+
+
+def _merged(layout: Layout) -> list[str]:
+    """The commits that the last merge brought together: that of the commit checked out, or one that waits to be committed.
+
+    While git runs the hook after a merge, it looks like both.
+    """
+    parents = (git.run(layout.root, "rev-parse", "HEAD^@") or "").split()
+    waits = git.run(layout.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD")
+    return parents if waits is None or waits in parents else ["HEAD", waits]
+
+
+def _holds(layout: Layout, commit: str, one: Standing) -> bool:
+    read = document.parse(_blob(layout, commit, one.file))
+    block = read.find(one.id)
+    return block is not None and block.digest == one.digest
+
+
+def _blob(layout: Layout, commit: str, path: str) -> bytes:
+    return git.output(layout.root, "cat-file", "blob", f"{commit}:./{path}") or b""
 
 
 def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
@@ -89,16 +134,14 @@ def _commits(layout: Layout) -> list[str]:
 
 
 def _events(layout: Layout, commit: str) -> Iterator[bytes]:
-    data = git.output(layout.root, "cat-file", "blob", f"{commit}:./{_LOG}") or b""
-    return (line for line in data.splitlines(keepends=True) if links.is_intact(line))
+    return (line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if links.is_intact(line))
 
 
 def _records(layout: Layout, ops: Mapping[str, str]) -> Iterator[bytes]:
     for commit in dict.fromkeys(ops.values()):
         wanted = {op for op, at in ops.items() if at == commit and records.find(layout, op) is None}
         for name in sorted({records.month_file(layout, op).name for op in wanted}):
-            data = git.output(layout.root, "cat-file", "blob", f"{commit}:./ops/{name}") or b""
-            for line in data.splitlines(keepends=True):
+            for line in _blob(layout, commit, f"ops/{name}").splitlines(keepends=True):
                 stored = records.readable(line)
                 if stored and stored.record.op in wanted:
                     yield line

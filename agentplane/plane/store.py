@@ -19,7 +19,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
-from agentplane.plane.gitlog import Lost
+from agentplane.plane.gitlog import Lost, Standing
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
@@ -205,15 +205,40 @@ class Store:
         with self._locked():
             views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
 
-    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> None:
-        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere."""
+    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> list[str]:
+        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere.
+
+        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again. Says which
+        files were changed.
+        """
+        changed = []
         with self._locked():
+            known = ledgers.read(self.layout).known
             for file in self.layout.memory_files():
+
+                def rank(id_: str, core: bytes, file: str = file) -> int:
+                    mark = known.get(id_)
+                    counts = mark and (mark.file, mark.digest) == (file, document.digest(core))
+                    return 2 if not may_go(file, id_, core) else int(bool(counts))
+
                 path = self.layout.file(file)
                 data = files.read(path)
-                spans = [(a, b) for id_, core, a, b in tidy.doubled(data) if may_go(file, id_, core)]
+                spans = [(a, b) for id_, core, a, b in tidy.spare(data, rank) if may_go(file, id_, core)]
                 if spans:
                     files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
+                    changed.append(file)
+        return changed
+
+    def cut(self, wanted: Sequence[Standing]) -> None:
+        """Takes texts out of the files that an op took out already; one that was changed meanwhile stays."""
+        with self._locked():
+            for file in dict.fromkeys(one.file for one in wanted):
+                path = self.layout.file(file)
+                data = files.read(path)
+                digests = {one.id: one.digest for one in wanted if one.file == file}
+                blocks = document.parse(data).blocks
+                spans = [(b.start, b.end) for b in blocks if digests.get(b.id) == b.digest]
+                files.write_atomic(path, tidy.without(data, spans), only_if=partial(_holds, path, data))
 
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""

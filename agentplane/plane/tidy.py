@@ -1,6 +1,6 @@
 """After git's union of two logs: every line once, and in the order that every clone has."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from agentplane.plane import ledger as ledgers
 from agentplane.plane import records, recover
@@ -65,6 +65,19 @@ def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
         if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in taken:
             found.append((inner.blocks[0].id, core, trouble.start, trouble.end))
     return found
+
+
+def spare(data: bytes, rank: Callable[[str, bytes], int]) -> Iterator[tuple[str, bytes, int, int]]:
+    """Of entries whose id stands in a file more than once, all but the one that ranks first."""
+    found: dict[str, list[tuple[str, bytes, int, int]]] = {}
+    for copy in doubled(data):
+        found.setdefault(copy[0], []).append(copy)
+    read = document.parse(data) if found else None
+    for id_, copies in found.items():
+        if read and (block := read.find(id_)):
+            copies.insert(0, (id_, read.core(block), block.start, block.end))
+        stays = max(copies, key=lambda copy: rank(id_, copy[1]))
+        yield from (copy for copy in copies if copy is not stays)
 
 
 def without(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:

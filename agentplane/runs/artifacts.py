@@ -34,7 +34,7 @@ def verified(layout: Layout, artifact: Artifact) -> Artifact:
     path = layout.project / artifact.path
     try:
         files.plain_folder(path.parent, layout.project)
-        state = "same" if capsule.sha256_of(path)[0] == artifact.sha256 else "changed"
-    except AgentplaneError:
-        state = "changed" if path.is_symlink() else "gone"
+        state = "same" if capsule.produced(path)[0] == artifact.sha256 else "changed"
+    except (AgentplaneError, OSError):
+        state = "gone"
     return msgspec.structs.replace(artifact, state=state)

@@ -181,6 +181,14 @@ def sha256_of(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
+def produced(path: Path) -> tuple[str, int]:
+    """Hash and size of a file of the project; a link counts as the text it holds, as it does for git."""
+    if not path.is_symlink():
+        return sha256_of(path)
+    text = os.fsencode(os.readlink(path))
+    return hashlib.sha256(text).hexdigest(), len(text)
+
+
 def id_of(line: bytes) -> str | None:
     """The run that a line of the log is the event of; None where it is no such event."""
     try:

@@ -20,7 +20,6 @@ from agentplane.text.visible import one_line
 
 
 _FROM_GIT = "take it back from git; the log says what it was."
-_EVENT_ONLY = {"kind", "hash_prev", "hash_self", "capsule", "made_at"}
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -37,10 +36,11 @@ def check(store: Store) -> Iterator[Finding]:
         where = f"{layout.shown('memory/log.jsonl')}:{number}"
         try:
             run = capsule.read_event(line)
-            _fields(line)
+            events.of_line(line)
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
-            yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", _FROM_GIT)
+            remedy = f"take the file back from git: `git checkout -- {layout.shown('memory/log.jsonl')}`."
+            yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", remedy)
             continue
         # A merge of branches may leave the very same line twice.
         if known.setdefault(run.run_id, chain.hash_of(line)) != chain.hash_of(line):
@@ -65,11 +65,6 @@ def shared(store: Store) -> Iterator[Finding]:
     if used and files.read_if(sharing.ignore_file(layout)) != sharing.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", "`agentplane doctor --fix` makes it anew."
         yield Finding("warning", layout.shown("runs/.gitignore"), what, remedy, fixable=True)
-
-
-def _fields(line: bytes) -> None:
-    told = msgspec.json.decode(line)
-    events.read({key: value for key, value in told.items() if key not in _EVENT_ONLY})
 
 
 def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:

@@ -128,7 +128,7 @@ def is_tool(name: str | None) -> bool:
 
 def only_proposes(record: Record) -> bool:
     """Whether the op does what anyone may do: put new candidates into the inbox, or nothing to any entry."""
-    if record.prunes:
+    if record.prunes or record.redacted or record.undoes:
         return False
     fresh = all(
         change.file == INBOX

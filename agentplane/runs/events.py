@@ -24,6 +24,9 @@ RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
 """What a command under `agentplane run` finds in its environment."""
 
+_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at"})
+"""What a line has beside the fields that a program may give."""
+
 _NOWHERE = ".agentplane-nowhere"
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -150,6 +153,16 @@ def read(event: Mapping[str, Any]) -> Event:
     for number, output in enumerate(found.outputs):
         _check_hash(f"outputs[{number}].sha256", output.sha256)
     _check_hash("output_sha256", found.output_sha256)
+    return found
+
+
+def of_line(line: bytes) -> Event:
+    """The event of a run as the log has it. Raises BadInput, or msgspec's errors, for what nobody could have logged."""
+    run = capsule.read_event(line)
+    told = msgspec.json.decode(line, type=dict[str, Any])
+    found = read({key: value for key, value in told.items() if key not in _SEALED})
+    if not is_run_id(run.run_id):
+        raise BadInput("run_id: is missing", where="event")
     return found
 
 

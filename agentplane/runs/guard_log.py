@@ -9,6 +9,7 @@ from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.plane import records
 from agentplane.plane.records import Stored
+from agentplane.runs import deeds, events
 from agentplane.runs.deeds import called
 from agentplane.runs.sides import LOG, RecordLine, Side, shown
 from agentplane.text import canonical, chain, document, links
@@ -33,6 +34,27 @@ def _log(base: Side, now: Side, back: str) -> Iterator[Finding]:
         if line not in base.lines and links.is_intact(line) and not _is_event(line):
             what = "is no event that agentplane writes, although its hash fits"
             yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
+    yield from _runs(base, now, back)
+
+
+def _runs(base: Side, now: Side, back: str) -> Iterator[Finding]:
+    """A new event of a run is one that could be logged, and the only one of its run."""
+    fresh = {line: number for line, number in now.lines.items() if line not in base.lines}
+    known = deeds.runs_of(base) if any(b'"kind":"run"' in line for line in fresh) else set()
+    for line, number in fresh.items():
+        if b'"kind":"run"' not in line or not links.is_intact(line):
+            continue
+        where, remedy = now.where(LOG, number), f"take the line out: {back}"
+        try:
+            run_id = events.of_line(line).run_id or ""
+        except (BadInput, RecursionError, msgspec.MsgspecError) as error:
+            said = error.what if isinstance(error, BadInput) else str(error)
+            yield Finding("error", where, f"is no event of a run: {shown(said, 120)}", remedy)
+            continue
+        if run_id in known:
+            what = f"is a second event of run {run_id}, and a run is logged once"
+            yield Finding("error", where, what, remedy)
+        known.add(run_id)
 
 
 def _lost(base: Side, now: Side, back: str) -> Iterator[Finding]:

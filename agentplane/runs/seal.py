@@ -4,7 +4,6 @@ The event is the commit point. What is killed before it leaves an open run, whic
 what lies on the disk; what is killed after it leaves a capsule without `meta.json`, which is made from the log.
 """
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -213,11 +212,7 @@ def _output(layout: Layout, path: str) -> Output:
     target = layout.project / path
     try:
         files.plain_folder(target.parent, layout.project)
-        if target.is_symlink():
-            text = os.fsencode(os.readlink(target))
-            sha256, size = hashlib.sha256(text).hexdigest(), len(text)
-        else:
-            sha256, size = capsule.sha256_of(target)
+        sha256, size = capsule.produced(target)
     except (AgentplaneError, OSError):
         return Output(path=_plain(path), tracked=True)
     # A name that JSON cannot hold would name another file, so its hash is not claimed for that.

@@ -180,6 +180,12 @@ def test_in_a_terminal_it_says_what_became_of_it(plane: Plane, project: Path) ->
     assert typed(["run", "--quiet", "--", "echo", "hello"], project).screen == "hello\n"
 
 
+def test_a_plane_that_went_away_meanwhile_is_not_promised_to_be_sealed(plane: Plane, project: Path) -> None:
+    done = started(project, "--", "sh", "-c", "rm -rf .agentplane; echo out; exit 4")
+    assert (done.returncode, done.stdout) == (4, "out\n")
+    assert "is not sealed, and what was recorded of it is not there any more" in done.stderr
+
+
 def test_bad_usage(plane: Plane, cli: Cli) -> None:
     cli("run").refused(2, "COMMAND", "agentplane run --help")
     cli("run", "--prompt", "@none", "--", "true").refused(2, "none")

@@ -52,6 +52,31 @@ def test_settling_a_conflict_belongs_to_the_merge_commit(forked: Repository) -> 
     forked.looks_well()
 
 
+def test_doctor_sends_nobody_to_mend_by_hand_what_is_to_be_settled(forked: Repository) -> None:
+    forked.git("config", "core.hooksPath", ".no-hooks")
+    forked.git("merge", "--no-edit", "side")
+    found = [f for f in health.collect(forked.plane.store) if "decisions.md" in f.where]
+    assert [f.what for f in found] == [
+        "two branches that were merged say different things of DEC-002",
+        "the id DEC-002 is already that of the entry in line 16",
+    ]
+    assert all("agentplane settle" in f.remedy for f in found)
+    forked.settle()
+    forked.looks_well()
+
+
+def test_doctor_names_the_files_that_git_left_in_conflict(forked: Repository) -> None:
+    forked.git("config", "--remove-section", "merge.agentplane")
+    forked.git("merge", "--no-edit", "side", check=False)
+    found = [f for f in health.collect(forked.plane.store) if f.severity == "error"]
+    assert {(f.where, f.what) for f in found} == {
+        (f".agentplane/memory/{name}", "git left it in conflict") for name in ("decisions.md", "state.json")
+    }
+    assert all("agentplane settle" in f.remedy for f in found)
+    forked.settle()
+    forked.looks_well()
+
+
 def test_rebase(forked: Repository) -> None:
     forked.checkout("side")
     forked.git("rebase", "main")
@@ -96,6 +121,69 @@ def test_squash(forked: Repository) -> None:
     assert set(forked.statements().values()) == ALL
 
 
+def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
+    """What main settled comes back to the branch: of two texts under one id the approved one stays, whichever stands first."""
+    made = with_driver(new(tmp_path / "project", "Use Textual."))
+    made.branch("side")
+    made.edit("DEC-001", "Textual", "Rich")
+    made.approve("Deploys wait for the bank.")
+    made.checkout("main")
+    made.edit("DEC-001", "Textual", "Zed")
+    made.approve("Buttons have round corners.")
+    made.git("merge", "--squash", "side")
+    made.settle()
+    made.checkout("side")
+    made.git("config", "core.hooksPath", ".no-hooks")
+    made.git("merge", "--no-edit", "main")
+    assert made.settle().told == ["memory/decisions.md: texts that the merge brought twice stand there once"]
+    made.looks_well()
+    assert made.statements() == {
+        "DEC-001": "Use Zed.",
+        "DEC-002": "Deploys wait for the bank.",
+        "DEC-003": "Buttons have round corners.",
+    }
+    assert list(made.waiting().values()) == ["Use Rich."]
+
+
+@pytest.mark.parametrize("hooked", [True, False])
+def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
+    tmp_path: Path, hooked: bool
+) -> None:
+    """To git the candidates were added on the branch only. What a person put back by hand there stays."""
+    made = with_driver(new(tmp_path / "project", "Use Textual."))
+    rejected = made.plane.propose(decision("Use tabs."))
+    inbox = made.folder / ".agentplane/memory/candidates.md"
+    put_back = inbox.read_text()
+    made.plane.reject([rejected])
+    made.commit("rejected")
+    made.branch("side")
+    inbox.write_text(put_back)
+    made.commit("put back by hand")
+    made.checkout("main")
+    (made.folder / "other").write_text("x")
+    made.commit("other work")
+    made.checkout("side")
+    first, second = (made.plane.propose(decision(text)) for text in ("Deploys wait.", "Logs are JSON."))
+    made.commit("proposed")
+    made.checkout("main")
+    made.git("merge", "--squash", "side")
+    inbox.write_text(inbox.read_text().replace(put_back[put_back.index("---") :], ""))
+    made.plane.approve([first])
+    made.plane.reject([second])
+    made.git("checkout", "HEAD", "--", ".agentplane/memory/candidates.md")
+    made.commit("squashed and decided")
+    made.checkout("side")
+    if not hooked:
+        made.git("config", "core.hooksPath", ".no-hooks")
+    done = made.git("merge", "--no-edit", "main")
+    told = done.stderr.splitlines() if hooked else made.settle().told
+    for id_ in (first, second):
+        assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
+    assert [edit.id for edit in made.plane.memory().hand_edits] == [rejected]
+    assert made.waiting() == {rejected: "Use tabs."}
+    assert made.settle().did is False
+
+
 def test_three_branches_at_once(forked: Repository) -> None:
     forked.git("checkout", "-q", "-b", "third", "main~1")
     forked.approve("Amounts are whole cents.")
@@ -124,6 +212,39 @@ def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
     assert set(forked.statements().values()) == {"Use Textual."}
     assert forked.settle().did is False
     assert forked.approve("Amounts are whole cents.") == ["DEC-003"]
+
+
+def test_a_settling_that_git_took_out_is_done_once_more(forked: Repository) -> None:
+    """A revert of the commit after a merge: nobody decided that, and what either branch approved is not lost by it."""
+    forked.git("merge", "--no-edit", "side")
+    forked.commit("settled")
+    log, shelf = forked.file("memory/log.jsonl"), forked.file("memory/decisions.md")
+    forked.git("revert", "--no-edit", "HEAD")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+    assert (forked.file("memory/log.jsonl"), forked.file("memory/decisions.md")) == (log, shelf)
+    assert forked.settle().did is False
+
+
+def test_what_was_approved_with_the_settling_is_taken_back_alone(forked: Repository) -> None:
+    forked.git("merge", "--no-edit", "side")
+    forked.approve("Amounts are whole cents.")
+    forked.git("revert", "--no-edit", "HEAD")
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == ALL
+
+
+def test_revert_of_a_run_brings_its_event_back(forked: Repository) -> None:
+    forked.plane.write_log({"task": "ui"})
+    forked.commit("a run")
+    log = forked.file("memory/log.jsonl")
+    forked.git("revert", "--no-edit", "HEAD")
+    done = forked.settle()
+    assert done.told == ["1 event that git took out of the log: in it again"]
+    assert forked.file("memory/log.jsonl") == log
+    assert forked.settle().did is False
 
 
 def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:

@@ -74,6 +74,16 @@ def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
     assert [row["path"] for row in rows(plane)] == ["a.txt", "b.txt"]
 
 
+def test_a_link_is_the_text_it_holds(plane: Plane) -> None:
+    folder = plane.layout.project
+    shell(plane, "ln -s a.txt link && git add link && ln -sf /etc/hostname a.txt", task="T")
+    assert agentplane(folder, "artifacts", "--verify").returncode == 0
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("b.txt")
+    assert agentplane(folder, "artifacts", "--verify").stdout.split()[:1] == ["same"]
+    assert "changed" in agentplane(folder, "artifacts", "--verify").stdout
+
+
 def test_verify_says_how_each_file_stands(plane: Plane, tmp_path: Path) -> None:
     folder = plane.layout.project
     shell(plane, "for f in a b copy; do echo $f new > $f.txt; done", task="T")

@@ -15,9 +15,10 @@ from agentplane.plane.store import Edit, Plan
 from agentplane.text import chain, document
 from tests.conftest import decision
 from tests.runs import branches
-from tests.runs.branches import LOG, MEMORY, Repo, append_event, append_op, forged, swap, write_entry
+from tests.runs.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry
 
 
+OTHER_RUN = "20260128T101502Z-aaaaaa"
 DECISIONS = f"{MEMORY}/decisions.md"
 
 Spoil = Callable[[Repo], str | None]
@@ -213,6 +214,26 @@ def new_log_line_of_no_known_kind(repo: Repo) -> None:
     repo.refresh()
 
 
+@bad(f"{LOG}:8", r"is no event of a run: .*exit_status")
+def new_run_event_with_a_wrong_field(repo: Repo) -> None:
+    append_event(
+        repo, {"kind": "run", "run_id": OTHER_RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": "fine"}
+    )
+    repo.refresh()
+
+
+@bad(f"{LOG}:8", r"is no event of a run: run_id")
+def new_run_event_with_a_path_for_its_id(repo: Repo) -> None:
+    append_event(repo, {"kind": "run", "run_id": "../../etc", "ts": "2026-01-28T00:00:00Z"})
+    repo.refresh()
+
+
+@bad(f"{LOG}:8", rf"is a second event of run {RUN}, and a run is logged once")
+def another_outcome_of_a_run_of_the_base(repo: Repo) -> None:
+    append_event(repo, {"kind": "run", "run_id": RUN, "ts": "2026-01-28T00:00:00Z", "exit_status": 0})
+    repo.refresh()
+
+
 @bad(f"{LOG}:8", "the last line was not written to its end")
 def log_line_without_its_end(repo: Repo) -> None:
     with repo.layout.log.open("ab") as log:
@@ -347,6 +368,21 @@ def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
 def prune_by_a_tool(repo: Repo) -> None:
     digest = next(iter(records.read_line(repo.op_file().read_bytes().splitlines(keepends=True)[1]).texts))
     record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="prune", channel="mcp", prunes=[digest])
+    append_op(repo, msgspec.structs.replace(record, changes=[]), {})
+
+
+@bad(f"{LOG}:8", r"\(propose\) came over the channel `mcp`")
+def proposal_that_undoes_an_approval(repo: Repo) -> None:
+    approval = json.loads(repo.log()[3])["op"]
+    record, _ = forged(repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", undoes=approval)
+    append_op(repo, msgspec.structs.replace(record, changes=[]), {})
+
+
+@bad(f"{LOG}:8", r"\(propose\) came over the channel `mcp`")
+def proposal_that_says_what_became_of_a_capsule(repo: Repo) -> None:
+    record, _ = forged(
+        repo, "memory/decisions.md", "DEC-001", verb="propose", channel="mcp", redacted={"a" * 64: "b" * 64}
+    )
     append_op(repo, msgspec.structs.replace(record, changes=[]), {})
 
 

@@ -237,6 +237,22 @@ def test_what_is_shared_is_a_setting(
         git(tmp_path / "clone", "checkout", "-q", ".")
 
 
+def test_on_a_branch_without_runs_git_takes_nothing_of_those_that_lie_here(git_project: Path) -> None:
+    """What says which files are shared is on the branch that has runs; outputs are kept back without it as well."""
+    plane = plane_in(git_project)
+    git(git_project, "add", "-A")
+    git(git_project, "commit", "-qm", "plane")
+    git(git_project, "checkout", "-q", "-b", "side")
+    run = shell(plane, "echo hi")
+    git(git_project, "add", "-A")
+    git(git_project, "commit", "-qm", "run")
+    assert "summary.md" in git(git_project, "ls-files")
+    git(git_project, "checkout", "-q", "main")
+    assert held(plane, run, "outputs/stdout") == b"hi\n"
+    assert not (plane.layout.runs / ".gitignore").exists()
+    assert git(git_project, "status", "--porcelain", "-uall") == ""
+
+
 def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane, Run]) -> None:
     """Git takes the shared files away, and leaves what it does not carry."""
     plane, _ = sealed
