@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.api.runs import Runs
+from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.verbs import Proposal
 
@@ -111,9 +112,14 @@ class Tools(Runs):
         context = inbox.gate_context(memory, today)
         # What stands in the plane word for word was left out when it was looked for, much faster than one by one.
         context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
-        refused = []
+        refused: list[str | None] = []
         for offer in found.offers:
-            verbs.check_proposal(memory, offer.proposal)
+            try:
+                verbs.check_proposal(memory, offer.proposal)
+            except AgentplaneError as error:
+                # What somebody else wrote cannot keep the rest out.
+                refused.append(error.what)
+                continue
             verdict = gate.check(offer.proposal, context)
             refused.append(gate_answers.refusal(verdict).what if verdict.refused else None)
         passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
