@@ -229,7 +229,8 @@ def _part_said(part: Part) -> str:
     if part.part != "file":
         return mark
     held = f" {one_line(part.revision, 12)}" if part.revision else ""
-    return f"{mark}{held} in {visible(part.path)}"
+    why = f", which {one_line(part.why, 60)}" if part.why else ""
+    return f"{mark}{held} in {visible(part.path)}{why}"
 
 
 def _fields(wired: Wired) -> dict[str, object]:

@@ -68,6 +68,11 @@ def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
     return [tool for tool in tools if _has_block(project, tool.target)]
 
 
+def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
+    """The files of these tools that we may not write, and why."""
+    return {path: why for path in _by_file(project, tools) if (why := _trouble(project, path))}
+
+
 def standings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Standing]:
     """How each file stands, one for each file."""
     return [_standing(project, plane, path, users, packs) for path, users in _by_file(project, tools).items()]
@@ -101,6 +106,8 @@ class Synced(msgspec.Struct, frozen=True):
     """Candidates that were made of lines which somebody had written into a block."""
     kept: dict[str, str]
     """Files that stay as they are, and why."""
+    blocked: dict[str, str] = {}
+    """Files that we may not write, and why."""
 
 
 def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
@@ -113,7 +120,8 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     proposed, kept, free = _taken_up(changing, tools, propose)
     written, failed = write(project, plane, free, packs)
     _write_receipts(project, plane, tools, packs)
-    return Synced(tuple(written), proposed, {**kept, **failed})
+    blocked = {one.path: one.why for one in stands if one.state == "blocked"}
+    return Synced(tuple(written), proposed, {**kept, **failed}, blocked)
 
 
 def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip

@@ -72,14 +72,15 @@ def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> l
 
 def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
     """Which files wiring these tools would write, before there is a memory to write into them."""
-    bare = [tool for tool in tools if not sync.wired(project, [tool])]
-    found_paths = [*(tool.target.path for tool in bare), *(one.path for one in _additions(project, tools).changes)]  # fmt: skip
+    held = sync.blocked(project, tools)
+    bare = [tool.target.path for tool in tools if not sync.wired(project, [tool])]
+    found_paths = [*(path for path in bare if path not in held), *(one.path for one in _additions(project, tools).changes)]  # fmt: skip
     return list(dict.fromkeys(found_paths))
 
 
 def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
-    """The settings files of these tools that we may not or cannot write, and why."""
-    return _additions(project, tools).blocked
+    """The files of these tools that we may not or cannot write, and why."""
+    return {**sync.blocked(project, tools), **_additions(project, tools).blocked}
 
 
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
@@ -94,7 +95,7 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
     written, failed = ground.write_all(project, planned.changes)
     return Wired(
         written=(*synced.written, *written),
-        blocked={**synced.kept, **planned.blocked, **failed},
+        blocked={**synced.blocked, **synced.kept, **planned.blocked, **failed},
         by_hand=planned.by_hand,
         proposed=synced.proposed,
     )
