@@ -167,15 +167,15 @@ def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
     return found
 
 
-def removals(project: Path, tools: Iterable[Tool]) -> list[Change]:
+def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     """What is to be written so that nothing of ours is left in these files; those that were made for it go."""
     found = []
-    for path in dict.fromkeys(tool.target.path for tool in tools):
+    for path, users in _by_file(project, tools).items():
         if _trouble(project, path):
             continue
         data = files.read_if(ground.real(project, path))
         if data is not None and block.find(data) is not None:
-            found.append(Change(path, data, _without_header(data, path, tools)))
+            found.append(Change(path, data, _without_header(data, path, users)))
     return found
 
 

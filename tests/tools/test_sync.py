@@ -189,6 +189,9 @@ def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
     assert outside.read_text() == "theirs\n"
     blocked = {one.path: one.why for one in plane.synced(tools, pack) if one.state == "blocked"}
     assert blocked == {"GEMINI.md": "is a link to outside of the project"}
+    out = plane.unsync(TOOLS)
+    assert (out.written, out.kept) == (("CLAUDE.md",), {})
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
 
 
 @pytest.mark.parametrize("damage", ["read-only", "torn", "utf-16"])
