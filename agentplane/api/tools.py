@@ -1,7 +1,9 @@
 """What coding tools are given, and what they remembered."""
 
 import os
+import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from agentplane.api.runs import Runs
 from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.verbs import Proposal
+from agentplane.text.visible import visible
 
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
@@ -22,9 +25,13 @@ if TYPE_CHECKING:
     from agentplane.tools.restart import Outcome
     from agentplane.tools.room import Packs
     from agentplane.tools.sessions import Session
-    from agentplane.tools.sync import Standing, Synced
+    from agentplane.tools.sync import Propose, Standing, Synced, Written
     from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
+
+
+_SCOPE = re.compile(r" \(only for [^()]*\)\Z")
+"""What a pack says behind a statement that is about some paths only."""
 
 
 class Harvested(msgspec.Struct, frozen=True):
@@ -62,13 +69,13 @@ class Tools(Runs):
         from agentplane.tools import sync
 
         self.write_pack(made)
-        return sync.bring(*self._ground, tools, self._packs(made), self._propose_line)
+        return sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
         """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
         from agentplane.tools import sync
 
-        return sync.take_out(*self._ground, tools, self._packs(), self._propose_line)
+        return sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
         """How these tools are wired: the file they read, their hooks, their MCP server."""
@@ -90,13 +97,13 @@ class Tools(Runs):
 
         packs = self._packs()
         self.write_pack(packs.whole)
-        return wire.wire(*self._ground, tools, packs, self._propose_line)
+        return wire.wire(*self._ground, tools, packs, self._line_taker())
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
         """Takes all that out again, and nothing else."""
         from agentplane.tools import wire
 
-        return wire.unwire(*self._ground, tools, self._packs(), self._propose_line)
+        return wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
         """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""
@@ -159,6 +166,25 @@ class Tools(Runs):
 
         return room.packs(self.memory, self._today(), whole)
 
-    def _propose_line(self, path: str, line: str) -> str:
-        why = f"It was written into the managed block of {path}."
-        return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
+    def _line_taker(self) -> "Propose":
+        """Proposes what was written into a block; not what was approved once, and taken out of force since."""
+        said, memory = cache(self._ever_said), cache(self.memory)
+
+        def take(path: str, line: "Written") -> str | None:
+            bare = _SCOPE.sub("", line.text)
+            if line.id and any(one == bare or one.endswith(f": {bare}") for one in said(line.id)):
+                return None
+            known = memory().entries.get(line.id)
+            why = f"It was written into the managed block of {path}{f', with {line.id}' if line.id else ''}."
+            kind = known.head.type if known else "fact"
+            return self.propose(Proposal(type=kind, statement=line.text, rationale=why, evidence=[path]))
+
+        return take
+
+    def _ever_said(self, id_: str) -> frozenset[str]:
+        """All lines that an entry ever had."""
+        from agentplane.plane import history
+
+        steps = history.of(self.store.snapshot(), id_)
+        texts = [text for step in steps for text in (step.before, step.after) if text]
+        return frozenset(line.strip() for text in texts for line in visible(text).splitlines())

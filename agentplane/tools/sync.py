@@ -6,7 +6,8 @@ is not written over before what they wrote was proposed.
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,24 @@ State = Literal["current", "old", "absent", "edited", "blocked"]
 """`blocked`: the file is none that we may write, and `why` says so."""
 
 
+_HEAD = re.compile(
+    r"- (?P<id>[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24})(?: \[[0-9-]{10}\])?(?:, [^:]{1,40})?: "
+)
+"""How a pack begins an entry."""
+
+
+class Written(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line that somebody wrote into a block."""
+
+    text: str
+    id: str = ""
+    """The entry that it stands with, where it stands with one."""
+
+
+Propose = Callable[[str, Written], str | None]
+"""What becomes of such a line of a file: a candidate; None where a person decided about it before."""
+
+
 class Standing(msgspec.Struct, frozen=True):
     """A file that tools read, and how the memory in it stands."""
 
@@ -37,8 +56,8 @@ class Standing(msgspec.Struct, frozen=True):
     why: str = ""
     diff: tuple[str, ...] = ()
     """What was edited inside the block."""
-    added: tuple[str, ...] = ()
-    """Lines that somebody wrote into the block."""
+    added: tuple[Written, ...] = ()
+    """What somebody wrote into the block, or what is not in the memory any more."""
     cut: tuple[str, ...] = ()
     """Entries that there is no room for."""
     short: tuple[str, ...] = ()
@@ -110,7 +129,7 @@ class Synced(msgspec.Struct, frozen=True):
     """Files that we may not write, and why."""
 
 
-def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
     """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
     that is refused, the file stays as it is.
     """
@@ -124,7 +143,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     return Synced(tuple(written), proposed, {**kept, **failed}, blocked)
 
 
-def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
     """Takes our part out of the files; what was written into a block by others is proposed first, as when it is brought."""
     ours = wired(project, tools)
     proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
@@ -134,7 +153,7 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
 
 
 def _taken_up(
-    stands: Iterable[Standing], tools: Sequence[Tool], propose: Callable[[str, str], str]
+    stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """The candidates that edited blocks became; the files that keep theirs, and why; the tools of all the others."""
     proposed: list[str] = []
@@ -142,7 +161,7 @@ def _taken_up(
     held: set[str] = set()
     for standing in stands:
         try:
-            proposed += [propose(standing.path, line) for line in standing.added]
+            proposed += filter(None, [propose(standing.path, line) for line in standing.added])
         except AgentplaneError as error:
             kept[standing.path] = error.what
             held.update(standing.tools)
@@ -299,18 +318,25 @@ def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | No
     return rest
 
 
-def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[Written, ...]]:
     """What was edited, against what would be written; and the lines that only the file has. Nothing where none was."""
     if not found.is_edited(data):
         return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
     made = wanted.splitlines()
     diff = tuple(difflib.unified_diff(made, now, "as written", "as it stands", lineterm="", n=1))
-    known = {line.strip() for line in made}
-    added = tuple(
-        line.strip().lstrip("-* ").strip() for line in now if line.strip() and line.strip() not in known
-    )
-    return diff, tuple(line for line in added if line and not line.startswith("#"))
+    return diff, tuple(_written(now, {line.strip() for line in made}))
+
+
+def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
+    """The lines that are not known, each with the entry that it stands with."""
+    id_ = ""
+    for line in now:
+        head = _HEAD.match(line)
+        id_ = head["id"] if head else id_ if line.startswith("  ") else ""
+        text = line[head.end() :].strip() if head else line.strip().lstrip("-* ").strip()
+        if line.strip() not in known and text and not text.startswith("#"):
+            yield Written(text, id_)
 
 
 def _has_block(project: Path, target: Target) -> bool:

@@ -3,7 +3,7 @@ out again.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -88,7 +88,7 @@ def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]
 
 
-def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
     """Writes all that is missing or old. What somebody wrote into a block is proposed first."""
     synced = sync.bring(project, plane, tools, packs, propose)
     planned = _additions(project, tools)
@@ -101,7 +101,7 @@ def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose
     )
 
 
-def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
     """Takes out exactly what is ours. What somebody wrote into a block is proposed first. A file that others of the tools
     in use read as well keeps its memory.
     """

@@ -142,6 +142,30 @@ def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, proje
     assert UNLIKE[0] in path.read_text()
 
 
+def test_only_what_somebody_wrote_is_taken_up_and_as_the_kind_that_it_was(
+    plane: Plane, project: Path
+) -> None:
+    """Not what went out of force meanwhile, nor the id and date that stood before it."""
+    tools = found.named(["codex"])
+    made = [
+        decision(UNLIKE[0], rationale="Nobody wrote this anew."),
+        decision(UNLIKE[1], scope=["app/**"]),
+        decision(UNLIKE[2]),
+    ]
+    plane.approve([plane.propose(one) for one in made])
+    plane.sync(tools, plane.pack(LASTING))
+    path = project / "AGENTS.md"
+    text = path.read_text().replace(UNLIKE[2], "Go files are indented with tabs.")
+    path.write_text(text.replace("<!-- agentplane:end", "- Deploys are on Tuesdays.\n<!-- agentplane:end"))
+    plane.deprecate(["DEC-001"], "It is over.")
+    plane.deprecate(["DEC-002"], "It is over.")
+    plane.sync(tools, plane.pack(LASTING))
+    assert [(entry.head.type, entry.statement) for entry in plane.memory().inbox] == [
+        ("decision", "Go files are indented with tabs."),
+        ("fact", "Deploys are on Tuesdays."),
+    ]
+
+
 def test_what_was_written_into_the_block_is_not_lost_when_it_is_taken_out(
     plane: Plane, project: Path
 ) -> None:
