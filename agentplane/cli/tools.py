@@ -139,7 +139,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     if as_json:
         out.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
-        _say(synced.written, f"memory {pack.receipt.revision} written to", "every file is current.")
+        rest = "every other file is current." if synced.blocked or synced.kept else "every file is current."
+        _say(synced.written, f"memory {pack.receipt.revision} written to", rest)
         _say_taken_up(synced)
         for standing in stands:
             if standing.state == "blocked":

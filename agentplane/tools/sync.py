@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import Pack, Receipt
+from agentplane.context.pack import LEFT_OUT, Pack, Receipt
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import block, ground, room
@@ -31,6 +31,10 @@ _HEAD = re.compile(
     r"- (?P<id>[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24})(?: \[[0-9-]{10}\])?(?:, [^:]{1,40})?: "
 )
 """How a pack begins an entry."""
+
+
+_OURS = ("#", "<!-- agentplane:", LEFT_OUT)
+"""How lines begin that are no entry's: titles, which name a revision, markers, and what had no room."""
 
 
 class Written(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -218,13 +222,14 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     fitting = _pack(data, users, packs)
     pack = fitting or packs.whole
     cut, short = _cuts(pack)
-    found = None if data is None else block.find(data)
-    diff, added = _edits(data, found, _text(plane, users, pack)) if data and found else ((), ())
+    held = block.settled(data or b"")
+    found = block.find(held)
+    diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
         return Standing(path, names, "blocked", why=room.full(users), diff=diff, added=added)
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short)
-    if found.is_edited(data):
+    if found.is_edited(held):
         return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=cut, short=short)
     current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
@@ -335,7 +340,7 @@ def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
         head = _HEAD.match(line)
         id_ = head["id"] if head else id_ if line.startswith("  ") else ""
         text = line[head.end() :].strip() if head else line.strip().lstrip("-* ").strip()
-        if line.strip() not in known and text and not text.startswith("#"):
+        if line.strip() not in known and text and not text.startswith(_OURS):
             yield Written(text, id_)
 
 
@@ -353,5 +358,7 @@ def _trouble(project: Path, path: str) -> str:
     if found:
         return found
     data = files.read_if(ground.real(project, path))
+    if data is not None and block.is_in_conflict(data):
+        return "holds a conflict of git's around our block; settle that first"
     torn = data is not None and block.is_torn(data)
     return "holds half a block of ours; take its marker line out" if torn else ""

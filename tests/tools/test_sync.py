@@ -218,6 +218,32 @@ def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
     assert (project / "AGENTS.md").read_text() == "# Rules\n"
 
 
+def test_a_block_that_git_could_not_merge_is_written_anew_and_only_what_is_new_is_proposed(
+    plane: Plane, project: Path
+) -> None:
+    tools = found.named(["codex"])
+    path = project / "AGENTS.md"
+    path.write_text("# Rules\n")
+    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    theirs = path.read_text()
+    plane.deprecate(["DEC-001"], "It is over.")
+    plane.sync(tools, pack_of(plane, UNLIKE[1]))
+    ours = path.read_text()
+    rows = [text.removeprefix("# Rules\n\n") for text in (ours, theirs)]
+    both = f"# Rules\n\n<<<<<<< HEAD\n{rows[0]}=======\n{rows[1]}>>>>>>> other\n"
+    path.write_text(both)
+    assert plane.sync(tools, plane.pack(LASTING)).proposed == ()
+    assert path.read_text() == ours
+    path.write_text(both.replace(UNLIKE[0], "Go files are indented with tabs."))
+    assert len(plane.sync(tools, plane.pack(LASTING)).proposed) == 1
+    assert plane.memory().inbox[0].statement == "Go files are indented with tabs."
+    assert path.read_text() == ours
+    path.write_text(both.replace("# Rules\n\n<<<<<<< HEAD\n", "<<<<<<< HEAD\n# Rules\n\n"))
+    (standing,) = plane.synced(tools, plane.pack(LASTING))
+    assert standing.why == "holds a conflict of git's around our block; settle that first"
+    assert not plane.sync(tools, plane.pack(LASTING)).written
+
+
 @pytest.mark.parametrize("damage", ["read-only", "torn", "utf-16"])
 def test_a_file_that_is_not_ours_to_write_stays(plane: Plane, project: Path, damage: str) -> None:
     path = project / "AGENTS.md"
