@@ -93,6 +93,8 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
         out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     for path, readers in wired.shared.items():
         out.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
+    for path in wired.calling:
+        out.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
     _say_blocked(wired)
     return int(bool(wired.blocked))
 

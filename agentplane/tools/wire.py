@@ -46,12 +46,15 @@ class Wired(msgspec.Struct, frozen=True):
     proposed: tuple[str, ...] = ()
     shared: dict[str, tuple[str, ...]] = {}
     """Files that keep the memory, for these other tools."""
+    calling: tuple[str, ...] = ()
+    """Files that still call us, in a command that a person wrote."""
 
 
 class _Planned(msgspec.Struct, frozen=True):
     changes: list[Change]
     blocked: dict[str, str]
     by_hand: dict[str, str]
+    calling: list[str] = []
 
 
 def wirings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Wiring]:
@@ -115,6 +118,7 @@ def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propo
         blocked={**held, **synced.kept, **planned.blocked, **failed},
         proposed=synced.proposed,
         shared=shared,
+        calling=tuple(planned.calling),
     )
 
 
@@ -176,8 +180,11 @@ def _subtractions(project: Path, tools: Sequence[Tool]) -> _Planned:
             why = str(error)
         if why:
             planned.blocked.update({path: why} if _names_us(project, path) else {})
-        elif before is not None and after != before:
+            continue
+        if before is not None and after != before:
             planned.changes.append(Change(path, before, after))
+        if after and settings.is_called(after, ours):
+            planned.calling.append(path)
     return planned
 
 

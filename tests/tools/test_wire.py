@@ -124,6 +124,20 @@ def test_a_file_that_is_not_ours_to_change_stays_and_is_said(plane: Plane, proje
     assert not (project / ".claude").exists()
 
 
+def test_a_command_of_a_person_that_calls_us_stays_and_is_said(plane: Plane, project: Path) -> None:
+    tools = found.named(["claude"])
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    hook = {"type": "command", "command": "make lint && agentplane hook stop --tool claude-code"}
+    path.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    before = path.read_text()
+    plane.wire(tools)
+    assert plane.unwire(tools).calling == (".claude/settings.json",)
+    assert path.read_text() == before
+    path.write_text("{broken")
+    assert plane.unwire(tools).calling == ()
+
+
 @pytest.mark.parametrize("case", ["read-only", "torn", "full"])
 def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
     plane: Plane, project: Path, case: str
