@@ -1,15 +1,19 @@
 """What coding tools are given, and what they remembered."""
 
 import os
+import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.api.runs import Runs
+from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.verbs import Proposal
+from agentplane.text.visible import visible
 
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
@@ -21,9 +25,13 @@ if TYPE_CHECKING:
     from agentplane.tools.restart import Outcome
     from agentplane.tools.room import Packs
     from agentplane.tools.sessions import Session
-    from agentplane.tools.sync import Standing, Synced
+    from agentplane.tools.sync import Propose, Standing, Synced, Written
     from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
+
+
+_SCOPE = re.compile(r" \(only for [^()]*\)\Z")
+"""What a pack says behind a statement that is about some paths only."""
 
 
 class Harvested(msgspec.Struct, frozen=True):
@@ -61,13 +69,13 @@ class Tools(Runs):
         from agentplane.tools import sync
 
         self.write_pack(made)
-        return sync.bring(*self._ground, tools, self._packs(made), self._propose_line)
+        return sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
         """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
         from agentplane.tools import sync
 
-        return sync.take_out(*self._ground, tools, self._packs(), self._propose_line)
+        return sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
         """How these tools are wired: the file they read, their hooks, their MCP server."""
@@ -89,13 +97,13 @@ class Tools(Runs):
 
         packs = self._packs()
         self.write_pack(packs.whole)
-        return wire.wire(*self._ground, tools, packs, self._propose_line)
+        return wire.wire(*self._ground, tools, packs, self._line_taker())
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
         """Takes all that out again, and nothing else."""
         from agentplane.tools import wire
 
-        return wire.unwire(*self._ground, tools, self._packs(), self._propose_line)
+        return wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
         """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""
@@ -111,9 +119,14 @@ class Tools(Runs):
         context = inbox.gate_context(memory, today)
         # What stands in the plane word for word was left out when it was looked for, much faster than one by one.
         context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
-        refused = []
+        refused: list[str | None] = []
         for offer in found.offers:
-            verbs.check_proposal(memory, offer.proposal)
+            try:
+                verbs.check_proposal(memory, offer.proposal)
+            except AgentplaneError as error:
+                # What somebody else wrote cannot keep the rest out.
+                refused.append(error.what)
+                continue
             verdict = gate.check(offer.proposal, context)
             refused.append(gate_answers.refusal(verdict).what if verdict.refused else None)
         passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
@@ -153,6 +166,25 @@ class Tools(Runs):
 
         return room.packs(self.memory, self._today(), whole)
 
-    def _propose_line(self, path: str, line: str) -> str:
-        why = f"It was written into the managed block of {path}."
-        return self.propose(Proposal(type="fact", statement=line, rationale=why, evidence=[path]))
+    def _line_taker(self) -> "Propose":
+        """Proposes what was written into a block; not what was approved once, and taken out of force since."""
+        said, memory = cache(self._ever_said), cache(self.memory)
+
+        def take(path: str, line: "Written") -> str | None:
+            bare = _SCOPE.sub("", line.text)
+            if line.id and any(one == bare or one.endswith(f": {bare}") for one in said(line.id)):
+                return None
+            known = memory().entries.get(line.id)
+            why = f"It was written into the managed block of {path}{f', with {line.id}' if line.id else ''}."
+            kind = known.head.type if known else "fact"
+            return self.propose(Proposal(type=kind, statement=line.text, rationale=why, evidence=[path]))
+
+        return take
+
+    def _ever_said(self, id_: str) -> frozenset[str]:
+        """All lines that an entry ever had."""
+        from agentplane.plane import history
+
+        steps = history.of(self.store.snapshot(), id_)
+        texts = [text for step in steps for text in (step.before, step.after) if text]
+        return frozenset(line.strip() for text in texts for line in visible(text).splitlines())

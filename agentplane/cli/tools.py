@@ -93,6 +93,8 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
         out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     for path, readers in wired.shared.items():
         out.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
+    for path in wired.calling:
+        out.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
     _say_blocked(wired)
     return int(bool(wired.blocked))
 
@@ -139,7 +141,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     if as_json:
         out.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
-        _say(synced.written, f"memory {pack.receipt.revision} written to", "every file is current.")
+        rest = "every other file is current." if synced.blocked or synced.kept else "every file is current."
+        _say(synced.written, f"memory {pack.receipt.revision} written to", rest)
         _say_taken_up(synced)
         for standing in stands:
             if standing.state == "blocked":
@@ -229,7 +232,8 @@ def _part_said(part: Part) -> str:
     if part.part != "file":
         return mark
     held = f" {one_line(part.revision, 12)}" if part.revision else ""
-    return f"{mark}{held} in {visible(part.path)}"
+    why = f", which {one_line(part.why, 60)}" if part.why else ""
+    return f"{mark}{held} in {visible(part.path)}{why}"
 
 
 def _fields(wired: Wired) -> dict[str, object]:

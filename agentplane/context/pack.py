@@ -20,6 +20,7 @@ SCHEMA = "agentplane/receipt@1"
 LEAST = 200
 """A budget below this has no room for the frame and a statement."""
 _NAMED = 12
+LEFT_OUT = "Left out for lack of room"
 Size = Callable[[str], int]
 """How much of the budget a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
@@ -226,7 +227,7 @@ def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
 
 def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     if left_out:
-        yield f"Left out for lack of room: {_listed(left_out)}. `agentplane show ID` has them."
+        yield f"{LEFT_OUT}: {_listed(left_out)}. `agentplane show ID` has them."
     if sources.hand_edits:
         yield f"Edited by hand and not reviewed: {_listed(sources.hand_edits)}; here stands what was approved before."
     if sources.waiting:

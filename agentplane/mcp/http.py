@@ -35,7 +35,7 @@ class Bearer:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._wanted = f"Bearer {token}".encode()
+        self._wanted = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan" and not self._may_pass(scope["headers"]):
@@ -48,7 +48,8 @@ class Bearer:
 
     def _may_pass(self, headers: list[tuple[bytes, bytes]]) -> bool:
         given = [value for name, value in headers if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)
+        scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._wanted)
 
 
 def token_of(environ: Mapping[str, str], file: str | None) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ Reading and writing are left behind when the process is to end: a client that ne
 hold it.
 """
 
+import json
 import signal
 import sys
 from typing import Any
@@ -73,13 +74,46 @@ def _complaint(line: bytes) -> bytes | None:
     try:
         found: Any = msgspec.json.decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        return _error(None, -32700, "not JSON")
+        return _refused(line)
     if not isinstance(found, dict):
         return _error(None, -32600, "not a message: one JSON object a line")
-    id_ = found.get("id")
-    if isinstance(found.get("method"), str) or "result" in found or "error" in found:
+    wrong = _wrong(found)
+    if wrong is None:
         return None
-    return _error(id_ if isinstance(id_, str | int) else None, -32600, "not a message: it has no method")
+    waits = "id" in found or "method" not in found
+    return _error(_id(found), *wrong) if waits else b""
+
+
+def _wrong(found: dict[str, Any]) -> tuple[int, str] | None:
+    """Why an object is no message; the code and the words."""
+    if "result" in found or "error" in found:
+        return None  # an answer is never answered
+    if not isinstance(found.get("method"), str):
+        return -32600, "not a message: it has no method"
+    if found.get("jsonrpc") != "2.0":
+        return -32600, 'not a message: it has no `"jsonrpc": "2.0"`'
+    if "id" in found and _id(found) is None:
+        return -32600, "an id is a whole number or a text"
+    if not isinstance(found.get("params"), dict | None):
+        return -32602, "`params` has to be an object"
+    return None
+
+
+def _refused(line: bytes) -> bytes:
+    """Clients write half a character, as an escape, and NaN as JSON. Who asked so is told by its id, or would wait."""
+    try:
+        found: Any = json.loads(line)
+    except (RecursionError, ValueError):
+        return _error(None, -32700, "not JSON")
+    id_ = _id(found) if isinstance(found, dict) else None
+    return _error(id_, -32700, "not JSON: half a surrogate pair, or a number that is none")
+
+
+def _id(found: dict[str, Any]) -> str | int | None:
+    id_ = found.get("id")
+    if isinstance(id_, str):
+        return None if any("\ud800" <= char <= "\udfff" for char in id_) else id_
+    return id_ if isinstance(id_, int) and not isinstance(id_, bool) and abs(id_) < 1 << 53 else None
 
 
 def _error(id_: str | int | None, code: int, what: str) -> bytes:

@@ -18,7 +18,10 @@ _BEGIN = re.compile(
     re.MULTILINE,
 )
 _END = re.compile(rb"^<!-- agentplane:end -->(?:\r?\n|\Z)", re.MULTILINE)
+_MARK = b"<!-- agentplane:"
 _SHORT = 12
+_OURS, _BASE, _THEIRS, _OVER = b"<<<<<<< ", b"|||||||", b"=======", b">>>>>>> "
+"""How the lines begin between which git writes what it could not merge."""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -66,12 +69,85 @@ def is_torn(data: bytes) -> bool:
     return find(data) is None and bool(_BEGIN.search(data) or _END.search(data))
 
 
+def settled(data: bytes) -> bytes:
+    """Without the marks of what git could not merge inside of the block: the lines of both sides stand in it, as if
+    somebody had edited it. Conflicts in the text of others stay.
+    """
+    pieces = _pieces(data) if _OURS in data else []
+    sides = [b"".join(piece[side] for piece in pieces) for side in (0, 1)]
+    blocks = [find(side) for side in sides]
+    if not all(blocks):
+        return data
+    kept, at = [], [0, 0]
+    for *both, whole in pieces:
+        spans = [(place, place + len(side)) for place, side in zip(at, both, strict=True)]
+        at = [end for _, end in spans]
+        places = [_place(one, *span) for one, span in zip(blocks, spans, strict=True) if one]
+        if "across" in places or (whole != both[0] and len(set(places)) > 1):
+            return data
+        kept.append(_united(*both) if places[0] == "inside" else whole)
+    return b"".join(kept)
+
+
+def _united(ours: bytes, theirs: bytes) -> bytes:
+    """The lines of both, each once, between the marker lines of ours."""
+    known = ours.splitlines()
+    more = [line for line in theirs.splitlines(True) if line.rstrip(b"\r\n") not in known]
+    end = _END.search(ours)
+    place = end.start() if end else len(ours)
+    return b"".join([ours[:place], *(line for line in more if not line.startswith(_MARK)), ours[place:]])
+
+
+def is_in_conflict(data: bytes) -> bool:
+    """Whether a conflict of git's stands in the block, or around it, that only a person can settle."""
+    if _OURS not in data or settled(data) != data:
+        return False
+    found = find(data)
+    inside = data[found.start : found.end].splitlines() if found else []
+    if any(line.startswith((_OURS, _OVER)) for line in inside):
+        return True
+    return any(_BEGIN.search(whole) for ours, _, whole in _pieces(data) if whole != ours)
+
+
+def _place(block: Block, start: int, end: int) -> Literal["inside", "outside", "across"]:
+    if start >= block.start and end <= block.end and block.start < (start + end) / 2 < block.end:
+        return "inside"
+    return "outside" if end <= block.start or start >= block.end else "across"
+
+
+def _pieces(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
+    """The text between conflicts, and each conflict: its two sides, and as it stands. Nothing where a marker is alone."""
+    found: list[tuple[bytes, bytes, bytes]] = []
+    sides: list[list[bytes]] = [[], [], []]
+    whole: list[bytes] = []
+    side: int | None = None
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
+        if side is None and line.startswith(_OURS):
+            side, sides, whole = 0, [[], [], []], [line]
+        elif side is None:
+            found.append((line, line, line))
+        else:
+            whole.append(line)
+            if line.startswith(_OVER):
+                if side != 1:
+                    return []
+                found.append((b"".join(sides[0]), b"".join(sides[1]), b"".join(whole)))
+                side = None
+            elif line.startswith(_BASE) and side == 0:
+                side = 2
+            elif line.rstrip(b"\r\n") == _THEIRS and side != 1:
+                side = 1
+            else:
+                sides[side].append(line)
+    return [] if side is not None else found
+
+
 def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") -> bytes:
     """The file with the block holding this text. The same bytes where it is current.
 
     None: there is no file yet; then `header` is what it begins with.
     """
-    old = header if data is None else data
+    old = header if data is None else settled(data)
     found = find(old)
     ending = b"\r\n" if _is_crlf(old[: found.start] if found else old) else b"\n"
     content = text.encode().replace(b"\r\n", b"\n").replace(b"\n", ending)
@@ -91,6 +167,7 @@ def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") ->
 
 def without(data: bytes) -> bytes | None:
     """The file as it was before there was a block in it; None: it was made for the block, and nothing else is in it."""
+    data = settled(data)
     found = find(data)
     if found is None:
         return data

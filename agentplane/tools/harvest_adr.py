@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 
-import frontmatter
 import msgspec
-import yaml
 
+from agentplane.tools import harvest_front
 from agentplane.tools.harvest_lines import plain
 
 
@@ -20,6 +19,8 @@ FILE = re.compile(
 
 _LONGEST = 300
 _LONGEST_WHY = 700
+_LONGEST_PART = 20_000
+"""Characters of a section that are looked at."""
 _TITLE = re.compile(r"(?i)^(?:adr|decision(?: record)?)?[-_ #]*\d*[\s.:–—-]*")
 _STATUS_LINE = re.compile(r"(?im)^[\s*_>-]*status[\s*_]*:[\s*_]*(.+)$")
 _STATUS = re.compile(r"(?i)\b(superseded|superceded|replaced|deprecated|rejected|declined|withdrawn|proposed|draft|pending|accepted|"
@@ -27,7 +28,7 @@ _STATUS = re.compile(r"(?i)\b(superseded|superceded|replaced|deprecated|rejected
 _SETTLED = frozenset(("accepted", "approved", "implemented", "adopted", "decided", "active", "done"))
 _OVER = frozenset(("superseded", "superceded", "replaced", "deprecated", "rejected", "declined", "withdrawn"))
 _FENCE = re.compile(r"(?ms)^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)")
-_HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(\S.*)$")
 _CHOSEN = re.compile(
     r"(?is)chosen option\s*:\s*[\"“”'*_`]*(.+?)[\"“”'*_`]*(?:,?\s+(?:because|since|as)\s+(.+?)(?:\n\n|$)|\.?\s*(?:\n|$))"
 )
@@ -46,7 +47,8 @@ class Decision(msgspec.Struct, frozen=True):
 
 def read(text: str, left: Counter[str]) -> Decision | None:
     """The decision that stands in a record; None, and counted, where it is not in force or cannot be told."""
-    fields, body, shift = _split(text)
+    found, body, begins = harvest_front.split(text)
+    fields, shift = found or {}, begins - 1
     sections = _sections(body)
     title, line = next(((name, number) for level, name, number, _ in sections if level == 1), ("", 1))
     title = _TITLE.sub("", plain(title or str(fields.get("title") or ""))).strip()
@@ -69,7 +71,8 @@ def read(text: str, left: Counter[str]) -> Decision | None:
 
 def _said(title: str, decided: str) -> tuple[str, str]:
     """Statement and reason: the option that was chosen, or the sentence that decides, or else the title."""
-    chosen = _CHOSEN.search(decided[:4000])
+    decided = decided[:_LONGEST_PART]
+    chosen = _CHOSEN.search(re.sub(r"[ \t]+", " ", decided[:4000]))
     if chosen:
         option, why = plain(" ".join(chosen[1].split())), plain(" ".join((chosen[2] or "").split()))
         named = title if _ACTS.match(title) else f"{title}: {option}" if title else option
@@ -88,7 +91,7 @@ def _said(title: str, decided: str) -> tuple[str, str]:
 
 def _first(text: str, most: int) -> str:
     """The first sentence of a text, or as many as fit."""
-    parts = re.split(r"\n\s*\n", text[:20_000])
+    parts = re.split(r"\n\s*\n", text[:_LONGEST_PART])
     paragraph = next((part for part in parts if part.strip() and not _NO_PROSE.match(part.lstrip())), "")
     said = ""
     for sentence in _SENTENCE.split(plain(" ".join(paragraph.split()))):
@@ -96,14 +99,6 @@ def _first(text: str, most: int) -> str:
             break
         said = f"{said} {sentence}".strip()
     return said if len(said) <= most else ""
-
-
-def _split(text: str) -> tuple[dict[str, object], str, int]:
-    try:
-        fields, body = frontmatter.parse(text)
-    except (yaml.YAMLError, ValueError):
-        return {}, text, 0
-    return fields, body, text.count("\n", 0, max(text.find(body), 0)) if fields else 0
 
 
 _Section = tuple[int, str, int, str]
@@ -117,8 +112,15 @@ def _sections(body: str) -> list[_Section]:
         end = heads[place + 1].start() if place + 1 < len(heads) else len(body)
         line += body.count("\n", start, head.start())
         start = head.start()
-        found.append((len(head[1]), head[2], line, body[head.end() : end].strip()))
+        found.append((len(head[1]), _named(head[2]), line, body[head.end() : end].strip()))
     return found
+
+
+def _named(heading: str) -> str:
+    """Without the number signs that may close a heading."""
+    text = heading.rstrip(" \t")
+    bare = text.rstrip("#")
+    return bare.rstrip(" \t") if bare != text and bare.endswith((" ", "\t")) else text
 
 
 def _section(sections: list[_Section], *names: str) -> str:

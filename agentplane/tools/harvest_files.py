@@ -5,14 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
+from itertools import islice
 from pathlib import Path
-
-import frontmatter
-import yaml
 
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
-from agentplane.tools import block, harvest_adr, harvest_lines
+from agentplane.tools import block, harvest_adr, harvest_front, harvest_lines
 from agentplane.tools.harvest_lines import Line
 from agentplane.tools.taken import Haul, Taken
 
@@ -55,9 +53,7 @@ _DEEPEST = 4
 _MOST_FOLDERS = 4000
 _MOST_FILES = 2000
 _LARGEST = 512 * 1024
-_IMPORT = re.compile(r"(?m)^\s*@[\w./~-]+\s*$")
-_COMMENT = re.compile(r"(?s)<!--.*?-->")
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_IMPORT = re.compile(r"(?m)^[ \t]*@[\w./~-]+[ \t]*$")
 _SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
 
 
@@ -87,6 +83,9 @@ def records(project: Path) -> Haul:
 
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
     """The text of a file of the project; what leads out of it, is too large or cannot be read is counted."""
+    if not _is_utf8(path):
+        haul.left["files with a name that is not UTF-8"] += 1
+        return None
     real = os.path.realpath(project / path)
     if not Path(real).is_relative_to(os.path.realpath(project)):
         haul.left["links to outside"] += 1
@@ -104,27 +103,41 @@ def read_text(path: str, haul: Haul) -> str | None:
         haul.left["files that cannot be read"] += 1
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
+        return data.decode("utf-16", errors="replace").replace("\r\n", "\n")
     return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def _is_utf8(path: str) -> bool:
+    """Other names cannot be written down as the place of anything."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def bare(text: str) -> str:
     """The text with what is not its author's blanked out, so that its lines keep their numbers."""
-
-    def blank(found: re.Match[str]) -> str:
-        return "\n" * found[0].count("\n")
-
     data = text.encode()
     own = block.find(data)
     if own:
         text = (data[: own.start] + b"\n" * data[own.start : own.end].count(b"\n") + data[own.end :]).decode()
-    return _IMPORT.sub(blank, _COMMENT.sub(blank, text))
+    return _IMPORT.sub("", _without_comments(text))
+
+
+def _without_comments(text: str) -> str:
+    kept, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        kept += [text[at:begin], "\n" * text.count("\n", begin, end)]
+        at = end + 3
+    return "".join([*kept, text[at:]])
 
 
 def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Taken]:
-    fields, body, first = _split(bare(text))
+    text = bare(text)
+    fields, body, first = harvest_front.split(text)
     folder = os.path.dirname(path)
-    scope = _scope(fields)
+    scope = _scope(harvest_front.pairs(text) if fields is None else fields)
     if not scope and folder and not folder.startswith("."):
         scope = (f"{folder}/**",)
     found = harvest_lines.read(body, first)
@@ -141,19 +154,6 @@ def tags_of(line: Line) -> tuple[str, ...]:
     """The heading that a statement stands under, where that is a word or two."""
     words = re.findall(r"[a-z0-9]+", line.headings[-1].lower()) if line.headings else []
     return ("-".join(words),) if 1 <= len(words) <= 2 else ()
-
-
-def _split(text: str) -> tuple[dict[str, object], str, int]:
-    head = _FRONT.match(text)
-    if head is None:
-        return {}, text, 1
-    try:
-        fields, _ = frontmatter.parse(text)
-    except (yaml.YAMLError, ValueError):
-        # As Cursor writes them: `globs: *.ts` is no YAML.
-        pairs = (line.partition(":") for line in head[1].splitlines())
-        fields = {name.strip(): value.strip() for name, _, value in pairs}
-    return fields, text[head.end() :], 1 + head[0].count("\n")
 
 
 def _scope(fields: dict[str, object]) -> tuple[str, ...]:
@@ -178,8 +178,11 @@ def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
+    top_of_all = os.path.realpath(project)
     for folder, (pattern, tool) in _FOLDERS.items():
-        for top, below, names in os.walk(project / folder):
+        if not Path(os.path.realpath(project / folder)).is_relative_to(top_of_all):
+            continue
+        for top, below, names in islice(os.walk(project / folder), _MOST_FOLDERS):
             below.sort()
             for name in sorted(names):
                 if fnmatch(name, pattern):
@@ -214,8 +217,8 @@ def _record_files(project: Path) -> list[str]:
 def _named_by_tools(project: Path) -> list[str]:
     """Where adr-tools keeps them, by its own file."""
     try:
-        named = (project / ".adr-dir").read_text(errors="replace").strip()
-    except OSError:
+        named = files.read(project / ".adr-dir").decode(errors="replace").strip()
+    except AgentplaneError:
         return []
     inside = named and not named.startswith("/") and ".." not in named.split("/") and "\0" not in named
     return [named.rstrip("/")] if inside else []

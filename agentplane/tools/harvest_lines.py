@@ -33,6 +33,8 @@ class Read(msgspec.Struct, frozen=True):
 LONGEST = 320
 _FEWEST_WORDS = 4
 _LEAD = 90
+_LONGEST_PIECE = 2000
+"""Characters of a paragraph or an item; what has more is prose, and is not looked at: nobody knows who wrote it."""
 _NORM = re.compile(
     r"(?i)\b(?:must(?: not|n't)?|never|always|do not|don['’]t|shall|cannot|can['’]t|required|mandatory|forbidden|"
     r"prohibited|not allowed|no exceptions|under no circumstances)\b"
@@ -71,7 +73,7 @@ _BEGINS = re.compile(r"^`[^`]* [^`]*`")
 """What begins with a command tells what that does."""
 _BAD_MARK = re.compile(r"^\s*(?:❌|✗|✘|🚫|⛔|👎)")
 _MARKS = re.compile(r"^[\s\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f]+")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\]]{0,400})\]\([^)]{0,2000}\)")
 _STRONG = re.compile(r"(\*\*|__)(.+?)\1")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
 _DO = re.compile(
@@ -83,7 +85,8 @@ _DRAWN = re.compile(r"[├└│─]")
 
 def read(text: str, first: int = 1) -> Read:
     """The statements of a text whose first line has this number."""
-    tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(text))
+    # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
+    tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").disable("inline").parse(text))
     found: list[Line] = []
     left: Counter[str] = Counter()
     headings: list[tuple[int, str]] = []
@@ -92,12 +95,16 @@ def read(text: str, first: int = 1) -> Read:
         if node.type == "heading":
             level = int(node.tag[1:])
             headings = [(depth, title) for depth, title in headings if depth < level]
-            headings.append((level, plain(_inline(node))))
+            headings.append((level, plain(_inline(node)[:_LONGEST_PIECE])))
             lead = ""
             continue
         titles = tuple(title for _, title in headings)
         if node.type == "paragraph":
             said = _inline(node)
+            if len(said) > _LONGEST_PIECE:
+                left["prose"] += 1
+                lead = ""
+                continue
             why = _WHY.match(said)
             if why and found:
                 found[-1] = _reasoned(found[-1], said[why.end() :])
@@ -136,6 +143,9 @@ def _items(
                 yield from _items(part, first, titles, inner if inner.endswith(":") else "", left)
             elif part.type in ("fence", "code_block"):
                 left["code"] += 1
+        if len(said) > _LONGEST_PIECE:
+            left["prose"] += 1
+            continue
         yield from _item(said, _line(item, first), titles, condition, left, against=against)
 
 

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import frontmatter
 import msgspec
-import yaml
 
-from agentplane.tools import harvest_lines
+from agentplane.tools import harvest_front, harvest_lines
 from agentplane.tools.harvest_files import bare, read_text, tags_of
 from agentplane.tools.taken import Haul, Taken
 
@@ -51,21 +49,17 @@ def claude(project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
 
 def _of_note(text: str, place: str, haul: Haul) -> Iterator[Taken]:
     """A topic of Claude Code's memory: a header, then notes. Its index only repeats what the topics say."""
-    try:
-        fields, _ = frontmatter.parse(text)
-    except (yaml.YAMLError, ValueError):
-        fields = {}
+    found, body, first = harvest_front.split(text)
+    fields = found or {}
     more = fields.get("metadata")
     kind = fields.get("type") or (more.get("type") if isinstance(more, dict) else None)
     if kind in _PERSONAL:
         haul.left["notes about the person"] += 1
         return
-    head = re.match(r"\A---\n.*?^---\n", text, re.DOTALL | re.MULTILINE)
-    body = "\n" * head[0].count("\n") + text[head.end() :] if head else text
     if place.endswith("MEMORY.md"):
         # The lines of the index point to topics.
         body = re.sub(r"(?m)^\s*[-*] \[[^\]]*\]\([^)]*\).*$", "", body)
-    yield from _notes(body, place, "claude-code", haul)
+    yield from _notes(body, place, "claude-code", haul, first)
 
 
 def _notes(body: str, place: str, tool: str, haul: Haul, first: int = 1) -> Iterator[Taken]:

@@ -16,7 +16,10 @@ from agentplane.tools.entries import NAME, Place, Want
 
 State = Literal["current", "old", "absent"]
 
-_HOOK = re.compile(rf"(?<![\w./-]){NAME} hook [a-z-]+")
+_HOOK = re.compile(
+    rf"(?:command -v {NAME} >/dev/null 2>&1 && )?(?P<path>\S*/)?{NAME} hook [a-z-]+(?: --?[\w-]+(?:[ =][\w./-]+)?)*(?: \|\| true)?"
+)
+"""A command that is ours and nothing else: what a person put around one stays."""
 _MCP = re.compile(rf"^(?:\S*/)?{NAME} mcp\b")
 _RUNS = ("command", "bash", "powershell")
 
@@ -50,6 +53,17 @@ def without(data: bytes, places: Sequence[Place]) -> bytes | None:
     for place in places:
         text = None if text is None else _out_of(text, place)
     return None if text is None else text.encode()
+
+
+def is_called(data: bytes, places: Sequence[Place]) -> bool:
+    """Whether a hook that a person wrote calls us: it holds more than that, and is not ours to take out."""
+    text, call = data.decode(errors="replace"), re.compile(rf"(?<![\w.-]){NAME} hook [a-z-]")
+    if not call.search(text) or not any(place.part == "hooks" for place in places):
+        return False
+    try:
+        return any(call.search(node.text) for node, _ in _runs(jsonc.parse(text), ()))
+    except jsonc.BadJson:
+        return False
 
 
 def by_hand(place: Place) -> str:
@@ -123,11 +137,12 @@ def _outdated(around: Node, want: Want) -> tuple[Node | None, object] | None:
             if _MCP.match(_words(child.node)):
                 return _mcp_outdated(child.node, want)
         return None
-    sign = re.compile(rf"(?<![\w./-]){re.escape(want.says)}(?![\w-])")
+    sign = re.compile(rf"(?<![\w.-]){re.escape(want.says)}(?![\w-])")
     wanted = next(text for text in _strings(want.value) if sign.search(text))
     for node, _ in _runs(around, ()):
         if sign.search(node.text):
-            return (None if node.text == wanted else node), wanted
+            ours = _HOOK.fullmatch(node.text)
+            return (node if node.text != wanted and ours and not ours["path"] else None), wanted
     return None
 
 
@@ -162,7 +177,7 @@ def _last_of_ours(root: Node, place: Place) -> tuple[int, ...] | None:
     if place.part == "mcp":
         ours = [number for number, child in enumerate(around.children) if _MCP.match(_words(child.node))]
         return (*route, ours[-1]) if ours and around.kind == "object" else None
-    found_at = [where for node, where in _runs(around, ()) if _HOOK.search(node.text)]
+    found_at = [where for node, where in _runs(around, ()) if _HOOK.fullmatch(node.text)]
     return (*route, *_whole(around, found_at)) if found_at else None
 
 

@@ -6,14 +6,15 @@ is not written over before what they wrote was proposed.
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import Pack, Receipt
+from agentplane.context.pack import LEFT_OUT, Pack, Receipt
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import block, ground, room
@@ -24,6 +25,28 @@ from agentplane.tools.table import ACTIVE, Target, Tool
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
 """`blocked`: the file is none that we may write, and `why` says so."""
+
+
+_HEAD = re.compile(
+    r"- (?P<id>[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24})(?: \[[0-9-]{10}\])?(?:, [^:]{1,40})?: "
+)
+"""How a pack begins an entry."""
+
+
+_OURS = ("#", "<!-- agentplane:", LEFT_OUT)
+"""How lines begin that are no entry's: titles, which name a revision, markers, and what had no room."""
+
+
+class Written(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line that somebody wrote into a block."""
+
+    text: str
+    id: str = ""
+    """The entry that it stands with, where it stands with one."""
+
+
+Propose = Callable[[str, Written], str | None]
+"""What becomes of such a line of a file: a candidate; None where a person decided about it before."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -37,8 +60,8 @@ class Standing(msgspec.Struct, frozen=True):
     why: str = ""
     diff: tuple[str, ...] = ()
     """What was edited inside the block."""
-    added: tuple[str, ...] = ()
-    """Lines that somebody wrote into the block."""
+    added: tuple[Written, ...] = ()
+    """What somebody wrote into the block, or what is not in the memory any more."""
     cut: tuple[str, ...] = ()
     """Entries that there is no room for."""
     short: tuple[str, ...] = ()
@@ -66,6 +89,11 @@ class Fit(msgspec.Struct, frozen=True):
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
     """Those whose files hold a block of ours."""
     return [tool for tool in tools if _has_block(project, tool.target)]
+
+
+def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
+    """The files of these tools that we may not write, and why."""
+    return {path: why for path in _by_file(project, tools) if (why := _trouble(project, path))}
 
 
 def standings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Standing]:
@@ -101,9 +129,11 @@ class Synced(msgspec.Struct, frozen=True):
     """Candidates that were made of lines which somebody had written into a block."""
     kept: dict[str, str]
     """Files that stay as they are, and why."""
+    blocked: dict[str, str] = {}
+    """Files that we may not write, and why."""
 
 
-def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
     """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
     that is refused, the file stays as it is.
     """
@@ -113,10 +143,11 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     proposed, kept, free = _taken_up(changing, tools, propose)
     written, failed = write(project, plane, free, packs)
     _write_receipts(project, plane, tools, packs)
-    return Synced(tuple(written), proposed, {**kept, **failed})
+    blocked = {one.path: one.why for one in stands if one.state == "blocked"}
+    return Synced(tuple(written), proposed, {**kept, **failed}, blocked)
 
 
-def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Synced:  # fmt: skip
+def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
     """Takes our part out of the files; what was written into a block by others is proposed first, as when it is brought."""
     ours = wired(project, tools)
     proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
@@ -126,7 +157,7 @@ def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, pro
 
 
 def _taken_up(
-    stands: Iterable[Standing], tools: Sequence[Tool], propose: Callable[[str, str], str]
+    stands: Iterable[Standing], tools: Sequence[Tool], propose: Propose
 ) -> tuple[tuple[str, ...], dict[str, str], list[Tool]]:
     """The candidates that edited blocks became; the files that keep theirs, and why; the tools of all the others."""
     proposed: list[str] = []
@@ -134,7 +165,7 @@ def _taken_up(
     held: set[str] = set()
     for standing in stands:
         try:
-            proposed += [propose(standing.path, line) for line in standing.added]
+            proposed += filter(None, [propose(standing.path, line) for line in standing.added])
         except AgentplaneError as error:
             kept[standing.path] = error.what
             held.update(standing.tools)
@@ -159,15 +190,15 @@ def holders(project: Path, plane: str, tools: Sequence[Tool]) -> list[Holder]:
     return found
 
 
-def removals(project: Path, tools: Iterable[Tool]) -> list[Change]:
+def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     """What is to be written so that nothing of ours is left in these files; those that were made for it go."""
     found = []
-    for path in dict.fromkeys(tool.target.path for tool in tools):
+    for path, users in _by_file(project, tools).items():
         if _trouble(project, path):
             continue
         data = files.read_if(ground.real(project, path))
         if data is not None and block.find(data) is not None:
-            found.append(Change(path, data, _without_header(data, path, tools)))
+            found.append(Change(path, data, _without_header(data, path, users)))
     return found
 
 
@@ -191,13 +222,14 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     fitting = _pack(data, users, packs)
     pack = fitting or packs.whole
     cut, short = _cuts(pack)
-    found = None if data is None else block.find(data)
-    diff, added = _edits(data, found, _text(plane, users, pack)) if data and found else ((), ())
+    held = block.settled(data or b"")
+    found = block.find(held)
+    diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
         return Standing(path, names, "blocked", why=room.full(users), diff=diff, added=added)
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short)
-    if found.is_edited(data):
+    if found.is_edited(held):
         return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=cut, short=short)
     current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
@@ -291,18 +323,25 @@ def _without_header(data: bytes, path: str, tools: Iterable[Tool]) -> bytes | No
     return rest
 
 
-def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _edits(data: bytes, found: block.Block, wanted: str) -> tuple[tuple[str, ...], tuple[Written, ...]]:
     """What was edited, against what would be written; and the lines that only the file has. Nothing where none was."""
     if not found.is_edited(data):
         return (), ()
     now = found.content(data).decode(errors="replace").splitlines()
     made = wanted.splitlines()
     diff = tuple(difflib.unified_diff(made, now, "as written", "as it stands", lineterm="", n=1))
-    known = {line.strip() for line in made}
-    added = tuple(
-        line.strip().lstrip("-* ").strip() for line in now if line.strip() and line.strip() not in known
-    )
-    return diff, tuple(line for line in added if line and not line.startswith("#"))
+    return diff, tuple(_written(now, {line.strip() for line in made}))
+
+
+def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
+    """The lines that are not known, each with the entry that it stands with."""
+    id_ = ""
+    for line in now:
+        head = _HEAD.match(line)
+        id_ = head["id"] if head else id_ if line.startswith("  ") else ""
+        text = line[head.end() :].strip() if head else line.strip().lstrip("-* ").strip()
+        if line.strip() not in known and text and not text.startswith(_OURS):
+            yield Written(text, id_)
 
 
 def _has_block(project: Path, target: Target) -> bool:
@@ -319,5 +358,7 @@ def _trouble(project: Path, path: str) -> str:
     if found:
         return found
     data = files.read_if(ground.real(project, path))
+    if data is not None and block.is_in_conflict(data):
+        return "holds a conflict of git's around our block; settle that first"
     torn = data is not None and block.is_torn(data)
     return "holds half a block of ours; take its marker line out" if torn else ""

@@ -3,7 +3,7 @@ out again.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -46,12 +46,15 @@ class Wired(msgspec.Struct, frozen=True):
     proposed: tuple[str, ...] = ()
     shared: dict[str, tuple[str, ...]] = {}
     """Files that keep the memory, for these other tools."""
+    calling: tuple[str, ...] = ()
+    """Files that still call us, in a command that a person wrote."""
 
 
 class _Planned(msgspec.Struct, frozen=True):
     changes: list[Change]
     blocked: dict[str, str]
     by_hand: dict[str, str]
+    calling: list[str] = []
 
 
 def wirings(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> list[Wiring]:
@@ -72,14 +75,15 @@ def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> l
 
 def touched(project: Path, tools: Sequence[Tool]) -> list[str]:
     """Which files wiring these tools would write, before there is a memory to write into them."""
-    bare = [tool for tool in tools if not sync.wired(project, [tool])]
-    found_paths = [*(tool.target.path for tool in bare), *(one.path for one in _additions(project, tools).changes)]  # fmt: skip
+    held = sync.blocked(project, tools)
+    bare = [tool.target.path for tool in tools if not sync.wired(project, [tool])]
+    found_paths = [*(path for path in bare if path not in held), *(one.path for one in _additions(project, tools).changes)]  # fmt: skip
     return list(dict.fromkeys(found_paths))
 
 
 def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:
-    """The settings files of these tools that we may not or cannot write, and why."""
-    return _additions(project, tools).blocked
+    """The files of these tools that we may not or cannot write, and why."""
+    return {**sync.blocked(project, tools), **_additions(project, tools).blocked}
 
 
 def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
@@ -87,20 +91,20 @@ def removals(project: Path, tools: Sequence[Tool]) -> list[Change]:
     return [*sync.removals(project, _alone(project, tools)[0]), *_subtractions(project, tools).changes]
 
 
-def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+def wire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
     """Writes all that is missing or old. What somebody wrote into a block is proposed first."""
     synced = sync.bring(project, plane, tools, packs, propose)
     planned = _additions(project, tools)
     written, failed = ground.write_all(project, planned.changes)
     return Wired(
         written=(*synced.written, *written),
-        blocked={**synced.kept, **planned.blocked, **failed},
+        blocked={**synced.blocked, **synced.kept, **planned.blocked, **failed},
         by_hand=planned.by_hand,
         proposed=synced.proposed,
     )
 
 
-def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Callable[[str, str], str]) -> Wired:  # fmt: skip
+def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: sync.Propose) -> Wired:  # fmt: skip
     """Takes out exactly what is ours. What somebody wrote into a block is proposed first. A file that others of the tools
     in use read as well keeps its memory.
     """
@@ -114,6 +118,7 @@ def unwire(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propo
         blocked={**held, **synced.kept, **planned.blocked, **failed},
         proposed=synced.proposed,
         shared=shared,
+        calling=tuple(planned.calling),
     )
 
 
@@ -175,8 +180,11 @@ def _subtractions(project: Path, tools: Sequence[Tool]) -> _Planned:
             why = str(error)
         if why:
             planned.blocked.update({path: why} if _names_us(project, path) else {})
-        elif before is not None and after != before:
+            continue
+        if before is not None and after != before:
             planned.changes.append(Change(path, before, after))
+        if after and settings.is_called(after, ours):
+            planned.calling.append(path)
     return planned
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
+from agentplane.runs import capsule, session, timeline
 from tests.clients.client import PROGRAMS, Client
 from tests.clients.model import Model, serving
 from tests.conftest import plane_in
+from tests.runs.screen import until
 
 
 _PROGRAMS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
@@ -38,6 +40,18 @@ def client(plane: Plane, model: Model, tmp_path: Path) -> MakeClient:
         return made
 
     return make
+
+
+def sealed(plane: Plane) -> list[capsule.Run]:
+    """The runs that sessions left. Their ends are written down beside the tools, which do not wait for that."""
+
+    def all_are() -> bool:
+        plane.seal_left()
+        return not session.every(plane.layout)
+
+    until(all_are, "every run is sealed", patience=60.0)
+    rows = timeline.rows(plane.layout)
+    return [capsule.load(plane.layout, row.run_id) for row in rows if row.kind == "run"]
 
 
 def wire(client: Client) -> None:

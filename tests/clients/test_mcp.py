@@ -3,8 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, events
-from tests.clients.conftest import TOOLS, MakeClient, wire
+from tests.clients.conftest import TOOLS, MakeClient, sealed, wire
 from tests.clients.model import Call, Model, calls
 from tests.conftest import decision
 
@@ -31,8 +30,7 @@ def test_what_a_model_proposes_waits_with_its_session_as_its_source(
     assert waiting.statement == PROPOSED["statement"]
     assert waiting.head.proposed_by == name
     source = waiting.head.source or ""
-    assert events.is_logged(plane.layout, source)
-    run = capsule.load(plane.layout, source)
+    (run,) = (run for run in sealed(plane) if run.run_id == source)
     assert run.tool == name
     assert any(waiting.id in result for result in results)
     assert not plane.memory().shelf

@@ -3,8 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, timeline
-from tests.clients.conftest import TOOLS, MakeClient, wire
+from tests.clients.conftest import TOOLS, MakeClient, sealed, wire
 from tests.clients.model import Model
 from tests.conftest import decision
 
@@ -31,8 +30,7 @@ def test_a_session_leaves_a_sealed_run(client: MakeClient, plane: Plane, model: 
     plane.approve([plane.propose(decision(APPROVED))])
     wire(tool)
     tool.run("Say hello to the partner.")
-    plane.seal_left()
-    (run,) = runs(plane)
+    (run,) = sealed(plane)
     assert run.tool == name
     folder = plane.layout.runs / run.run_id
     assert "Say hello to the partner." in (folder / "context.json").read_text()
@@ -46,12 +44,6 @@ def test_a_tool_under_run_leaves_one_capsule_that_names_it(
     tool = client(name)
     wire(tool)
     tool.run("Say hello.", under=("agentplane", "run", "--task", "greeting", "--"))
-    (run,) = runs(plane)
+    (run,) = sealed(plane)
     assert (run.tool, run.task) == (name, "greeting")
     assert "done" in (plane.layout.runs / run.run_id / "outputs" / "stdout").read_text()
-
-
-def runs(plane: Plane) -> list[capsule.Run]:
-    return [
-        capsule.load(plane.layout, row.run_id) for row in timeline.rows(plane.layout) if row.kind == "run"
-    ]

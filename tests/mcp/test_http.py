@@ -127,6 +127,8 @@ def test_without_the_token_nothing_is_said(serve: Serve) -> None:
     assert httpx2.get(f"{served.address}?token={token}").status_code == 401
     assert httpx2.get(served.address.replace("/mcp", "/")).status_code == 401
     assert served.post(served.bearer).status_code == 200
+    # The name of the scheme may be written in any case.
+    assert served.post({"Authorization": f"bearer {token}"}).status_code == 200
 
 
 def test_a_page_that_a_browser_was_led_to_gets_nothing(serve: Serve) -> None:

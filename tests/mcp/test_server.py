@@ -323,6 +323,14 @@ def test_what_is_no_message_is_answered_and_passed_over(shelf: Plane, raw: Start
         (b"[" * 100_000, -32700),
         (b"[1, 2]", -32600),
         (b'{"jsonrpc": "2.0", "id": 7}', -32600),
+        (b'{"id": 7, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 9999999999999999999999, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', -32602),
+        # As JavaScript and Python write a text that was cut within a character, and a number that is none.
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\\ud83d"}}', -32700),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": NaN}}', -32700),
+        (b'{"jsonrpc": "2.0", "id": "\\ud83d", "method": "ping"}', -32700),
         (b'"' + b"x" * (stdio.LONGEST + 100) + b'"', -32600),
     ):
         server.send(line)

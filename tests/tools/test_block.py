@@ -1,5 +1,8 @@
 """The managed block: nothing else of a file changes, and taking it out leaves the file as it was."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +11,21 @@ from agentplane.tools import block
 
 
 lines = st.lists(
-    st.sampled_from(["# Title", "", "text", "\ttab ", "<!-- x -->", "é漢", "```", "<!-- agentplane:end"])
+    st.sampled_from(
+        [
+            "# Title",
+            "",
+            "text",
+            "\ttab ",
+            "<!-- x -->",
+            "é漢",
+            "```",
+            "<!-- agentplane:end",
+            "<<<<<<< HEAD",
+            "=======",
+            ">>>>>>> other",
+        ]
+    )
 )
 files = st.builds(
     lambda rows, ending, last: (ending.join(rows) + last).encode(),
@@ -70,6 +87,58 @@ def test_half_a_block_is_nobodys(lost: bytes) -> None:
     assert block.find(torn) is None
     assert block.is_torn(torn)
     assert not block.is_torn(made)
+
+
+def merged(folder: Path, base: bytes, ours: bytes, theirs: bytes, *words: str) -> bytes:
+    """As git leaves a file in conflict."""
+    for name, data in (("base", base), ("ours", ours), ("theirs", theirs)):
+        (folder / name).write_bytes(data)
+    done = subprocess.run(
+        ["git", "merge-file", "-p", *words, "ours", "base", "theirs"], cwd=folder, capture_output=True
+    )
+    assert b"<<<<<<< " in done.stdout
+    return done.stdout
+
+
+RULES = b"# Rules\n\n- Be kind.\n\nThis stands\nin the middle.\n"
+
+
+@pytest.mark.parametrize("style", [(), ("--diff3",), ("--zdiff3",)])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_what_git_could_not_merge_inside_is_nobodys(
+    tmp_path: Path, style: tuple[str, ...], ending: bytes
+) -> None:
+    rules = RULES.replace(b"\n", ending)
+    base = block.put(rules, "same\n\nold\n\nlast\n", "r0")
+    ours = block.put(base, "same\n\none\n\nlast\n\nmore\n", "r1")
+    theirs = block.put(base, "same\n\ntwo\n\nlast\n", "r2")
+    both = merged(tmp_path, base, ours, theirs, *style)
+    settled = block.settled(both)
+    assert b"<<<<<<< " not in settled
+    assert {*ours.splitlines(), b"two"} >= set(settled.splitlines()) >= {b"one", b"two", b"more"}
+    assert not block.is_in_conflict(both)
+    assert block.put(both, "new", "r3") == block.put(ours, "new", "r3")
+    assert block.without(both) == rules
+
+
+def test_a_conflict_in_the_text_of_others_stays(tmp_path: Path) -> None:
+    base = block.put(RULES, "old", "r0")
+    ours = block.put(base, "one", "r1").replace(b"kind", b"good")
+    theirs = block.put(base, "two", "r2").replace(b"kind", b"nice")
+    both = merged(tmp_path, base, ours, theirs)
+    rest = block.without(both)
+    assert rest is not None
+    assert rest.count(b"<<<<<<< ") == rest.count(b">>>>>>> ") == 1
+    assert b"- Be good.\n=======\n- Be nice.\n" in rest
+    assert b"agentplane" not in rest
+
+
+def test_a_conflict_that_only_a_person_can_settle_is_left(tmp_path: Path) -> None:
+    base = block.put(RULES, "old", "r0")
+    ours = block.put(base.replace(b"middle", b"end"), "one", "r1")
+    both = merged(tmp_path, base, ours, block.put(base.replace(b"middle", b"end of it"), "two", "r2"))
+    assert block.settled(both) == both
+    assert block.is_in_conflict(both)
 
 
 def test_a_lone_carriage_return_at_the_end_stays() -> None:

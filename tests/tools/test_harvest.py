@@ -15,6 +15,7 @@ from agentplane.errors import BadInput
 from agentplane.memory.verbs import Proposal
 from agentplane.tools import harvest, harvest_adr, harvest_memories
 from tests.conftest import ROOT, decision, files_of, plane_in
+from tests.e2e.terminal import AGENTPLANE
 
 
 ADRS = ROOT.parent / "shared" / "data" / "adr" / "adrs.jsonl"
@@ -142,6 +143,57 @@ def test_what_cannot_be_read_is_counted(plane: Plane, home: Path, write: Write, 
         "Logs must go to � standard error.",
     ]
     assert found.hauls[0].left == Counter({"links to outside": 1, "files that are too large": 1})
+
+
+def bomb(field: str) -> str:
+    """Nine rows of YAML that stand for a milliard of values."""
+    rows = [f"a{row}: &a{row} [{', '.join([f'*a{row - 1}'] * 10)}]" for row in range(1, 9)]
+    return "\n".join(["---", f"a0: &a0 [{', '.join('x' * 10)}]", *rows, f"{field}: *a8", "---", ""])
+
+
+HOSTILE = {
+    "AGENTS.md": "<!--" * 120_000,
+    "GEMINI.md": "- `" + "a " * 240_000,
+    "QWEN.md": "- " + "[" * 480_000,
+    "WARP.md": "   \n" * 120_000 + "@x y",
+    "CLAUDE.md": f"---\na: {'[' * 60_000}{']' * 60_000}\n---\n",
+    "CRUSH.md": bomb("paths"),
+    "docs/adr/0001-heading.md": f"# a{' ' * 480_000}x\n",
+    "docs/adr/0002-choice.md": f"# a b\n\n## Decision\n\nChosen option: a{' ' * 480_000}b\n",
+    "docs/adr/0003-bomb.md": bomb("status"),
+    "docs/adr/0004-deep.md": f"---\nstatus: {'[' * 60_000}{']' * 60_000}\n---\n",
+}
+
+
+def test_files_that_are_meant_to_hold_it_up_do_not(plane: Plane, home: Path, write: Write) -> None:
+    """What took minutes, all the memory or the process, by a few hundred kilobytes of a repository."""
+    for name, text in HOSTILE.items():
+        write(name, text)
+    write(".goosehints", "- Amounts must be whole cents.\n")
+    (plane.layout.project / ".cursor").mkdir()
+    (plane.layout.project / ".cursor" / "rules").symlink_to("/")
+    (plane.layout.project / ".adr-dir").symlink_to("/dev/zero")
+    done = subprocess.run(
+        [*AGENTPLANE, "harvest", "--dry-run", "--from", "instructions,adr", "--json"],
+        cwd=plane.layout.project,
+        env={**os.environ, "HOME": str(home)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    offered = [offer["statement"] for offer in json.loads(done.stdout)["offered"]]
+    assert "Amounts must be whole cents." in offered
+
+
+def test_what_cannot_be_a_candidate_keeps_nothing_else_out(plane: Plane, home: Path, write: Write) -> None:
+    write(".claude/rules/a.md", '---\npaths: ["a\\0b"]\n---\n- Logs must go to standard error.\n')
+    write(os.fsdecode(b"packages/\xff/AGENTS.md"), "- Always use what is in a strange place.\n")
+    write("AGENTS.md", "- Amounts must be whole cents.\n")
+    found = looked(plane, home, "instructions")
+    done = plane.take_in(found)
+    assert [entry.statement for entry in plane.memory().inbox] == ["Amounts must be whole cents."]
+    assert sorted(map(str, done.refused)) == ["None", "the text holds a NUL character"]
+    assert found.hauls[0].left["files with a name that is not UTF-8"] == 1
 
 
 # Decision records

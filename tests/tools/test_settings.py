@@ -171,6 +171,35 @@ def test_an_entry_of_before_is_brought_up_to_date_where_it_stands() -> None:
     assert settings.put(codex.replace(b'"codex"', b'"other"'), TOML_PLACE) == codex
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd app && agentplane hook stop --tool claude-code",
+        "agentplane hook stop --tool claude-code; notify-send done",
+        "agentplane hook stop --tool claude-code | tee -a log",
+        "time /opt/bin/agentplane hook stop --tool claude-code || true",
+    ],
+)
+def test_what_a_person_put_around_our_command_stays(command: str) -> None:
+    place = place_of("claude-code", "hooks")
+    data = hooks_of([{"hooks": [{"type": "command", "command": command}]}])
+    made = settings.put(data, place)
+    assert json.dumps(command).encode() in made
+    assert made.count(b"hook stop") == 1
+    assert settings.state(made, place) == "current"
+    assert settings.without(made, [place]) == data
+
+
+def test_where_a_person_says_the_program_lies_stays_until_it_goes() -> None:
+    place = place_of("claude-code", "hooks")
+    ours = {"type": "command", "command": "/opt/bin/agentplane hook stop --tool claude-code"}
+    theirs = {"type": "command", "command": "make lint"}
+    made = settings.put(hooks_of([{"hooks": [theirs, ours]}]), place)
+    assert b"/opt/bin/agentplane" in made
+    assert made.count(b"hook stop") == 1
+    assert settings.without(made, [place]) == hooks_of([{"hooks": [theirs]}])
+
+
 def test_what_a_person_added_to_our_server_stays_until_it_goes() -> None:
     place = place_of("claude-code", "mcp")
     data = b'{"mcpServers": {"mine": {"command": "/opt/bin/agentplane", "args": ["mcp", "--tool", "claude-code"], "env": {"A": "b"}}}}'

@@ -104,10 +104,16 @@ def test_a_thousand_entries_are_brought_once_and_only_what_is_old_is_written(
     pack = plane.pack(LASTING)
     assert len(plane.sync(TOOLS, pack).written) == len({tool.target.path for tool in TOOLS})
     (project / "QWEN.md").write_text((project / "QWEN.md").read_text().replace("revision=", "revision=0", 1))
-    before = {path: path.stat() for path in project.rglob("*") if path.is_file()}
+    before = {path: stamp(path) for path in project.rglob("*") if path.is_file()}
     assert plane.sync(TOOLS, pack).written == ("QWEN.md",)
-    changed = {path.name for path, stat in before.items() if path.stat() != stat}
+    changed = {path.name for path, seen in before.items() if stamp(path) != seen}
     assert changed == {"QWEN.md"}
+
+
+def stamp(path: Path) -> tuple[int, int, int]:
+    """What is another one when a file is written, and not when it is read."""
+    seen = path.stat()
+    return seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns
 
 
 def test_a_refusal_keeps_a_linked_file_under_both_its_names(plane: Plane, project: Path) -> None:
@@ -134,6 +140,30 @@ def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, proje
     assert len(synced.proposed) == 1
     assert "indented with tabs" in plane.memory().inbox[0].statement
     assert UNLIKE[0] in path.read_text()
+
+
+def test_only_what_somebody_wrote_is_taken_up_and_as_the_kind_that_it_was(
+    plane: Plane, project: Path
+) -> None:
+    """Not what went out of force meanwhile, nor the id and date that stood before it."""
+    tools = found.named(["codex"])
+    made = [
+        decision(UNLIKE[0], rationale="Nobody wrote this anew."),
+        decision(UNLIKE[1], scope=["app/**"]),
+        decision(UNLIKE[2]),
+    ]
+    plane.approve([plane.propose(one) for one in made])
+    plane.sync(tools, plane.pack(LASTING))
+    path = project / "AGENTS.md"
+    text = path.read_text().replace(UNLIKE[2], "Go files are indented with tabs.")
+    path.write_text(text.replace("<!-- agentplane:end", "- Deploys are on Tuesdays.\n<!-- agentplane:end"))
+    plane.deprecate(["DEC-001"], "It is over.")
+    plane.deprecate(["DEC-002"], "It is over.")
+    plane.sync(tools, plane.pack(LASTING))
+    assert [(entry.head.type, entry.statement) for entry in plane.memory().inbox] == [
+        ("decision", "Go files are indented with tabs."),
+        ("fact", "Deploys are on Tuesdays."),
+    ]
 
 
 def test_what_was_written_into_the_block_is_not_lost_when_it_is_taken_out(
@@ -183,6 +213,35 @@ def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
     assert outside.read_text() == "theirs\n"
     blocked = {one.path: one.why for one in plane.synced(tools, pack) if one.state == "blocked"}
     assert blocked == {"GEMINI.md": "is a link to outside of the project"}
+    out = plane.unsync(TOOLS)
+    assert (out.written, out.kept) == (("CLAUDE.md",), {})
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
+
+
+def test_a_block_that_git_could_not_merge_is_written_anew_and_only_what_is_new_is_proposed(
+    plane: Plane, project: Path
+) -> None:
+    tools = found.named(["codex"])
+    path = project / "AGENTS.md"
+    path.write_text("# Rules\n")
+    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    theirs = path.read_text()
+    plane.deprecate(["DEC-001"], "It is over.")
+    plane.sync(tools, pack_of(plane, UNLIKE[1]))
+    ours = path.read_text()
+    rows = [text.removeprefix("# Rules\n\n") for text in (ours, theirs)]
+    both = f"# Rules\n\n<<<<<<< HEAD\n{rows[0]}=======\n{rows[1]}>>>>>>> other\n"
+    path.write_text(both)
+    assert plane.sync(tools, plane.pack(LASTING)).proposed == ()
+    assert path.read_text() == ours
+    path.write_text(both.replace(UNLIKE[0], "Go files are indented with tabs."))
+    assert len(plane.sync(tools, plane.pack(LASTING)).proposed) == 1
+    assert plane.memory().inbox[0].statement == "Go files are indented with tabs."
+    assert path.read_text() == ours
+    path.write_text(both.replace("# Rules\n\n<<<<<<< HEAD\n", "<<<<<<< HEAD\n# Rules\n\n"))
+    (standing,) = plane.synced(tools, plane.pack(LASTING))
+    assert standing.why == "holds a conflict of git's around our block; settle that first"
+    assert not plane.sync(tools, plane.pack(LASTING)).written
 
 
 @pytest.mark.parametrize("damage", ["read-only", "torn", "utf-16"])

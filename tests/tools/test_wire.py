@@ -124,6 +124,46 @@ def test_a_file_that_is_not_ours_to_change_stays_and_is_said(plane: Plane, proje
     assert not (project / ".claude").exists()
 
 
+def test_a_command_of_a_person_that_calls_us_stays_and_is_said(plane: Plane, project: Path) -> None:
+    tools = found.named(["claude"])
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    hook = {"type": "command", "command": "make lint && agentplane hook stop --tool claude-code"}
+    path.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    before = path.read_text()
+    plane.wire(tools)
+    assert plane.unwire(tools).calling == (".claude/settings.json",)
+    assert path.read_text() == before
+    path.write_text("{broken")
+    assert plane.unwire(tools).calling == ()
+
+
+@pytest.mark.parametrize("case", ["read-only", "torn", "full"])
+def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
+    plane: Plane, project: Path, case: str
+) -> None:
+    text, why = {
+        "read-only": ("# Rules\n", "is read-only"),
+        "torn": (
+            "# Rules\n<!-- agentplane:end -->\n",
+            "holds half a block of ours; take its marker line out",
+        ),
+        "full": (
+            "x" * 40_000,
+            "is full: Codex CLI reads 32768 bytes of it, and others wrote nearly all of them",
+        ),
+    }[case]
+    tools = found.named(["codex"])
+    path = project / "AGENTS.md"
+    path.write_text(text)
+    path.chmod(0o444 if case == "read-only" else 0o644)
+    assert ("AGENTS.md" in wire.touched(project, tools)) == (case == "full")
+    wired = plane.wire(tools)
+    assert wired.blocked == {"AGENTS.md": why}
+    assert ".codex/hooks.json" in wired.written
+    assert path.read_text() == text
+
+
 @pytest.mark.parametrize("name", [".mcp.json", ".claude/settings.json", ".claude"])
 def test_links_out_of_the_project_are_left(plane: Plane, project: Path, tmp_path: Path, name: str) -> None:
     outside = tmp_path / "outside"
