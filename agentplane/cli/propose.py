@@ -1,5 +1,6 @@
 """Proposing: anyone may."""
 
+import os
 import sys
 from typing import Any
 
@@ -21,7 +22,7 @@ from agentplane.text.visible import visible
 @click.option("--rationale", help="Why.")
 @click.option("--tag", "tags", multiple=True, help="Can be given several times.")
 @click.option("--evidence", multiple=True, help="A path, path:line, path#symbol, commit or URL.")
-@click.option("--source", help="The run that it comes from.")
+@click.option("--source", help="The run that it comes from; else the open one around it.")
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
 @click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
@@ -47,20 +48,23 @@ def propose_command(
     as_json: bool,
 ) -> None:
     """Put a candidate into the inbox. STATEMENT is one sentence; `-` reads it from standard input."""
+    from agentplane.runs.belongs import open_run_here
+
+    plane = opened(deciding="proposing again" if again else None)
+    around = None if source else open_run_here(plane.layout, os.environ, os.getpid())
     proposal = Proposal(
         type=kind,
         statement=_read_stdin() if statement == "-" else statement,
         rationale=rationale,
         tags=list(tags),
         evidence=list(evidence),
-        source=source,
+        source=around.run_id if around else source,
         confidence=confidence,
         scope=list(scope),
         supersedes=list(supersedes),
         expires_at=expires_at,
         check=check,
     )
-    plane = opened(deciding="proposing again" if again else None)
     try:
         id_ = plane.propose(proposal, again=again)
     except Refused as error:
