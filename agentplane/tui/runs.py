@@ -69,6 +69,7 @@ class RunsScreen(ListScreen):
         """The book belongs to the thread that holds it."""
         self._book: Book | None = None
         self._runs: dict[str, Run] = {}
+        self._made = run_rows.Made()
         self._count = PAGE
         """So many runs are wanted by now."""
         self._ended = False
@@ -96,7 +97,8 @@ class RunsScreen(ListScreen):
             runs = book.rows if book else []
             self._ended = book is None or book.ended
             self._runs = {run.run_id: run for run in runs if run.run_id}
-        return run_rows.rows(runs, run_rows.Place(self._by, self._now(), self.plane_app.plain, self._ended))
+            place = run_rows.Place(self._by, self._now(), self.plane_app.plain, self._ended)
+            return run_rows.rows(runs, place, self._made)
 
     def _read_book(self, shown: "Shown") -> None:
         layout, query = shown.memory.snapshot.layout, self._query
@@ -110,9 +112,10 @@ class RunsScreen(ListScreen):
         self._book.read(self._count, self._wanted)
 
     def _drop_book(self) -> None:
+        """Another log may say something else of the same runs."""
         if self._book is not None:
             self._book.close()
-        self._book = None
+        self._book, self._made = None, run_rows.Made()
 
     @staticmethod
     def _now() -> datetime:
