@@ -37,6 +37,7 @@ NOTHING = (
     "Each session of a tool that agentplane init has wired leaves one, too."
 )
 NO_HIT = "No run fits.\nesc takes the filter away."
+NO_CHART = "there is no room for it in so few lines"
 LOOKING = "Looking through the log…"
 _OPEN_SECONDS = 2.0
 _FILTER_SECONDS = 0.08
@@ -205,6 +206,10 @@ class RunsScreen(ListScreen):
         self.watch(self.view, "scroll_y", self._fill, init=False)
         self.set_interval(_OPEN_SECONDS, self._look_at_open)
 
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.tell()
+
     def detail(self) -> Detail:
         from agentplane.tui.run_detail import RunDetail
 
@@ -244,14 +249,15 @@ class RunsScreen(ListScreen):
         }
 
     def what_is_off(self) -> dict[str, str]:
+        off = {"run.chart": NO_CHART} if self.has_class("-low") else {}
         if self.plane_app.shown is None:
-            return dict.fromkeys(("run.diff", "links"), STILL_READ)
+            return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
         if not self.view.listing.acted:
-            return dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
+            return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
         run = self.run
         if run is not None and run.kind != "run":
-            return {"run.diff": "a run that is open has nothing to compare yet"}
-        return {}
+            off["run.diff"] = "a run that is open has nothing to compare yet"
+        return off
 
     # What is open, the chain, the days
 
@@ -347,6 +353,8 @@ class RunsScreen(ListScreen):
         self.tell()
 
     def action_chart(self) -> None:
+        if not self.may("run.chart"):
+            return
         self._chart, self._counted = not self._chart, None
         try:
             self.query_one(RunChart).set_class(self._chart, "-shown")

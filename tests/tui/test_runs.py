@@ -501,6 +501,20 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
     sit(ran, steps)
 
 
+def test_where_the_chart_has_no_room_its_key_says_so(ran: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await sitting.press("C")
+        assert "no room for it in so few lines" in said(screen)
+        await sitting.pilot.resize_terminal(80, 24)
+        await sitting.pilot.pause()
+        assert "run.chart" not in screen.off
+        await sitting.press("C")
+        await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
+
+    sit(ran, steps, size=(80, 12))
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_any_keys_at_any_size(ran: Plane, seed: int) -> None:
     luck = random.Random(seed)
