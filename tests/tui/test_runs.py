@@ -1,6 +1,7 @@
 """The runs: listing, reading, comparing, and going between a run and what it proposed; on real runs."""
 
 import random
+import re
 import time
 from pathlib import Path
 
@@ -191,6 +192,17 @@ def test_what_a_run_was_given_did_and_left(ran: Plane) -> None:
         assert not screen.panes.reading
 
     sit(ran, steps, size=(140, 50))
+
+
+def test_who_ran_it_is_no_tool(plane: Plane) -> None:
+    shell(plane, "true")
+
+    async def steps(sitting: Sitting) -> None:
+        await opened(sitting)
+        await sitting.until(lambda: re.search(rf"by +{plane.origin.actor}", sitting.screen), "who")
+        assert "tool  " not in sitting.screen
+
+    sit(plane, steps)
 
 
 def test_the_receipt_of_a_pack_names_what_was_given(plane: Plane) -> None:
