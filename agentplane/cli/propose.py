@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from agentplane.api import Plane
 from agentplane.cli import out, rows
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput, Refused
@@ -48,23 +49,22 @@ def propose_command(
     as_json: bool,
 ) -> None:
     """Put a candidate into the inbox. STATEMENT is one sentence; `-` reads it from standard input."""
-    from agentplane.runs.belongs import open_run_here
-
-    plane = opened(deciding="proposing again" if again else None)
-    around = None if source else open_run_here(plane.layout, os.environ, os.getpid())
     proposal = Proposal(
         type=kind,
         statement=_read_stdin() if statement == "-" else statement,
         rationale=rationale,
         tags=list(tags),
         evidence=list(evidence),
-        source=around.run_id if around else source,
+        source=source,
         confidence=confidence,
         scope=list(scope),
         supersedes=list(supersedes),
         expires_at=expires_at,
         check=check,
     )
+    plane = opened(deciding="proposing again" if again else None)
+    if source is None:
+        proposal = msgspec.structs.replace(proposal, source=_run_around(plane))
     try:
         id_ = plane.propose(proposal, again=again)
     except Refused as error:
@@ -93,6 +93,14 @@ def _repeated(error: Refused) -> dict[str, Any]:
     if not isinstance(error, Repeated):
         return {}
     return {"earlier": msgspec.to_builtins(error.earlier), "times": error.times}
+
+
+def _run_around(plane: Plane) -> str | None:
+    """The open run that this process is part of."""
+    from agentplane.runs.belongs import open_run_here
+
+    run = open_run_here(plane.layout, os.environ, os.getpid())
+    return run.run_id if run else None
 
 
 def _read_stdin() -> str:
