@@ -1,11 +1,13 @@
 """Proposing: anyone may."""
 
+import os
 import sys
 from typing import Any
 
 import click
 import msgspec
 
+from agentplane.api import Plane
 from agentplane.cli import out, rows
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput, Refused
@@ -21,7 +23,7 @@ from agentplane.text.visible import visible
 @click.option("--rationale", help="Why.")
 @click.option("--tag", "tags", multiple=True, help="Can be given several times.")
 @click.option("--evidence", multiple=True, help="A path, path:line, path#symbol, commit or URL.")
-@click.option("--source", help="The run that it comes from.")
+@click.option("--source", help="The run that it comes from; else the open one around it.")
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
 @click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
@@ -61,6 +63,8 @@ def propose_command(
         check=check,
     )
     plane = opened(deciding="proposing again" if again else None)
+    if source is None:
+        proposal = msgspec.structs.replace(proposal, source=_run_around(plane))
     try:
         id_ = plane.propose(proposal, again=again)
     except Refused as error:
@@ -89,6 +93,14 @@ def _repeated(error: Refused) -> dict[str, Any]:
     if not isinstance(error, Repeated):
         return {}
     return {"earlier": msgspec.to_builtins(error.earlier), "times": error.times}
+
+
+def _run_around(plane: Plane) -> str | None:
+    """The open run that this process is part of."""
+    from agentplane.runs.belongs import open_run_here
+
+    run = open_run_here(plane.layout, os.environ, os.getpid())
+    return run.run_id if run else None
 
 
 def _read_stdin() -> str:

@@ -40,7 +40,7 @@ def _of_entry(entry: Entry) -> Born:
 def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
     ledger = memory.snapshot.ledger
     verbs = {note.op: note.verb for note in ledger.ops}
-    for id_, text in _proposed(memory.snapshot.layout, run_id).items():
+    for id_, text in proposed(memory.snapshot.layout, run_id).items():
         known = ledger.known.get(id_)
         if known is not None and known.digest is None:
             # What was approved stands on the shelf under its new id.
@@ -49,7 +49,7 @@ def _gone(memory: Memory, run_id: str) -> Iterator[Born]:
                 yield Born(id_, _statement(text), state)
 
 
-def _proposed(layout: Layout, run_id: str) -> dict[str, str]:
+def proposed(layout: Layout, run_id: str) -> dict[str, str]:
     """The candidates that ops brought with this run as their source, and their texts."""
     mark, source = run_id.encode(), f"source: {run_id}"
     found: dict[str, str] = {}

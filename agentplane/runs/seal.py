@@ -17,7 +17,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
-from agentplane.runs import capsule, events, keep, noted, session, summary, surroundings, tape
+from agentplane.runs import born, capsule, events, keep, noted, session, summary, surroundings, tape
 from agentplane.runs.capsule import Kept
 from agentplane.runs.events import Event, Output
 from agentplane.runs.session import Ending, OpenRun
@@ -117,6 +117,8 @@ def _is_empty(store: Store, run: OpenRun) -> bool:
     if noted.prompt_of(root, run_id) is not None or noted.count(root, run_id):
         return False
     if session.notes(layout, run_id) or os.listdir(capsule.folder(layout, run_id)) != [capsule.WORK]:
+        return False
+    if born.proposed(layout, run_id):
         return False
     work, free = session.work(layout, run_id), store.settings().runs.keep_free
     if run.before.tree is None or tape.names(work):

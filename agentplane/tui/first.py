@@ -1,5 +1,6 @@
 """A repository without a plane: what would be made, found and offered, before one key makes it or leaves all as it is."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -56,7 +57,9 @@ def make(sight: Sight, *, bare: bool = False) -> str:
     told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:
         plane = open_plane(wanted.folder, channel="tui")
-        plane.take_in(plane.harvest(list(harvest.SOURCES)))
+        taken = plane.take_in(plane.harvest(list(harvest.SOURCES)))
+        refused = Counter(one_line(why, 80) for why in taken.refused if why)
+        told += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
     return "\n".join(told)
 
 

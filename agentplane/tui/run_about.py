@@ -80,7 +80,8 @@ class RunAbout:
         parent = run.parent_run_id if run else opened.asked.parent_run_id if opened else None
         actor = one_line(context.actor or "", 60) if context else ""
         facts = {
-            "tool": ", by ".join(part for part in (one_line(row.tool or "", 40), actor) if part),
+            "tool": ", by ".join(filter(None, (one_line(row.tool or "", 40), actor))) if row.tool else "",
+            "by": "" if row.tool else actor,
             "exit": "" if code is None else str(code),
             "when": self._when((run.started if run else None) or (opened.started if opened else None)),
             "command": visible(" ".join(command))[:_MOST_COMMAND],

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
 
 _WIDE = 100
-_MOST_LINES = 500
+_MOST_LINES, _MOST_CHARACTERS = 500, 60_000
 """Of the outputs that are drawn."""
+_LONGEST = 1_000
+"""Of one line."""
 _MOST = 40
 _MOST_VALUE = 600
 _SIGNS = {"added": ("+", "there"), "removed": ("-", "bad"), "changed": ("~", "warn")}
@@ -199,23 +201,25 @@ class _Drawn:
         lines = self.report.output
         if not lines:
             return []
-        shown = lines[:_MOST_LINES]
-        body = self._side_by_side(shown) if self.beside else [self._line(line) for line in shown]
-        if len(lines) > _MOST_LINES:
+        # What stands side by side is paired before the end is cut off: else it could be all of one side.
+        rows = pairs(lines) if self.beside else [Pair(line, None) for line in lines]
+        shown = rows[: _drawn(rows)]
+        body = self._side_by_side(shown) if self.beside else [self._line(pair.left or "") for pair in shown]
+        if len(rows) > len(shown):
             a, b = self.report.a, self.report.b
-            told = f"and {len(lines) - _MOST_LINES:,} lines more: agentplane diff {a} {b}"
+            told = f"and {len(rows) - len(shown):,} lines more: agentplane diff --run {a} --against {b}"
             body.append(Text(told, self.look("muted")))
         return [Text("Output", self.look("heading")), *body]
 
     def _line(self, line: str) -> Text:
         look = {"+": "there", "-": "bad", "@": "muted"}.get(line[:1], "text")
-        return Text(visible(line), self.look(look), overflow="fold")
+        return Text(_short(line), self.look(look), overflow="fold")
 
-    def _side_by_side(self, lines: Sequence[str]) -> list[RenderableType]:
+    def _side_by_side(self, rows: Sequence[Pair]) -> list[RenderableType]:
         table = Table.grid(expand=True, padding=(0, 1))
         table.add_column(ratio=1, overflow="fold")
         table.add_column(ratio=1, overflow="fold")
-        for pair in pairs(lines):
+        for pair in rows:
             table.add_row(self._side(pair, pair.left, "-", "bad"), self._side(pair, pair.right, "+", "there"))
         return [table]
 
@@ -223,10 +227,25 @@ class _Drawn:
         if line is None:
             return Text("")
         if pair.is_head:
-            return Text(visible(line), self.look("muted"))
+            return Text(_short(line), self.look("muted"))
         if pair.left == pair.right:
-            return Text(f"  {visible(line)}", self.look("text"))
-        return Text(f"{sign} {visible(line)}", self.look(look))
+            return Text(f"  {_short(line)}", self.look("text"))
+        return Text(f"{sign} {_short(line)}", self.look(look))
+
+
+def _drawn(rows: Sequence[Pair]) -> int:
+    """How many of them are drawn: what is long takes the room of many."""
+    left = _MOST_CHARACTERS
+    for count, row in enumerate(rows[:_MOST_LINES]):
+        left -= sum(min(len(side or ""), _LONGEST) for side in (row.left, row.right))
+        if left < 0:
+            return count
+    return min(len(rows), _MOST_LINES)
+
+
+def _short(line: str) -> str:
+    more = len(line) - _LONGEST
+    return visible(line) if more <= 0 else f"{visible(line[:_LONGEST])} … {more:,} more characters"
 
 
 def pairs(lines: Sequence[str]) -> list[Pair]:

@@ -37,6 +37,7 @@ NOTHING = (
     "Each session of a tool that agentplane init has wired leaves one, too."
 )
 NO_HIT = "No run fits.\nesc takes the filter away."
+NO_CHART = "there is no room for it in so few lines"
 LOOKING = "Looking through the log…"
 _OPEN_SECONDS = 2.0
 _FILTER_SECONDS = 0.08
@@ -69,6 +70,7 @@ class RunsScreen(ListScreen):
         """The book belongs to the thread that holds it."""
         self._book: Book | None = None
         self._runs: dict[str, Run] = {}
+        self._made = run_rows.Made()
         self._count = PAGE
         """So many runs are wanted by now."""
         self._ended = False
@@ -96,7 +98,8 @@ class RunsScreen(ListScreen):
             runs = book.rows if book else []
             self._ended = book is None or book.ended
             self._runs = {run.run_id: run for run in runs if run.run_id}
-        return run_rows.rows(runs, run_rows.Place(self._by, self._now(), self.plane_app.plain, self._ended))
+            place = run_rows.Place(self._by, self._now(), self.plane_app.plain, self._ended)
+            return run_rows.rows(runs, place, self._made)
 
     def _read_book(self, shown: "Shown") -> None:
         layout, query = shown.memory.snapshot.layout, self._query
@@ -110,9 +113,10 @@ class RunsScreen(ListScreen):
         self._book.read(self._count, self._wanted)
 
     def _drop_book(self) -> None:
+        """Another log may say something else of the same runs."""
         if self._book is not None:
             self._book.close()
-        self._book = None
+        self._book, self._made = None, run_rows.Made()
 
     @staticmethod
     def _now() -> datetime:
@@ -202,6 +206,10 @@ class RunsScreen(ListScreen):
         self.watch(self.view, "scroll_y", self._fill, init=False)
         self.set_interval(_OPEN_SECONDS, self._look_at_open)
 
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.tell()
+
     def detail(self) -> Detail:
         from agentplane.tui.run_detail import RunDetail
 
@@ -241,14 +249,15 @@ class RunsScreen(ListScreen):
         }
 
     def what_is_off(self) -> dict[str, str]:
+        off = {"run.chart": NO_CHART} if self.has_class("-low") else {}
         if self.plane_app.shown is None:
-            return dict.fromkeys(("run.diff", "links"), STILL_READ)
+            return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
         if not self.view.listing.acted:
-            return dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
+            return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
         run = self.run
         if run is not None and run.kind != "run":
-            return {"run.diff": "a run that is open has nothing to compare yet"}
-        return {}
+            off["run.diff"] = "a run that is open has nothing to compare yet"
+        return off
 
     # What is open, the chain, the days
 
@@ -344,6 +353,8 @@ class RunsScreen(ListScreen):
         self.tell()
 
     def action_chart(self) -> None:
+        if not self.may("run.chart"):
+            return
         self._chart, self._counted = not self._chart, None
         try:
             self.query_one(RunChart).set_class(self._chart, "-shown")

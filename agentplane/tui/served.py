@@ -1,15 +1,13 @@
 """The screens in a browser: what the web door starts for each page, with the page in the place of the terminal."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
-from agentplane.api import open_plane
 from agentplane.errors import Refused
 from agentplane.plane.origin import tool_in
 from agentplane.plane.settings import Settings
-from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import Desk
 
 
 def check_person(settings: Settings, verb: str) -> None:
@@ -23,6 +21,12 @@ def check_person(settings: Settings, verb: str) -> None:
 
 
 def main() -> None:
+    # ctrl+c in the door's terminal comes here, too. The screens answer it once they are there; before, it just ends this.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from agentplane.api import open_plane
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.desk import Desk
+
     folder = Path(sys.argv[1])
     PlaneApp(lambda: Desk(open_plane(folder, channel="tui"), check_person)).run()
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
 
 TO_TYPE = "shows what to type"
+_BEGIN_ANEW = "end it and start it again"
 _NAMED = 2
 _MINUTE, _DAY = 60, 86400
 _UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
@@ -99,8 +100,10 @@ def came(one: "Session", outcome: "Outcome", revision: str) -> str:
                 f"; to take it up again: {visible(command)}" if command else ""
             )
     told = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
-    command = typed(one) if one.state == "old" else ""
-    return f"{told}; end it, then type: {visible(command)}" if command else told
+    if one.state != "old":
+        return told
+    command = typed(one)
+    return f"{told}; end it, then type: {visible(command)}" if command else f"{told}; {_BEGIN_ANEW}"
 
 
 def helped(told: Help) -> str:
@@ -110,7 +113,7 @@ def helped(told: Help) -> str:
         return f"{_named(one)}: {told.why}"
     if told.command:
         return f"{_named(one)}: end it, then type (copied): {visible(told.command)}"
-    return f"{_named(one)}: end it and start it again; its session's id is not known"
+    return f"{_named(one)}: {_BEGIN_ANEW}; its session's id is not known"
 
 
 def _named(one: "Session") -> str:

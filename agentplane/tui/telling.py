@@ -1,7 +1,8 @@
 """What a person is told, on whichever screen: the header, and the two lines at the foot."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -35,6 +36,20 @@ class Telling(App[None]):
         self._problem = ""
         self._unreadable = ""
         super().__init__()
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """The terminal is another program's meanwhile. Whatever goes wrong with that, the screens come back: Textual's
+        own way leaves a terminal in which nothing is drawn and no key is heard.
+        """
+        failed: Exception | None = None
+        with super().suspend():
+            try:
+                yield
+            except Exception as error:  # noqa: BLE001 -- raised again below
+                failed = error
+        if failed is not None:
+            raise failed
 
     @property
     def plain(self) -> bool:

@@ -18,6 +18,8 @@ from agentplane.tui.tooling import Planned
 
 _ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}
 _KEYS = {"wire": "y wire", "sync": "y bring it", "unwire": "y take out"}
+_ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools remove --check"}
+"""Commands that show all of a long one."""
 _MOST_LINES = 400
 
 
@@ -89,9 +91,15 @@ class Writes(Box[bool]):
             parts.append(told)
         for change in self._planned.changes:
             lines = change.diff()
-            more = [Text(f"… {len(lines) - _MOST_LINES:,} more lines")] if len(lines) > _MOST_LINES else []
-            parts.append([*diff(lines[:_MOST_LINES], self._look), *more])
+            parts.append([*diff(lines[:_MOST_LINES], self._look), *self._more(len(lines) - _MOST_LINES)])
         return parts
+
+    def _more(self, count: int) -> list[RenderableType]:
+        if count <= 0:
+            return []
+        command = _ALL.get(self._planned.verb)
+        names = " ".join(tool.name for tool in self._planned.tools)
+        return [Text(f"… {count:,} more lines" + (f": {command} {names}" if command else ""))]
 
     def _files(self) -> list[RenderableType]:
         return [

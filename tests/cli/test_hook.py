@@ -250,6 +250,18 @@ def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool:
     assert [note.summary for note in session.notes(kept.layout, run.run_id)] == ["Tabs are read."]
 
 
+def test_what_a_session_proposes_on_the_command_line_cites_its_run(kept: Plane, tool: MakeTool) -> None:
+    claude = tool()
+    claude.starts()
+    run = completed(kept)
+    claude.runs(f'"{sys.executable}" -m agentplane propose "Read tabs as blanks."')
+    assert [entry.head.source for entry in kept.memory().inbox] == [run.run_id]
+    claude.calls("session-end")
+    until(lambda: not open_runs(kept))
+    # Nothing else was done in it, and what was proposed needs it.
+    assert [event["run_id"] for event in sealed(kept)] == [run.run_id]
+
+
 def test_what_a_killed_tool_left_is_sealed_by_the_next(kept: Plane, tool: MakeTool) -> None:
     claude = tool()
     claude.starts()

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from agentplane.api import Plane
+from agentplane.runs import session
+from agentplane.runs.session import Asked
 from tests.cli.conftest import Cli, candidate
 
 
@@ -46,3 +48,14 @@ def test_the_figures_of_sources_say_what_was_suppressed(rejected: str, cli: Cli)
     cli("propose", "Sessions are cached in Redis")
     (row,) = cli("inbox", "--sources", "--json").json("sources")["sources"]
     assert (row["rejected"], row["suppressed"]) == (1, 1)
+
+
+def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
+    plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = session.begin(plane.store, Asked(command=["x"]), plane.origin, {})
+    monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
+    here, other = candidate(cli, "Cache sessions in Redis."), "20260101T000000Z-0ther1"
+    assert cli("propose", "Log in JSON lines.", "--source", other).code == 0
+    assert [entry.head.source for entry in plane.memory().inbox] == [run.run_id, other]
+    assert plane.memory().inbox_ids[0] == here

@@ -65,6 +65,26 @@ def test_approve_undo_and_quit(plane: Plane, terminal: Tmux) -> None:
     assert "Traceback" not in terminal.wait_for("ended with 0")
 
 
+@pytest.mark.parametrize(
+    ("editor", "said"), [("false", "ended with 1"), ("/nowhere/ed", "cannot start the editor")]
+)
+def test_an_editor_that_fails_leaves_the_screens_alive(
+    plane: Plane, tmp_path_factory: pytest.TempPathFactory, editor: str, said: str
+) -> None:
+    socket = tmp_path_factory.mktemp("tmux") / "socket"
+    terminal = Tmux(plane.layout.project, socket, (100, 30), {**os.environ, "VISUAL": editor})
+    try:
+        terminal.wait_for("● D")
+        terminal.press("E")
+        assert "3 wait" in terminal.wait_for(said)
+        terminal.press("a")
+        terminal.wait_for("2 wait")
+        terminal.press("q")
+        assert "Traceback" not in terminal.wait_for("ended with 0")
+    finally:
+        terminal.close()
+
+
 def test_what_another_process_proposes_shows_up(plane: Plane, terminal: Tmux) -> None:
     terminal.wait_for("3 wait")
     plane.propose(decision(UNLIKE[4]))

@@ -41,12 +41,21 @@ class Scene(msgspec.Struct, frozen=True):
     """What is on the screen then."""
     words: str
     seconds: float = 3.0
+    also: str = ""
+    """And this, which comes from another thread."""
 
 
 SCENES = (
     Scene((), "CAND-7YJ84M", "What coding tools propose waits here, with its evidence and its run.", 4),
     Scene(
-        ("a",),
+        ("R",),
+        "log verified",
+        "R shows that run: what the tool did, what it was given, and what it proposed.",
+        4,
+        also="What it proposed",
+    ),
+    Scene(
+        ("q", "a"),
         "has old memory",
         "a approves. The files that tools read have it at once; one session does not.",
     ),
@@ -125,7 +134,10 @@ async def _played(app: PlaneApp, desk: _Desk) -> list[Frame]:
                 await sitting.calm()
             if scene.until == "restarted":
                 desk.state = "new"
-            await sitting.until(lambda wanted=scene.until: wanted in sitting.screen, scene.until)
+            wanted = (scene.until, scene.also)
+            await sitting.until(
+                lambda wanted=wanted: all(words in sitting.screen for words in wanted), scene.until
+            )
             await asyncio.sleep(0.3)
             await sitting.calm()
             frames.append(Frame(screenshot(app), scene.words, scene.seconds))

@@ -86,6 +86,20 @@ def test_one_key_makes_it_wires_the_tools_and_offers_what_is_remembered(bare: Pa
     assert not (bare / ".codex").exists()
 
 
+def test_what_the_gate_refuses_is_told(bare: Path) -> None:
+    with (bare / "CLAUDE.md").open("a") as file:
+        file.write("- Tests must never \u202esleep.\n- Logs must never \u202eleak.\n")
+
+    async def steps(pilot: Pilot[str | None], app: First) -> None:
+        await pilot.press("y")
+
+    told = str(drive(bare, steps).return_value)
+    assert told.startswith("of what is remembered, 2 did not enter the inbox: holds a hidden"), told
+    assert [entry.statement for entry in open_plane(bare).memory().inbox] == [
+        "Always use UTC for timestamps."
+    ]
+
+
 def test_the_plane_alone_touches_no_file_of_a_tool(bare: Path) -> None:
     before = (bare / "CLAUDE.md").read_bytes()
 

@@ -231,6 +231,14 @@ def test_rows_by_task_stand_together() -> None:
     ]  # fmt: skip
 
 
+def test_rows_of_sealed_runs_are_made_once_as_long_as_they_would_be_the_same() -> None:
+    kept, runs = run_rows.Made(), [run(run_id="o", kind="open"), run(run_id="a"), run(run_id="b")]
+    first, again = (run_rows.rows(runs, Place("day", NOW), kept) for _ in range(2))
+    assert [one is other for one, other in zip(first, again, strict=True)] == [False, True, True]
+    for place in (Place("task", NOW), Place("day", NOW, plain=True), Place("day", NOW + timedelta(days=1))):
+        assert run_rows.rows(runs, place, kept) == run_rows.rows(runs, place)
+
+
 def test_the_last_day_goes_on_where_not_all_was_read() -> None:
     runs = [run(run_id="a", ts="2026-09-12T01:00:00Z"), run(run_id="b")]
     made = run_rows.rows(runs, Place("day", NOW, ended=False))

@@ -1,11 +1,15 @@
 """The runs: listing, reading, comparing, and going between a run and what it proposed; on real runs."""
 
 import random
+import re
+import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
 from textual.widgets import Input
 
 from agentplane.api import Plane
@@ -78,6 +82,15 @@ def texts(screen: RunsScreen) -> list[str]:
 
 def said(screen: RunsScreen) -> str:
     return screen.query_one(StatusBar).plain
+
+
+def drawn(sitting: Sitting) -> str:
+    """All that is in the comparison, also below the screen."""
+    pane = sitting.app.screen.query_one(DiffPane)
+    console = Console(width=pane.size.width, file=StringIO())
+    with console.capture() as caught:
+        console.print(pane._content())
+    return " ".join(caught.get().split())
 
 
 # The list
@@ -191,6 +204,17 @@ def test_what_a_run_was_given_did_and_left(ran: Plane) -> None:
         assert not screen.panes.reading
 
     sit(ran, steps, size=(140, 50))
+
+
+def test_who_ran_it_is_no_tool(plane: Plane) -> None:
+    shell(plane, "true")
+
+    async def steps(sitting: Sitting) -> None:
+        await opened(sitting)
+        await sitting.until(lambda: re.search(rf"by +{plane.origin.actor}", sitting.screen), "who")
+        assert "tool  " not in sitting.screen
+
+    sit(plane, steps)
 
 
 def test_the_receipt_of_a_pack_names_what_was_given(plane: Plane) -> None:
@@ -323,6 +347,22 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         assert not screen.view.listing.marks
 
     sit(ran, steps)
+
+
+def test_outputs_that_are_long_or_one_long_line_are_compared_at_once(plane: Plane) -> None:
+    for text in ("print('left\\n' * 900)", "print('right\\n' * 900)", "print('x' * 3_000_000)"):
+        shell(plane, f'{sys.executable} -c "{text}"')
+
+    async def steps(sitting: Sitting) -> None:
+        await opened(sitting)
+        await sitting.press("down", "D", "down", "D")
+        await sitting.until(lambda: "- left" in sitting.screen and "+ right" in sitting.screen, "both sides")
+        report = sitting.app.screen.query_one(DiffPane)._report
+        assert f"403 lines more: agentplane diff --run {report.a} --against {report.b}" in drawn(sitting)
+        await sitting.press("escape", "g", "D", "down", "D")
+        await sitting.until(lambda: "2,999,000 more characters" in drawn(sitting), "one long line")
+
+    sit(plane, steps)
 
 
 def test_the_first_mark_can_be_taken_back_and_three_are_too_many(ran: Plane) -> None:
@@ -499,6 +539,20 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         await sitting.until(lambda: "runs a day" not in sitting.screen, "gone")
 
     sit(ran, steps)
+
+
+def test_where_the_chart_has_no_room_its_key_says_so(ran: Plane) -> None:
+    async def steps(sitting: Sitting) -> None:
+        screen = await opened(sitting)
+        await sitting.press("C")
+        assert "no room for it in so few lines" in said(screen)
+        await sitting.pilot.resize_terminal(80, 24)
+        await sitting.pilot.pause()
+        assert "run.chart" not in screen.off
+        await sitting.press("C")
+        await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
+
+    sit(ran, steps, size=(80, 12))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -88,5 +88,9 @@ def test_what_came_of_it_with_what_to_type() -> None:
     assert "type:" not in session_words.came(
         other(CODEX, resume=["x"], state="current").session, Outcome("codex", 7, "r", "refused", "no"), ""
     )
+    unknown = session_words.came(
+        other(CODEX, resume=None).session, Outcome("codex", 7, "r", "refused", "no id"), ""
+    )
+    assert unknown.endswith("was not restarted: no id; end it and start it again")
     assert session_words.helped(Help(one, "", "")).endswith("its session's id is not known")
     assert session_words.helped(Help(one, "", "it has ended")) == "codex (pid 7): it has ended"

@@ -7,6 +7,9 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.tools import found
+from agentplane.tools.ground import Change
+from agentplane.tools.table import TOOLS
+from agentplane.tui.tooling import Planned
 from agentplane.tui.tools_screen import ToolsScreen
 from agentplane.tui.writes import Writes
 from tests.conftest import decision
@@ -113,6 +116,22 @@ def test_wiring_shows_every_line_before_one_key_writes_them(one: Plane) -> None:
     assert (project / "AGENTS.md").read_bytes().startswith(b"# Ours\r\n")
     assert b"Use UTC everywhere." in (project / "AGENTS.md").read_bytes()
     assert b"agentplane hook" in (project / ".codex/hooks.json").read_bytes()
+
+
+def test_of_a_long_file_the_command_is_named_that_shows_all_of_it(one: Plane) -> None:
+    codex = next(tool for tool in TOOLS if tool.name == "codex")
+    change = Change("AGENTS.md", None, b"line\n" * 500)
+
+    async def steps(sitting: Sitting) -> None:
+        for verb, command in (("wire", "tools diff"), ("unwire", "tools remove --check")):
+            await sitting.app.push_screen(Writes(Planned(verb, (codex,), (change,), {}, {})))
+            await sitting.press(*["pagedown"] * 60)
+            await sitting.until(
+                lambda wanted=command: f"more lines: agentplane {wanted} codex" in sitting.screen, verb
+            )
+            await sitting.press("escape")
+
+    sit(one, steps)
 
 
 def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,7 +115,7 @@ def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
             await page.until("Use Postgres for the ledger.")
             await page.until("clean")
             assert await page.says("location.href") == f"{served.base}/"
-            await page.says("document.querySelector('textarea').focus()")
+            # Nobody clicked: the keys are heard all the same.
             await page.type("a")
             await page.until("Approved DEC-001")
             await page.type("2")
@@ -129,6 +130,19 @@ def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
     assert asyncio.run(steps()).startswith(b"\x89PNG")
     assert on_shelf(three) == ["Use Postgres for the ledger."]
     assert len(waiting(three)) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is loaded is looked up in /proc")
+def test_ctrl_c_while_a_page_is_loaded_says_nothing(three: Plane) -> None:
+    words = (sys.executable, "-m", "agentplane.tui.served", str(three.layout.root))
+    child = subprocess.Popen(
+        words, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while "numpy" not in Path(f"/proc/{child.pid}/maps").read_text():
+        assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, said) == (-signal.SIGINT, b"")
 
 
 def refused(plane: Plane, *words: str, **more: str) -> str:
