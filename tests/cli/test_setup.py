@@ -202,6 +202,22 @@ def test_demo_does_not_write_over_anything(cli: Cli, project: Path) -> None:
     assert tree(project / "payments-api") == {"mine": b"mine"}
 
 
+@pytest.mark.parametrize("on_path", [True, False])
+def test_demo_says_what_opens_the_screens_where_the_program_is_not_on_the_path(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
+) -> None:
+    program = project / "my venv" / "agentplane"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setattr("sys.argv", ["my venv/agentplane", "demo"])
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin" if on_path else "/usr/bin")
+
+    told = cli("demo", "--into", "a folder").err
+
+    assert "cd 'a folder/payments-api'\n" in told
+    assert f"There, `{'agentplane' if on_path else repr(str(program))}` alone opens the screens.\n" in told
+
+
 def test_demo_into_a_file(cli: Cli, project: Path) -> None:
     (project / "file").write_text("mine")
     cli("demo", "--into", "file").refused(2, "file")
