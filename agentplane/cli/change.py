@@ -28,7 +28,15 @@ def redo_command(as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many.",
+)
 @json_option
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""

@@ -13,7 +13,7 @@ from agentplane.errors import BadInput
 @ids_argument(required=False)
 @click.option("--all-clean", is_flag=True, help="Every candidate without a conflict or flag, in one op.")
 @click.option("--from", "source", metavar="RUN", help="With --all-clean: only from this run.")
-@click.option("--kind", help="With --all-clean: only this kind.")
+@click.option("--kind", "--type", metavar="KIND", help="With --all-clean: only this kind.")
 @click.option("--tag", help="With --all-clean: only with this tag.")
 @click.option("--supersede", multiple=True, metavar="ID", help="It takes the place of this entry.")
 @click.option("--merge-into", metavar="ID", help="Take it up into this entry, in your editor.")
@@ -61,7 +61,9 @@ def _check_options(
     ids: tuple[str, ...], all_clean: bool, narrowing: tuple[str | None, ...], choices: tuple[object, ...]
 ) -> None:
     """Which options go together."""
-    if all_clean == bool(ids):
+    if all_clean and ids:
+        raise BadInput("--all-clean takes every one that is clean", todo="leave out the ids, or --all-clean.")
+    if not all_clean and not ids:
         raise BadInput("name candidates, or say --all-clean", todo="`agentplane inbox` shows them.")
     if any(narrowing) and not all_clean:
         raise BadInput("--from, --kind and --tag go with --all-clean")

@@ -22,17 +22,24 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def opened(*, deciding: str | None = None) -> Plane:
     """The plane of this command. `deciding` names a verb that only a person may use."""
-    wanted: str | None = click.get_current_context().find_root().obj
+    root = click.get_current_context().find_root()
+    wanted: str | None = root.obj
     # A person who decides may well give the command a file or a pipe to read.
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
-    if wanted is not None and not os.path.isdir(wanted):
-        raise BadInput(
-            "no such folder",
-            where=one_line(wanted, 60),
-            todo="name the folder of a plane, or run `agentplane init`.",
-        )
-    plane = open_plane(wanted or ".", channel=channel)
+    try:
+        if wanted is not None and not os.path.isdir(wanted):
+            raise BadInput(
+                "no such folder",
+                where=one_line(wanted, 60),
+                todo="name the folder of a plane, or run `agentplane init`.",
+            )
+        plane = open_plane(wanted or ".", channel=channel)
+    except BadInput as error:
+        if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
+            raise
+        todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
+        raise BadInput(error.what, where=error.where, todo=todo) from None
     plane.settled = _tell_settled
     if deciding is not None:
         check_person(plane.store.settings(), deciding)

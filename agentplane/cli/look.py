@@ -99,11 +99,15 @@ def inbox_command(sources: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--kind", help="Only this kind.")
+@click.option("--kind", "--type", metavar="KIND", help="Only this kind.")
 @click.option(
-    "--status", help="Only this status; `all` for every one.", default="accepted", show_default=True
+    "--status",
+    metavar="STATUS",
+    help="Only this status; `all` for every one.",
+    default="accepted",
+    show_default=True,
 )
-@click.option("--tag", help="Only entries with this tag.")
+@click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @json_option
 def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
     """The entries on the shelf."""

@@ -5,6 +5,7 @@ import click
 from agentplane.api import Plane
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.help import unknown_command
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.errors import BadInput
@@ -20,10 +21,25 @@ _LASTING = Ask(passing=False)
 _MARKS = {"current": "●", "old": "~", "absent": "○", "edited": "!", "blocked": "x"}
 
 
+_ELSEWHERE = {"rm": "remove", "delete": "remove", "install": "add", "wire": "add"} | dict.fromkeys(
+    ("list", "ls", "status"), "agentplane tools"
+)
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 
 
-@click.group(invoke_without_command=True)
+class _Parts(click.Group):
+    """Says of a command that is not there what the others say."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise unknown_command(args[0], self.commands, ctx, _ELSEWHERE) from error
+
+
+@click.group(cls=_Parts, invoke_without_command=True)
 @json_option
 @click.pass_context
 def tools_command(ctx: click.Context, as_json: bool) -> None:
@@ -48,7 +64,7 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
         out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(map(_part_said, one.parts))))
 
 
-@tools_command.command("add")
+@tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...")
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
@@ -70,7 +86,7 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     return int(bool(wired.blocked))
 
 
-@tools_command.command("remove")
+@tools_command.command("remove", short_help="Take out of their files what is ours.")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES...")
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
@@ -97,7 +113,7 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     return int(bool(wired.blocked))
 
 
-@tools_command.command("diff")
+@tools_command.command("diff", short_help="Show what `tools add` would write.")
 @click.argument("names", nargs=-1, metavar="[NAMES]...")
 @json_option
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:

@@ -61,6 +61,37 @@ def test_a_near_miss_is_guessed(plane: Plane, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("ls", "did you mean `list`?"),
+        ("search x", "did you mean `recall`?"),
+        ("version", "did you mean `--version`?"),
+        ("tools rm codex", "no command `rm`; did you mean `remove`?"),
+        ("tools ad codex", "no command `ad`; did you mean `add`?"),
+        ("tools list", "did you mean `agentplane tools`?"),
+        ("status --jsno", "no such option `--jsno`; did you mean `--json`?"),
+        ("--json status", "it goes behind the command: `agentplane status --json`."),
+        ("status --plane x", "it goes in front of the command: `agentplane --plane … status`."),
+        ("tools add --plane x", "`agentplane --plane … tools add`."),
+        ("propose two words", "put the sentence in quotes"),
+        ("approve --all-clean CAND-7F3K2Q", "leave out the ids"),
+    ],
+)
+def test_what_was_probably_meant_is_said(plane: Plane, cli: Cli, words: str, said: str) -> None:
+    told = cli(*words.split()).refused(2)
+    assert said in told
+    assert "--version" not in told or words == "version"
+
+
+@pytest.mark.parametrize("words", ["", "approve", "tools", "tools add"])
+def test_help_as_a_word(cli: Cli, words: str) -> None:
+    asked = cli("help", *words.split())
+    assert (asked.code, asked.err) == (0, "")
+    assert asked.out == cli(*words.split(), "--help").out
+    cli("help", "aprove").refused(2, "did you mean `approve`?")
+
+
+@pytest.mark.parametrize(
     "words",
     [
         *(
@@ -169,6 +200,17 @@ def test_the_environment_names_a_plane(
     monkeypatch.setenv("AGENTPLANE_PLANE", str(plane.layout.root))
     monkeypatch.chdir(tmp_path)
     assert str(plane.layout.root) in cli("status").out
+
+
+def test_a_plane_that_the_environment_names_and_is_not_there(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who set it long ago should not look for the mistake here."""
+    (project / "empty").mkdir()
+    for folder in ("nowhere", "empty"):
+        monkeypatch.setenv("AGENTPLANE_PLANE", folder)
+        cli("status").refused(2, folder, "AGENTPLANE_PLANE")
+    assert "AGENTPLANE_PLANE" not in cli("--plane", "nowhere", "status").refused(2)
 
 
 CONFIGS = [
