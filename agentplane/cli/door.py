@@ -28,13 +28,7 @@ def opened(*, deciding: str | None = None) -> Plane:
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
-        if wanted is not None and not os.path.isdir(wanted):
-            raise BadInput(
-                "no such folder",
-                where=one_line(wanted, 60),
-                todo="name the folder of a plane, or run `agentplane init`.",
-            )
-        plane = open_plane(wanted or ".", channel=channel)
+        plane = open_plane(_checked(wanted), channel=channel)
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
             raise
@@ -44,6 +38,14 @@ def opened(*, deciding: str | None = None) -> Plane:
     if deciding is not None:
         check_person(plane.store.settings(), deciding)
     return plane
+
+
+def _checked(wanted: str | None) -> str:
+    """Where to look for the plane. What is named and not there is never replaced by another."""
+    if wanted is None or os.path.isdir(wanted):
+        return wanted or "."
+    todo = "name the folder of a plane, or run `agentplane init`."
+    raise BadInput("no such folder", where=one_line(wanted, 60), todo=todo)
 
 
 def _tell_settled(done: "Settled") -> None:
