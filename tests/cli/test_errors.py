@@ -1,5 +1,7 @@
 """What a user can do wrong: one or two lines, an exit code, never a traceback."""
 
+import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.cli.app import COMMANDS
 from tests.cli.conftest import Cli, candidate
+from tests.conftest import ROOT
 
 
 HOSTILE = [
@@ -211,6 +214,21 @@ def test_a_plane_that_the_environment_names_and_is_not_there(
         monkeypatch.setenv("AGENTPLANE_PLANE", folder)
         cli("status").refused(2, folder, "AGENTPLANE_PLANE")
     assert "AGENTPLANE_PLANE" not in cli("--plane", "nowhere", "status").refused(2)
+
+
+def test_the_screens_in_a_browser_without_what_serves_them(
+    plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says to type is what the README and docs/web.md say."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "textual_serve" else find_spec(name)
+    )
+    told = person("web").refused(2, "not installed")
+    for command in re.findall(r"`([^`]*)`", told):
+        assert command in (ROOT / "docs" / "web.md").read_text()
+    assert "pip install '.[web]'" in told
+    assert "pip install '.[web]'" in (ROOT / "README.md").read_text()
 
 
 CONFIGS = [
