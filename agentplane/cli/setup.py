@@ -9,6 +9,8 @@ from agentplane import setup
 from agentplane.cli import out
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
+from agentplane.plane import gitdriver
+from agentplane.plane.layout import Layout
 from agentplane.text.visible import visible
 from agentplane.tools import found
 from agentplane.tools.table import Tool
@@ -56,6 +58,10 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
     questions = [] if wanted.there else [f"make a plane in {wanted.folder}"]
     if wanted.touched:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
+    if gitdriver.is_set(Layout(root=wanted.folder)) is False:
+        out.note(
+            "git is told how to merge it: in .git/config, and in two hooks where you have none of your own."
+        )
     text = " and ".join(questions)
     click.confirm(f"{text[0].upper()}{text[1:]}?", default=True, abort=True, err=True)
 

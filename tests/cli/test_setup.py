@@ -67,6 +67,13 @@ def test_init_asks_and_takes_no_for_an_answer(person: Cli, project: Path) -> Non
     assert tree(project) == {}
 
 
+def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
+    asked = person("init", typing="n\n").err
+    assert "git is told how to merge it: in .git/config, and in two hooks" in asked.partition("[Y/n]")[0]
+    assert "agentplane" not in (git_project / ".git" / "config").read_text()
+    assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
+
+
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
     assert person("init", typing="\n").code == 0
     assert (project / ".agentplane" / "memory" / "log.jsonl").is_file()
