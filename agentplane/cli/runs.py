@@ -47,7 +47,7 @@ def run_command(
     its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
-    from agentplane.runs.session import Asked, tool_of
+    from agentplane.runs.session import Asked, tool_named, tool_of
 
     plane = opened()
     words, parent = list(command), os.environ.get(RUN_ID, "")
@@ -55,7 +55,7 @@ def run_command(
         command=words,
         cwd=os.getcwd(),
         task=task or os.environ.get(TASK) or None,
-        tool=tool or tool_of(words),
+        tool=tool_named(tool) if tool else tool_of(words),
         prompt=_text(prompt),
         plan=_text(plan),
         parent_run_id=parent if is_run_id(parent) else None,
@@ -242,6 +242,10 @@ def _event(given: dict[str, Any]) -> dict[str, Any]:
     """The fields that were given on the command line."""
     lists = {"facts": "derived_facts", "next_actions": "next_actions", "receipts": "receipts"}
     event = {key: given[key] for key in ("task", "tool", "summary", "exit_status") if given[key] is not None}
+    if "tool" in event:
+        from agentplane.runs.session import tool_named
+
+        event["tool"] = tool_named(event["tool"])
     event |= {name: list(given[key]) for key, name in lists.items() if given[key]}
     if given["outputs"]:
         event["outputs"] = [{"path": path} for path in given["outputs"]]
