@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
 
 
 @click.command()
-@click.argument("op", required=False)
+@click.argument("op", required=False, shell_complete=complete.ops)
 @json_option
 def undo_command(op: str | None, as_json: bool) -> None:
     """Take back your last op, or the OP that is named; again goes further back."""

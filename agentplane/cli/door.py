@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentplane.api import Plane, open_plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.errors import BadInput
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
@@ -59,5 +59,7 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def ids_argument(*, required: bool = True) -> Callable[[_Command], _Command]:
-    return click.argument("ids", nargs=-1, required=required, metavar="ID..." if required else "[ID]...")
+def ids_argument(of: complete.Of, *, required: bool = True) -> Callable[[_Command], _Command]:
+    """`of`: those that a shell completes."""
+    shown = "ID..." if required else "[ID]..."
+    return click.argument("ids", nargs=-1, required=required, metavar=shown, shell_complete=complete.ids(of))

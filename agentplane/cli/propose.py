@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from agentplane.cli import out, rows
+from agentplane.cli import complete, out, rows
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.verbs import Proposal
@@ -16,15 +16,32 @@ from agentplane.text.visible import visible
 @click.command()
 @click.argument("statement")
 @click.option(
-    "--type", "--kind", "kind", default="decision", show_default=True, help="decision, assumption, …"
+    "--type",
+    "--kind",
+    "kind",
+    shell_complete=complete.kinds,
+    default="decision",
+    show_default=True,
+    help="decision, assumption, …",
 )
 @click.option("--rationale", help="Why.")
 @click.option("--tag", "tags", multiple=True, help="Can be given several times.")
-@click.option("--evidence", multiple=True, help="A path, path:line, path#symbol, commit or URL.")
+@click.option(
+    "--evidence",
+    multiple=True,
+    shell_complete=complete.files,
+    help="A path, path:line, path#symbol, commit or URL.",
+)
 @click.option("--source", help="The run that it comes from.")
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
-@click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete.ids("shelf"),
+    help="What it takes the place of.",
+)
 @click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
 @click.option("--check", help="A command that an assumption must keep passing.")
 @click.option(

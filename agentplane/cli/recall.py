@@ -2,7 +2,7 @@
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
@@ -13,7 +13,7 @@ from agentplane.text.visible import one_line
 @click.option(
     "--limit", type=click.IntRange(1, 100), default=5, show_default=True, metavar="N", help="How many."
 )
-@click.option("--kind", "--type", metavar="KIND", help="Only this kind.")
+@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @click.option("--path", metavar="PATH", help="Only what is about this path.")
 @json_option

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line
@@ -32,7 +32,14 @@ from agentplane.text.visible import one_line
     "--plan", "plan", metavar="TEXT", help="The plan that it follows; `@FILE` reads it from a file."
 )
 @click.option("--quiet", is_flag=True, help="Say nothing at the end.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.argument(
+    "command",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    shell_complete=complete.files,
+    metavar="-- COMMAND...",
+)
 def run_command(
     task: str | None,
     tool: str | None,
@@ -76,7 +83,12 @@ def run_command(
 @click.option("--summary", metavar="TEXT", help="What changed and why.")
 @click.option("--exit", "exit_status", type=int, metavar="N", help="The exit code.")
 @click.option(
-    "--output", "outputs", multiple=True, metavar="PATH", help="A file that it produced; again for more."
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=complete.files,
+    help="A file that it produced; again for more.",
 )
 @click.option(
     "--fact", "facts", multiple=True, metavar="TEXT", help="What it found out; becomes a candidate."
@@ -156,12 +168,14 @@ def timeline_command(
     "run",
     required=True,
     metavar="RUN",
+    shell_complete=complete.runs,
     help="The run to look from: its id, or the part behind the dash.",
 )
 @click.option(
     "--against",
     default="latest",
     metavar="RUN",
+    shell_complete=complete.runs,
     help="The other one; the last one of the log where it is not said.",
 )
 @json_option

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from agentplane import setup
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
 from agentplane.plane import gitdriver
@@ -22,6 +22,7 @@ from agentplane.tools.table import Tool
     "--tools",
     "names",
     metavar="NAMES",
+    shell_complete=complete.tools,
     help="Wire these tools, as codex,claude; `none` for none. Without it: those that are used in this project.",
 )
 @click.pass_context

@@ -3,7 +3,7 @@
 import click
 
 from agentplane.api import Plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.help import unknown_command
 from agentplane.context.choose import Ask
@@ -65,7 +65,7 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
 
 
 @tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
-@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
 )
@@ -87,7 +87,7 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
 
 
 @tools_command.command("remove", short_help="Take out of their files what is ours.")
-@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
 )
@@ -114,7 +114,7 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
 
 
 @tools_command.command("diff", short_help="Show what `tools add` would write.")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.argument("names", nargs=-1, metavar="[NAMES]...", shell_complete=complete.tools)
 @json_option
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
@@ -128,6 +128,7 @@ def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     "--tools",
     "names",
     metavar="NAMES",
+    shell_complete=complete.tools,
     help="For these, as codex,claude; else those that are wired, or in use.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 where a file is not current.")
