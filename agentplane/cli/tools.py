@@ -24,6 +24,9 @@ _MARKS = {"current": "●", "old": "~", "absent": "○", "edited": "!", "blocked
 _ELSEWHERE = {"rm": "remove", "delete": "remove", "install": "add", "wire": "add"} | dict.fromkeys(
     ("list", "ls", "status"), "agentplane tools"
 )
+_WIDE = 70
+"""From so many columns on, a tool has one line."""
+
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 
 
@@ -61,7 +64,14 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
     ):
         row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(map(_part_said, one.parts))))
+        said = list(map(_part_said, one.parts))
+        if (out.width() or _WIDE) >= _WIDE:
+            out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(said)))
+            continue
+        out.line(out.row([(one.tool.title, 22)], where))
+        for part in (said[0], "  ".join(said[1:])):
+            if part:
+                out.line(out.row([("", 0)], part))
 
 
 @tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
