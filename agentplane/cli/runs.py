@@ -271,6 +271,8 @@ _one_event = msgspec.json.Decoder(dict[str, Any])
 
 def _log_lines(plane: Plane, *, as_json: bool) -> None:
     """Events as they come, so that a program can keep the pipe open; a bad one ends it, and those before stand."""
+    if sys.stdin.isatty():
+        out.note("type an event a line, as a JSON object; Ctrl-D ends it.")
     written = 0
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():

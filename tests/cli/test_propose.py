@@ -46,3 +46,24 @@ def test_the_figures_of_sources_say_what_was_suppressed(rejected: str, cli: Cli)
     cli("propose", "Sessions are cached in Redis")
     (row,) = cli("inbox", "--sources", "--json").json("sources")["sources"]
     assert (row["rejected"], row["suppressed"]) == (1, 1)
+
+
+def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -> None:
+    """In any case, shortened; a run by the part behind the dash."""
+    run = cli("log", "--summary", "Looked at it.").out.strip()
+
+    ran = cli("propose", "Use urwid.", "--supersedes", "dec-1", "--source", run.partition("-")[2])
+
+    assert "in the log" not in ran.err
+    (entry,) = shelf.memory().inbox
+    assert (entry.head.supersedes, entry.head.source) == (("DEC-001",), run)
+    assert "nowhere" not in ran.err
+
+
+@pytest.mark.parametrize("source", ["nosuchrun", "20260101T000000Z-abcdef", "latest"])
+def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source: str) -> None:
+    """Else `agentplane check` is the first to notice, when all is approved and committed."""
+    ran = cli("propose", "Use urwid.", "--source", source)
+    assert ran.code == 0
+    assert f"source: no run `{source}` in the log" in ran.err
+    assert plane.memory().inbox[0].head.source == source
