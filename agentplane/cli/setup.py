@@ -1,5 +1,6 @@
 """Setting up: init, which makes a plane and wires the tools."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
 from agentplane.plane import gitdriver
 from agentplane.plane.layout import Layout
+from agentplane.plane.stamp import FOLDER
 from agentplane.text.visible import visible
 from agentplane.tools import found
 from agentplane.tools.table import Tool
@@ -46,6 +48,10 @@ def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
     if made.files:
         if names is None and not yes:
             _say_installed(folder.parent)
+        if folder.name != FOLDER:
+            out.note(
+                f"it is found where it is named: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
+            )
         out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
     return int(bool(made.wired and made.wired.blocked))
 

@@ -67,6 +67,17 @@ def test_init_asks_and_takes_no_for_an_answer(person: Cli, project: Path) -> Non
     assert tree(project) == {}
 
 
+def test_init_of_a_plane_of_another_name_says_how_it_is_found(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = cli("--plane", ".agent memory", "init", "--yes").err
+    assert f"export AGENTPLANE_PLANE='{project}/.agent memory'\n" in told
+    cli("status").refused(2, "no plane here")
+    monkeypatch.setenv("AGENTPLANE_PLANE", f"{project}/.agent memory")
+    assert cli("status").code == 0
+    assert "AGENTPLANE_PLANE" not in cli("--plane", ".agentplane", "init", "--yes").err
+
+
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
     asked = person("init", typing="n\n").err
     assert "git is told how to merge it: in .git/config, and in two hooks" in asked.partition("[Y/n]")[0]
