@@ -15,7 +15,7 @@ help:  ## This list
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
-demo: .venv/ready  ## The main job: install, and open a copy of the example
+demo: .venv/ready  ## The main job: install, and show a copy of the example
 	@env -u NO_COLOR $(BIN)/agentplane demo
 
 test: .venv/ready  ## All tests

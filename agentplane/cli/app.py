@@ -10,6 +10,7 @@ import click
 
 from agentplane import __version__
 from agentplane.cli import out
+from agentplane.cli.help import unknown_command
 from agentplane.errors import AgentplaneError, BadInput, PlaneError
 from agentplane.text.visible import one_line
 
@@ -61,8 +62,28 @@ COMMANDS = {
 }
 
 
-# What git calls; nobody types them.
-HIDDEN = {"merge-file": ("settle", "merge_file_command")}
+# What git calls, and what stands for `--help`.
+HIDDEN = {"merge-file": ("settle", "merge_file_command"), "help": ("help", "help_command")}
+
+
+# What other programs call it.
+_ELSEWHERE = {
+    "accept": "approve",
+    "add": "propose",
+    "remember": "propose",
+    "new": "propose",
+    "ls": "list",
+    "find": "recall",
+    "search": "recall",
+    "rm": "deprecate",
+    "remove": "deprecate",
+    "delete": "deprecate",
+    "forget": "deprecate",
+    "merge": "settle",
+    "verify": "doctor",
+    "import": "harvest",
+    "version": "--version",
+}
 
 
 class Commands(click.Group):
@@ -82,11 +103,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0].lower(), COMMANDS, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise click.UsageError(f"no command `{one_line(args[0], 40)}`{hint}", ctx) from error
+            raise unknown_command(args[0], COMMANDS, ctx, _ELSEWHERE) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -127,8 +144,35 @@ def _command(name: str) -> click.Command:
 
 def _plain(error: click.ClickException) -> str:
     """What click says, in the form of our own errors."""
+    if isinstance(error, click.NoSuchOption):
+        near = [] if _misplaced(error) else sorted(error.possibilities or ())
+        hint = f"; did you mean {' or '.join(f'`{name}`' for name in near[:2])}?" if near else ""
+        return f"no such option `{one_line(error.option_name, 40)}`{hint}"
     text = " ".join(error.format_message().split()).removesuffix(".")
     return text[:1].lower() + text[1:]
+
+
+def _misplaced(error: click.UsageError) -> str | None:
+    """What to do with an option that is one, but of the other side of the command."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    root, name = error.ctx.find_root(), error.option_name
+    if error.ctx is not root and any(name in option.opts for option in root.command.params):
+        path = error.ctx.command_path.removeprefix(f"{root.command_path} ")
+        return f"it goes in front of the command: `{root.command_path} {name} … {path}`."
+    if error.ctx is root and name == "--json":
+        return f"it goes behind the command: `{root.command_path} status {name}`."
+    return None
+
+
+def _todo(error: click.UsageError, words: list[str]) -> str:
+    path = error.ctx.command_path if error.ctx else _path(words)
+    quotes = (
+        "unexpected extra argument" in error.message and error.ctx and error.ctx.command.name == "propose"
+    )
+    return (
+        _misplaced(error) or f"{'put the sentence in quotes; ' if quotes else ''}`{path} --help` shows how."
+    )
 
 
 def _path(words: list[str]) -> str:
@@ -145,8 +189,7 @@ def run(words: list[str] | None = None) -> int:
     except AgentplaneError as error:
         return _fail(error)
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else _path(sys.argv[1:] if words is None else words)
-        return _fail(BadInput(_plain(error), todo=f"`{path} --help` shows how."))
+        return _fail(BadInput(_plain(error), todo=_todo(error, sys.argv[1:] if words is None else words)))
     except click.ClickException as error:
         return _fail(BadInput(_plain(error)))
     except click.Abort:

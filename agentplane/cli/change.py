@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
 
 
 @click.command()
-@click.argument("op", required=False)
+@click.argument("op", required=False, shell_complete=complete.ops)
 @json_option
 def undo_command(op: str | None, as_json: bool) -> None:
     """Take back your last op, or the OP that is named; again goes further back."""
@@ -28,7 +28,15 @@ def redo_command(as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many.",
+)
 @json_option
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""

@@ -2,7 +2,7 @@
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.cli.edit import edited_merge
 from agentplane.cli.report import report
@@ -10,13 +10,36 @@ from agentplane.errors import BadInput
 
 
 @click.command()
-@ids_argument(required=False)
+@ids_argument("inbox", required=False)
 @click.option("--all-clean", is_flag=True, help="Every candidate without a conflict or flag, in one op.")
-@click.option("--from", "source", metavar="RUN", help="With --all-clean: only from this run.")
-@click.option("--kind", help="With --all-clean: only this kind.")
+@click.option(
+    "--from",
+    "source",
+    metavar="RUN",
+    shell_complete=complete.runs,
+    help="With --all-clean: only from this run.",
+)
+@click.option(
+    "--kind",
+    "--type",
+    metavar="KIND",
+    shell_complete=complete.kinds,
+    help="With --all-clean: only this kind.",
+)
 @click.option("--tag", help="With --all-clean: only with this tag.")
-@click.option("--supersede", multiple=True, metavar="ID", help="It takes the place of this entry.")
-@click.option("--merge-into", metavar="ID", help="Take it up into this entry, in your editor.")
+@click.option(
+    "--supersede",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete.ids("shelf"),
+    help="It takes the place of this entry.",
+)
+@click.option(
+    "--merge-into",
+    metavar="ID",
+    shell_complete=complete.ids("shelf"),
+    help="Take it up into this entry, in your editor.",
+)
 @click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
 @click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
 @click.option("--why", help="The reason; it is kept.")
@@ -61,7 +84,9 @@ def _check_options(
     ids: tuple[str, ...], all_clean: bool, narrowing: tuple[str | None, ...], choices: tuple[object, ...]
 ) -> None:
     """Which options go together."""
-    if all_clean == bool(ids):
+    if all_clean and ids:
+        raise BadInput("--all-clean takes every one that is clean", todo="leave out the ids, or --all-clean.")
+    if not all_clean and not ids:
         raise BadInput("name candidates, or say --all-clean", todo="`agentplane inbox` shows them.")
     if any(narrowing) and not all_clean:
         raise BadInput("--from, --kind and --tag go with --all-clean")
@@ -72,7 +97,7 @@ def _check_options(
 
 
 @click.command()
-@ids_argument()
+@ids_argument("inbox")
 @click.option("--alike", is_flag=True, help="And the candidates that say the same.")
 @click.option("--why", help="The reason; it is kept.")
 @json_option
@@ -83,7 +108,7 @@ def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: 
 
 
 @click.command()
-@ids_argument()
+@ids_argument("shelf")
 @click.option("--why", help="The reason; it is kept.")
 @json_option
 def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
@@ -93,7 +118,7 @@ def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> N
 
 
 @click.command()
-@ids_argument()
+@ids_argument("shelf")
 @json_option
 def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Pin entries: each comes right after the invariants in what tools are given.
@@ -105,7 +130,7 @@ def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@ids_argument()
+@ids_argument("shelf")
 @json_option
 def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Take the pins of entries away."""
@@ -114,7 +139,7 @@ def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@ids_argument(required=False)
+@ids_argument("by hand", required=False)
 @json_option
 def adopt_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Approve what was edited by hand; without an ID, all of it."""
@@ -123,7 +148,7 @@ def adopt_command(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@ids_argument(required=False)
+@ids_argument("by hand", required=False)
 @json_option
 def revert_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Put back what was approved before an edit by hand; without an ID, all of it.

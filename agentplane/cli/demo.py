@@ -1,8 +1,10 @@
 """Trying it: a copy of the example project with its plane, in a temporary folder."""
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
+from agentplane.text.visible import visible
 
 
 @click.command()
@@ -37,7 +40,16 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     ctx.invoke(status_command)
     out.line()
     ctx.invoke(inbox_command)
-    out.note(f"\nThe copy is yours to play with: cd {folder}\nThere, `agentplane` alone opens the screens.")
+    there = shlex.quote(visible(str(folder)))
+    out.note(f"\nThe copy is yours to play with: cd {there}\nThere, `{_called()}` alone opens the screens.")
+
+
+def _called() -> str:
+    """What to type for this program: its name where the shell finds it by that, else its full path."""
+    mine, found = Path(sys.argv[0]).absolute(), shutil.which("agentplane")
+    if mine.name != "agentplane" or not mine.is_file() or (found and mine.samefile(found)):
+        return "agentplane"
+    return shlex.quote(visible(str(mine)))
 
 
 def _example() -> tuple[Path, Path]:

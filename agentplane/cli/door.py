@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentplane.api import Plane, open_plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.errors import BadInput
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
@@ -22,21 +22,30 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def opened(*, deciding: str | None = None) -> Plane:
     """The plane of this command. `deciding` names a verb that only a person may use."""
-    wanted: str | None = click.get_current_context().find_root().obj
+    root = click.get_current_context().find_root()
+    wanted: str | None = root.obj
     # A person who decides may well give the command a file or a pipe to read.
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
-    if wanted is not None and not os.path.isdir(wanted):
-        raise BadInput(
-            "no such folder",
-            where=one_line(wanted, 60),
-            todo="name the folder of a plane, or run `agentplane init`.",
-        )
-    plane = open_plane(wanted or ".", channel=channel)
+    try:
+        plane = open_plane(_checked(wanted), channel=channel)
+    except BadInput as error:
+        if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
+            raise
+        todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
+        raise BadInput(error.what, where=error.where, todo=todo) from None
     plane.settled = _tell_settled
     if deciding is not None:
         check_person(plane.store.settings(), deciding)
     return plane
+
+
+def _checked(wanted: str | None) -> str:
+    """Where to look for the plane. What is named and not there is never replaced by another."""
+    if wanted is None or os.path.isdir(wanted):
+        return wanted or "."
+    todo = "name the folder of a plane, or run `agentplane init`."
+    raise BadInput("no such folder", where=one_line(wanted, 60), todo=todo)
 
 
 def _tell_settled(done: "Settled") -> None:
@@ -50,5 +59,7 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def ids_argument(*, required: bool = True) -> Callable[[_Command], _Command]:
-    return click.argument("ids", nargs=-1, required=required, metavar="ID..." if required else "[ID]...")
+def ids_argument(of: complete.Of, *, required: bool = True) -> Callable[[_Command], _Command]:
+    """`of`: those that a shell completes."""
+    shown = "ID..." if required else "[ID]..."
+    return click.argument("ids", nargs=-1, required=required, metavar=shown, shell_complete=complete.ids(of))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import click
 
 from agentplane.api import Plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import AgentplaneError, BadInput
@@ -17,7 +17,7 @@ from agentplane.text import files
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
 @json_option
 def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """Change an entry or a candidate in your editor ($VISUAL or $EDITOR)."""

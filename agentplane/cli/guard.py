@@ -17,7 +17,9 @@ _AT_MOST = 100
 
 
 @click.command()
-@click.option("--base", required=True, metavar="REV", help="The branch or commit to merge into.")
+@click.option(
+    "--base", required=True, metavar="REV", help="The branch or commit to merge into, as origin/main."
+)
 @json_option
 def check_command(base: str, as_json: bool) -> int:
     """Check what this branch does to the plane, for CI and git hooks.

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from agentplane.api import Harvested
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest import SOURCES, Harvest, named
@@ -17,6 +17,7 @@ from agentplane.tools.harvest import SOURCES, Harvest, named
     "--from",
     "sources",
     metavar="NAMES",
+    shell_complete=complete.sources,
     help=f"Only from these, as claude-code,adr; there are {', '.join(SOURCES)}.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be offered, and change nothing.")

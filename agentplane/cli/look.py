@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import out, rows
+from agentplane.cli import complete, out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory.entry import SHELF_STATUSES
@@ -99,11 +99,15 @@ def inbox_command(sources: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--kind", help="Only this kind.")
+@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
 @click.option(
-    "--status", help="Only this status; `all` for every one.", default="accepted", show_default=True
+    "--status",
+    metavar="STATUS",
+    help="Only this status; `all` for every one.",
+    default="accepted",
+    show_default=True,
 )
-@click.option("--tag", help="Only entries with this tag.")
+@click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @json_option
 def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
     """The entries on the shelf."""
@@ -133,7 +137,7 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 
 
 @click.command()
-@ids_argument()
+@ids_argument("all")
 @json_option
 def show_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Entries and candidates in full."""
@@ -153,7 +157,7 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
 @click.option("--texts", is_flag=True, help="Print each text as well.")
 @json_option
 def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text

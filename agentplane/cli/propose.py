@@ -2,31 +2,49 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.cli import out, rows
+from agentplane.cli import complete, out, rows
 from agentplane.cli.door import json_option, opened
-from agentplane.errors import BadInput, Refused
+from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.verbs import Proposal
-from agentplane.text.visible import visible
+from agentplane.text.visible import one_line, visible
 
 
 @click.command()
 @click.argument("statement")
 @click.option(
-    "--type", "--kind", "kind", default="decision", show_default=True, help="decision, assumption, …"
+    "--type",
+    "--kind",
+    "kind",
+    shell_complete=complete.kinds,
+    default="decision",
+    show_default=True,
+    help="decision, assumption, …",
 )
 @click.option("--rationale", help="Why.")
 @click.option("--tag", "tags", multiple=True, help="Can be given several times.")
-@click.option("--evidence", multiple=True, help="A path, path:line, path#symbol, commit or URL.")
-@click.option("--source", help="The run that it comes from; else the open one around it.")
+@click.option(
+    "--evidence",
+    multiple=True,
+    shell_complete=complete.files,
+    help="A path, path:line, path#symbol, commit or URL.",
+)
+@click.option("--source", metavar="RUN", help="The run that it comes from; else the open one around it.")
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
-@click.option("--supersedes", multiple=True, metavar="ID", help="What it takes the place of.")
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete.ids("shelf"),
+    help="What it takes the place of.",
+)
 @click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
 @click.option("--check", help="A command that an assumption must keep passing.")
 @click.option(
@@ -58,13 +76,15 @@ def propose_command(
         source=source,
         confidence=confidence,
         scope=list(scope),
-        supersedes=list(supersedes),
         expires_at=expires_at,
         check=check,
     )
     plane = opened(deciding="proposing again" if again else None)
-    if source is None:
-        proposal = msgspec.structs.replace(proposal, source=_run_around(plane))
+    known = _run_named(plane, source)
+    meant = _entries_named(plane, supersedes) if supersedes else []
+    proposal = msgspec.structs.replace(
+        proposal, source=known or source or _run_around(plane), supersedes=meant
+    )
     try:
         id_ = plane.propose(proposal, again=again)
     except Refused as error:
@@ -83,6 +103,8 @@ def propose_command(
         out.note(f"  {visible(described(conflict))}")
     for flag in reviewed.flags:
         out.note(f"  {visible(flag)}")
+    if source and not known:
+        out.note(f"  source: no run `{one_line(source, 40)}` in the log")
     out.note("waits in the inbox.")
 
 
@@ -101,6 +123,34 @@ def _run_around(plane: Plane) -> str | None:
 
     run = open_run_here(plane.layout, os.environ, os.getpid())
     return run.run_id if run else None
+
+
+def _run_named(plane: Plane, named: str | None) -> str | None:
+    """The id of a run, sealed or open, that is named by it or by the part behind the dash; None: there is none."""
+    from agentplane.runs import diff, events, session
+
+    if not named or named == "latest":
+        return None
+    for run in session.every(plane.layout):
+        if named in (run.run_id, run.run_id.partition("-")[2]):
+            return run.run_id
+    if events.is_run_id(named):
+        return named if events.is_logged(plane.layout, named) else None
+    try:
+        return diff.run_named(plane.layout, named).run_id
+    except AgentplaneError:
+        return None
+
+
+def _entries_named(plane: Plane, named: Sequence[str]) -> list[str]:
+    """Ids as they stand on the shelf, for what was typed; one that is nowhere stays as it is, and is flagged."""
+    memory, found = plane.memory(), []
+    for id_ in named:
+        try:
+            found.append(memory.get(id_).id)
+        except AgentplaneError:
+            found.append(id_)
+    return found
 
 
 def _read_stdin() -> str:

@@ -2,26 +2,26 @@
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
 
 
 @click.command()
-@click.argument("query")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
 @click.option(
     "--limit", type=click.IntRange(1, 100), default=5, show_default=True, metavar="N", help="How many."
 )
-@click.option("--kind", metavar="KIND", help="Only this kind.")
+@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @click.option("--path", metavar="PATH", help="Only what is about this path.")
 @json_option
 def recall_command(
-    query: str, limit: int, kind: str | None, tag: str | None, path: str | None, as_json: bool
+    words: tuple[str, ...], limit: int, kind: str | None, tag: str | None, path: str | None, as_json: bool
 ) -> None:
     """Find what is approved and in force, the nearest to QUERY first."""
-    found = opened().recall(query, limit=limit, wanted=Wanted(kind, tag, path=path))
+    found = opened().recall(" ".join(words), limit=limit, wanted=Wanted(kind, tag, path=path))
     if as_json:
         out.emit("recall", results=found)
         return

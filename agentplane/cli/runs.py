@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line
@@ -32,7 +32,14 @@ from agentplane.text.visible import one_line
     "--plan", "plan", metavar="TEXT", help="The plan that it follows; `@FILE` reads it from a file."
 )
 @click.option("--quiet", is_flag=True, help="Say nothing at the end.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.argument(
+    "command",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    shell_complete=complete.files,
+    metavar="-- COMMAND...",
+)
 def run_command(
     task: str | None,
     tool: str | None,
@@ -48,7 +55,7 @@ def run_command(
     """
     from agentplane.runs import session
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
-    from agentplane.runs.session import Asked, tool_of
+    from agentplane.runs.session import Asked, tool_named, tool_of
 
     plane = opened()
     words, parent = list(command), os.environ.get(RUN_ID, "")
@@ -56,7 +63,7 @@ def run_command(
         command=words,
         cwd=os.getcwd(),
         task=task or os.environ.get(TASK) or None,
-        tool=tool or tool_of(words),
+        tool=tool_named(tool) if tool else tool_of(words),
         prompt=_text(prompt),
         plan=_text(plan),
         parent_run_id=parent if is_run_id(parent) else None,
@@ -81,7 +88,12 @@ def run_command(
 @click.option("--summary", metavar="TEXT", help="What changed and why.")
 @click.option("--exit", "exit_status", type=int, metavar="N", help="The exit code.")
 @click.option(
-    "--output", "outputs", multiple=True, metavar="PATH", help="A file that it produced; again for more."
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=complete.files,
+    help="A file that it produced; again for more.",
 )
 @click.option(
     "--fact", "facts", multiple=True, metavar="TEXT", help="What it found out; becomes a candidate."
@@ -161,12 +173,14 @@ def timeline_command(
     "run",
     required=True,
     metavar="RUN",
+    shell_complete=complete.runs,
     help="The run to look from: its id, or the part behind the dash.",
 )
 @click.option(
     "--against",
     default="latest",
     metavar="RUN",
+    shell_complete=complete.runs,
     help="The other one; the last one of the log where it is not said.",
 )
 @json_option
@@ -247,6 +261,10 @@ def _event(given: dict[str, Any]) -> dict[str, Any]:
     """The fields that were given on the command line."""
     lists = {"facts": "derived_facts", "next_actions": "next_actions", "receipts": "receipts"}
     event = {key: given[key] for key in ("task", "tool", "summary", "exit_status") if given[key] is not None}
+    if "tool" in event:
+        from agentplane.runs.session import tool_named
+
+        event["tool"] = tool_named(event["tool"])
     event |= {name: list(given[key]) for key, name in lists.items() if given[key]}
     if given["outputs"]:
         event["outputs"] = [{"path": path} for path in given["outputs"]]
@@ -258,6 +276,8 @@ _one_event = msgspec.json.Decoder(dict[str, Any])
 
 def _log_lines(plane: Plane, *, as_json: bool) -> None:
     """Events as they come, so that a program can keep the pipe open; a bad one ends it, and those before stand."""
+    if sys.stdin.isatty():
+        out.note("type an event a line, as a JSON object; Ctrl-D ends it.")
     written = 0
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():

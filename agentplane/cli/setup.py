@@ -1,14 +1,18 @@
 """Setting up: init, which makes a plane and wires the tools."""
 
+import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from agentplane import setup
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
+from agentplane.plane import gitdriver
+from agentplane.plane.layout import Layout
+from agentplane.plane.stamp import FOLDER
 from agentplane.text.visible import visible
 from agentplane.tools import found
 from agentplane.tools.table import Tool
@@ -20,6 +24,7 @@ from agentplane.tools.table import Tool
     "--tools",
     "names",
     metavar="NAMES",
+    shell_complete=complete.tools,
     help="Wire these tools, as codex,claude; `none` for none. Without it: those that are used in this project.",
 )
 @click.pass_context
@@ -43,6 +48,10 @@ def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
     if made.files:
         if names is None and not yes:
             _say_installed(folder.parent)
+        if folder.name != FOLDER:
+            out.note(
+                f"it is found where it is named: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
+            )
         out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
     return int(bool(made.wired and made.wired.blocked))
 
@@ -56,6 +65,10 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
     questions = [] if wanted.there else [f"make a plane in {wanted.folder}"]
     if wanted.touched:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
+    if gitdriver.is_set(Layout(root=wanted.folder)) is False:
+        out.note(
+            "git is told how to merge it: in .git/config, and in two hooks where you have none of your own."
+        )
     text = " and ".join(questions)
     click.confirm(f"{text[0].upper()}{text[1:]}?", default=True, abort=True, err=True)
 

@@ -3,8 +3,9 @@
 import click
 
 from agentplane.api import Plane
-from agentplane.cli import out
+from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.help import unknown_command
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.errors import BadInput
@@ -20,10 +21,28 @@ _LASTING = Ask(passing=False)
 _MARKS = {"current": "●", "old": "~", "absent": "○", "edited": "!", "blocked": "x"}
 
 
+_ELSEWHERE = {"rm": "remove", "delete": "remove", "install": "add", "wire": "add"} | dict.fromkeys(
+    ("list", "ls", "status"), "agentplane tools"
+)
+_WIDE = 70
+"""From so many columns on, a tool has one line."""
+
 _PARTS = {"file": "memory", "hooks": "hooks", "mcp": "MCP"}
 
 
-@click.group(invoke_without_command=True)
+class _Parts(click.Group):
+    """Says of a command that is not there what the others say."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise unknown_command(args[0], self.commands, ctx, _ELSEWHERE) from error
+
+
+@click.group(cls=_Parts, invoke_without_command=True)
 @json_option
 @click.pass_context
 def tools_command(ctx: click.Context, as_json: bool) -> None:
@@ -45,11 +64,18 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
     ):
         row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
-        out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(map(_part_said, one.parts))))
+        said = list(map(_part_said, one.parts))
+        if (out.width() or _WIDE) >= _WIDE:
+            out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(said)))
+            continue
+        out.line(out.row([(one.tool.title, 22)], where))
+        for part in (said[0], "  ".join(said[1:])):
+            if part:
+                out.line(out.row([("", 0)], part))
 
 
-@tools_command.command("add")
-@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
 )
@@ -70,8 +96,8 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     return int(bool(wired.blocked))
 
 
-@tools_command.command("remove")
-@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@tools_command.command("remove", short_help="Take out of their files what is ours.")
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...", shell_complete=complete.tools)
 @click.option(
     "--check", "--dry-run", "check", is_flag=True, help="Show what would be written, and write nothing."
 )
@@ -99,8 +125,8 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     return int(bool(wired.blocked))
 
 
-@tools_command.command("diff")
-@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@tools_command.command("diff", short_help="Show what `tools add` would write.")
+@click.argument("names", nargs=-1, metavar="[NAMES]...", shell_complete=complete.tools)
 @json_option
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
@@ -114,6 +140,7 @@ def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     "--tools",
     "names",
     metavar="NAMES",
+    shell_complete=complete.tools,
     help="For these, as codex,claude; else those that are wired, or in use.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 where a file is not current.")

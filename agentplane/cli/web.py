@@ -35,7 +35,7 @@ def web_command(port: int, token_file: Path | None) -> None:
     if importlib.util.find_spec("textual_serve") is None:
         raise BadInput(
             "what serves the screens to a browser is not installed",
-            todo="pip install 'agentplane-memory[web]'.",
+            todo="install agentplane with it: in a checkout `uv tool install '.[web]'`, or `pip install '.[web]'`.",
         )
     plane = opened()
     policy.check_person(plane.store.settings(), "serving the screens")

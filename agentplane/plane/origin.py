@@ -14,7 +14,7 @@ TOOL_VARIABLES = {
     "codex": ("CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED"),
     "gemini-cli": ("GEMINI_CLI",),
     "cursor": ("CURSOR_AGENT",),
-    "copilot-cli": ("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"),
+    "copilot": ("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"),
     "opencode": ("OPENCODE", "OPENCODE_CLIENT"),
     "cline": ("CLINE_ACTIVE",),
     "antigravity": ("ANTIGRAVITY_AGENT",),

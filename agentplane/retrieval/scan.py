@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from agentplane.match.words import listed
 from agentplane.memory.entry import Entry
 from agentplane.review.globs import can_meet
 
@@ -47,45 +48,52 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
-    """The nearest entries first; equal ones in the order of their ids."""
+    """The nearest entries first; of equal ones those that say it in their statement, then in the order of their ids."""
     from rapidfuzz import fuzz, process, utils
 
-    words = utils.default_process(query)
+    words = _asked(query)
     if not words or limit < 1:
         return []
+    asked = " ".join(words)
     texts = [f"{entry.body}\n{' '.join(entry.head.tags)}" for entry in entries]
     found = process.extract(
-        words, texts, scorer=fuzz.token_set_ratio, processor=utils.default_process, limit=None, score_cutoff=1
+        asked, texts, scorer=fuzz.token_set_ratio, processor=utils.default_process, limit=None, score_cutoff=1
     )
     ranked = sorted(
-        ((_score(words, texts[at], near), at) for _, near, at in found),
-        key=lambda row: (-row[0], entries[row[1]].id),
+        ((*_scored(words, texts[at], near), at) for _, near, at in found),
+        key=lambda row: (-row[0], -len(_shared(row[1], entries[row[2]].statement)), entries[row[2]].id),
     )
-    return [_result(entries[at], score, words) for score, at in ranked[:limit] if score >= _LEAST_SCORE]
+    return [
+        _result(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= _LEAST_SCORE
+    ]
 
 
-def _score(words: str, text: str, near: float) -> float:
-    """Mostly how many of the query's words are there; the fuzzy ratio tells the rest apart."""
-    shared = _shared(words, text)
-    return round(0.7 * len(shared) / len(set(words.split())) + 0.3 * near / 100, 4)
-
-
-def _shared(words: str, text: str) -> list[str]:
+def _asked(query: str) -> list[str]:
+    """The words of a query that say something; all of them, where none does."""
     from rapidfuzz import utils
 
-    present = set(utils.default_process(text).split())
-    return [word for word in dict.fromkeys(words.split()) if word in present]
+    words = list(dict.fromkeys(utils.default_process(query).split()))
+    return [word for word in words if listed(word)] or words
 
 
-def _result(entry: Entry, score: float, words: str) -> Result:
-    shared = _shared(words, f"{entry.body}\n{' '.join(entry.head.tags)}")
-    why = f"has {', '.join(shared)}" if shared else "similar words"
+def _scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
+    """Mostly how many of the query's words are there, whatever their endings; the fuzzy ratio tells the rest apart."""
+    shared = _shared(words, text)
+    return round(0.7 * len(shared) / len(words) + 0.3 * near / 100, 4), shared
+
+
+def _shared(words: list[str], text: str) -> list[str]:
+    present = set(listed(text))
+    return [word for word in words if not present.isdisjoint(listed(word))]
+
+
+def _result(entry: Entry, score: float, shared: list[str]) -> Result:
     return Result(
         id=entry.id,
         kind=entry.head.type,
         score=score,
         statement=entry.statement,
         text=entry.body.strip(),
-        why=why,
+        why=f"has {', '.join(shared)}" if shared else "similar words",
         file=f"{entry.file}:{entry.line}",
     )

@@ -69,7 +69,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def of(layout: Layout, a: str, b: str) -> Report:
     """How run `b` differs from run `a`."""
-    first, second = _run(layout, a), _run(layout, b)
+    first, second = run_named(layout, a), run_named(layout, b)
     missing: list[str] = []
     return Report(
         a=first.run_id,
@@ -88,11 +88,11 @@ def of(layout: Layout, a: str, b: str) -> Report:
     )
 
 
-def _run(layout: Layout, wanted: str) -> Run:
+def run_named(layout: Layout, wanted: str) -> Run:
     """A run by its id, by the part behind the dash, or the last one as `latest`."""
     if events.is_run_id(wanted):
         return capsule.load(layout, wanted)
-    ending = f'-{wanted}"'.encode()
+    ending = f'-{wanted}"'.encode(errors="backslashreplace")
     for line in chain.lines_backwards(layout.log):
         if b'"kind":"run"' not in line or (wanted != "latest" and ending not in line):
             continue

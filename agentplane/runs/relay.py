@@ -120,7 +120,10 @@ def _not_started(word: str, cwd: Path, error: OSError) -> NotFound | NotExecutab
     if not cwd.is_dir():
         return NotFound("no such folder to run a command in", where=str(cwd))
     if error.errno in _NOT_FOUND:
-        return NotFound("command not found", where=word, todo="check how it is spelled, and the PATH.")
+        todo = "check how it is spelled, and the PATH."
+        if " " in word.strip():
+            todo = "leave out the quotes around the whole command; for a line of the shell, `sh -c '…'`."
+        return NotFound("command not found", where=word, todo=todo)
     what = error.strerror or str(error)
     return NotExecutable(f"cannot be run: {what[:1].lower()}{what[1:]}", where=word, todo="is it a program?")
 

@@ -33,8 +33,11 @@ _OLD = 60.0
 _NEAR = 2.0
 """Seconds by which two readings of one process's start may differ."""
 
-_COMMANDS = {"codex": "codex", "claude": "claude-code", "gemini": "gemini-cli", "cursor-agent": "cursor",
-             "opencode": "opencode", "copilot": "copilot-cli", "qwen": "qwen-code", "goose": "goose", "aider": "aider"}  # fmt: skip
+_COMMANDS = {"claude": "claude-code", "gemini": "gemini-cli", "cursor-agent": "cursor", "devin": "windsurf",
+             "kiro-cli": "kiro", "qwen": "qwen-code", "droid": "factory", "auggie": "augment", "warp-terminal": "warp"}  # fmt: skip
+_COMMANDS |= {name: name for name in ("codex", "cursor", "copilot", "opencode", "cline", "windsurf", "kiro", "goose", "aider",
+                                      "junie", "zed", "amp", "antigravity", "warp", "crush")}  # fmt: skip
+"""As the table of tools has it; a test holds the two together."""
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -107,6 +110,11 @@ _codec = msgspec.json.Decoder(OpenRun)
 def tool_of(command: Sequence[str]) -> str | None:
     """The coding tool that a command starts."""
     return _COMMANDS.get(Path(command[0]).name) if command else None
+
+
+def tool_named(name: str) -> str:
+    """The name that a tool has here, for one that a person calls by its command."""
+    return _COMMANDS.get(name, name)
 
 
 def begin(

@@ -61,7 +61,9 @@ class Wanted(msgspec.Struct, frozen=True):
             return False
         if self.task is not None and row.task != self.task:
             return False
-        return self.tool is None or self.tool in (row.tool, row.actor)
+        return self.tool is None or not {self.tool, session.tool_named(self.tool)}.isdisjoint(
+            (row.tool, row.actor)
+        )
 
 
 _row = msgspec.json.Decoder(Row)

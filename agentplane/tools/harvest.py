@@ -16,6 +16,7 @@ from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
 from agentplane.text.visible import one_line
 from agentplane.tools import harvest_files, harvest_memories
+from agentplane.tools.table import TOOLS
 from agentplane.tools.taken import Haul, Taken, mark_of
 
 
@@ -58,13 +59,17 @@ class Harvest(msgspec.Struct, frozen=True):
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """The sources that a person names; none: all."""
+    """The sources that a person names, a tool also by its command; none: all."""
+    by_command = {program: tool.name for tool in TOOLS for program in tool.programs if tool.name in SOURCES}
+    wanted = []
     for name in names:
-        if name not in SOURCES:
+        source = by_command.get(name.lower(), name.lower())
+        if source not in SOURCES:
             raise BadInput(
                 f"no source `{one_line(name, 40)}`", where="--from", todo=f"there are {', '.join(SOURCES)}."
             )
-    return list(dict.fromkeys(names)) or list(SOURCES)
+        wanted.append(source)
+    return list(dict.fromkeys(wanted)) or list(SOURCES)
 
 
 def look(

@@ -64,6 +64,8 @@ def test_it_needs_a_run_that_there_is(plane: Plane, cli: Cli) -> None:
         2, "20260101T000000Z-abcdef", "agentplane timeline"
     )
     assert "\x1b" not in cli("diff", "--run", "\x1b[31m").refused(2, "no run")
+    cli("log", "--summary", "x")
+    cli("diff", "--run", "\udcff").refused(2, "no run")
 
 
 def test_hostile_text_is_shown_and_not_sent(plane: Plane, cli: Cli, project: Path) -> None:

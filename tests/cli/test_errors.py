@@ -1,5 +1,7 @@
 """What a user can do wrong: one or two lines, an exit code, never a traceback."""
 
+import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.cli.app import COMMANDS
 from tests.cli.conftest import Cli, candidate
+from tests.conftest import ROOT
 
 
 HOSTILE = [
@@ -58,6 +61,37 @@ def test_wrong_words_get_two_lines_at_most(plane: Plane, cli: Cli, words: list[s
 def test_a_near_miss_is_guessed(plane: Plane, cli: Cli) -> None:
     assert "`approve`" in cli("aprove").err
     assert "Did you mean" not in cli("qqqq").err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("ls", "did you mean `list`?"),
+        ("search x", "did you mean `recall`?"),
+        ("version", "did you mean `--version`?"),
+        ("tools rm codex", "no command `rm`; did you mean `remove`?"),
+        ("tools ad codex", "no command `ad`; did you mean `add`?"),
+        ("tools list", "did you mean `agentplane tools`?"),
+        ("status --jsno", "no such option `--jsno`; did you mean `--json`?"),
+        ("--json status", "it goes behind the command: `agentplane status --json`."),
+        ("status --plane x", "it goes in front of the command: `agentplane --plane … status`."),
+        ("tools add --plane x", "`agentplane --plane … tools add`."),
+        ("propose two words", "put the sentence in quotes"),
+        ("approve --all-clean CAND-7F3K2Q", "leave out the ids"),
+    ],
+)
+def test_what_was_probably_meant_is_said(plane: Plane, cli: Cli, words: str, said: str) -> None:
+    told = cli(*words.split()).refused(2)
+    assert said in told
+    assert "--version" not in told or words == "version"
+
+
+@pytest.mark.parametrize("words", ["", "approve", "tools", "tools add"])
+def test_help_as_a_word(cli: Cli, words: str) -> None:
+    asked = cli("help", *words.split())
+    assert (asked.code, asked.err) == (0, "")
+    assert asked.out == cli(*words.split(), "--help").out
+    cli("help", "aprove").refused(2, "did you mean `approve`?")
 
 
 @pytest.mark.parametrize(
@@ -169,6 +203,32 @@ def test_the_environment_names_a_plane(
     monkeypatch.setenv("AGENTPLANE_PLANE", str(plane.layout.root))
     monkeypatch.chdir(tmp_path)
     assert str(plane.layout.root) in cli("status").out
+
+
+def test_a_plane_that_the_environment_names_and_is_not_there(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who set it long ago should not look for the mistake here."""
+    (project / "empty").mkdir()
+    for folder in ("nowhere", "empty"):
+        monkeypatch.setenv("AGENTPLANE_PLANE", folder)
+        cli("status").refused(2, folder, "AGENTPLANE_PLANE")
+    assert "AGENTPLANE_PLANE" not in cli("--plane", "nowhere", "status").refused(2)
+
+
+def test_the_screens_in_a_browser_without_what_serves_them(
+    plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says to type is what the README and docs/web.md say."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "textual_serve" else find_spec(name)
+    )
+    told = person("web").refused(2, "not installed")
+    for command in re.findall(r"`([^`]*)`", told):
+        assert command in (ROOT / "docs" / "web.md").read_text()
+    assert "pip install '.[web]'" in told
+    assert "pip install '.[web]'" in (ROOT / "README.md").read_text()
 
 
 CONFIGS = [

@@ -49,4 +49,10 @@ def test_json(rules: Path, cli: Cli) -> None:
 
 
 def test_a_source_that_is_none(rules: Path, cli: Cli) -> None:
-    cli("harvest", "--from", "claude").refused(2, "no source `claude`", "claude-code")
+    cli("harvest", "--from", "claud").refused(2, "no source `claud`", "claude-code")
+
+
+def test_a_source_by_the_command_of_its_tool(rules: Path, cli: Cli) -> None:
+    """As `tools add claude` and `sync --tools claude` take it."""
+    told = cli("harvest", "--from", "claude,Gemini,ADR,claude-code", "--json").json("harvest")
+    assert [row["name"] for row in told["sources"]] == ["claude-code", "gemini-cli", "adr"]

@@ -33,6 +33,13 @@ def last(plane: Plane) -> dict:
     return lines(plane)[-1]
 
 
+def test_a_tool_by_its_command(plane: Plane, cli: Cli) -> None:
+    cli("log", "--tool", "claude", "--summary", "x")
+    assert last(plane)["tool"] == "claude-code"
+    cli("log", "--tool", "my-script", "--summary", "x")
+    assert last(plane)["tool"] == "my-script"
+
+
 def test_every_option_is_a_field(plane: Plane, cli: Cli, project: Path) -> None:
     (project / "a.txt").write_text("one\n")
     ran = cli(

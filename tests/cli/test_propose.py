@@ -59,3 +59,24 @@ def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
     assert cli("propose", "Log in JSON lines.", "--source", other).code == 0
     assert [entry.head.source for entry in plane.memory().inbox] == [run.run_id, other]
     assert plane.memory().inbox_ids[0] == here
+
+
+def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -> None:
+    """In any case, shortened; a run by the part behind the dash."""
+    run = cli("log", "--summary", "Looked at it.").out.strip()
+
+    ran = cli("propose", "Use urwid.", "--supersedes", "dec-1", "--source", run.partition("-")[2])
+
+    assert "in the log" not in ran.err
+    (entry,) = shelf.memory().inbox
+    assert (entry.head.supersedes, entry.head.source) == (("DEC-001",), run)
+    assert "nowhere" not in ran.err
+
+
+@pytest.mark.parametrize("source", ["nosuchrun", "20260101T000000Z-abcdef", "latest"])
+def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source: str) -> None:
+    """Else `agentplane check` is the first to notice, when all is approved and committed."""
+    ran = cli("propose", "Use urwid.", "--source", source)
+    assert ran.code == 0
+    assert f"source: no run `{source}` in the log" in ran.err
+    assert plane.memory().inbox[0].head.source == source

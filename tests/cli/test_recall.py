@@ -23,6 +23,13 @@ def test_it_is_narrowed(shelf: Plane, cli: Cli) -> None:
     assert len(cli("recall", "answers textual", "--limit", "1", "--json").json("recall")["results"]) == 1
 
 
+def test_words_need_no_quotes_and_a_kind_is_a_type_as_in_propose(shelf: Plane, cli: Cli) -> None:
+    asked = cli("recall", "answers textual", "--kind", "fact").out
+    assert "FACT-001" in asked
+    assert cli("recall", "answers", "textual", "--type", "fact").out == asked
+    assert cli("list", "--type", "fact").out == cli("list", "--kind", "fact").out != cli("list").out
+
+
 def test_nothing_near_is_said(shelf: Plane, cli: Cli) -> None:
     told = cli("recall", "zebra")
     assert (told.code, told.out) == (0, "")

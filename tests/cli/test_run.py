@@ -58,6 +58,11 @@ def test_what_cannot_be_started_is_said_as_a_shell_does(
     assert "Could not be started" in (plane.layout.runs / event["run_id"] / "summary.md").read_text()
 
 
+def test_a_whole_command_in_quotes(plane: Plane, cli: Cli) -> None:
+    cli("run", "--", "make test").refused(127, "make test: command not found", "leave out the quotes")
+    assert "quotes" not in cli("run", "--", "no-such-command").refused(127)
+
+
 def test_options_are_kept_and_words_after_the_command_are_its_own(
     plane: Plane, project: Path, tmp_path: Path
 ) -> None:
@@ -69,6 +74,11 @@ def test_options_are_kept_and_words_after_the_command_are_its_own(
     assert (event["task"], event["tool"]) == ("T1", "codex")
     assert event["command"] == ["echo", "--task", "x", "-h", "--", "--help"]
     assert (context(plane)["prompt"], context(plane)["plan"]) == ("Mend the retry.\n", "1. Look")
+
+
+def test_a_tool_that_is_named_by_its_command_has_its_own_name(plane: Plane, project: Path) -> None:
+    started(project, "--tool", "claude", "--", "true")
+    assert runs(plane)[0]["tool"] == "claude-code"
 
 
 def test_the_command_knows_its_run_and_its_task(plane: Plane, project: Path) -> None:

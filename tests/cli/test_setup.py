@@ -67,6 +67,24 @@ def test_init_asks_and_takes_no_for_an_answer(person: Cli, project: Path) -> Non
     assert tree(project) == {}
 
 
+def test_init_of_a_plane_of_another_name_says_how_it_is_found(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = cli("--plane", ".agent memory", "init", "--yes").err
+    assert f"export AGENTPLANE_PLANE='{project}/.agent memory'\n" in told
+    cli("status").refused(2, "no plane here")
+    monkeypatch.setenv("AGENTPLANE_PLANE", f"{project}/.agent memory")
+    assert cli("status").code == 0
+    assert "AGENTPLANE_PLANE" not in cli("--plane", ".agentplane", "init", "--yes").err
+
+
+def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
+    asked = person("init", typing="n\n").err
+    assert "git is told how to merge it: in .git/config, and in two hooks" in asked.partition("[Y/n]")[0]
+    assert "agentplane" not in (git_project / ".git" / "config").read_text()
+    assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
+
+
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
     assert person("init", typing="\n").code == 0
     assert (project / ".agentplane" / "memory" / "log.jsonl").is_file()
@@ -200,6 +218,22 @@ def test_demo_does_not_write_over_anything(cli: Cli, project: Path) -> None:
     (project / "payments-api" / "mine").write_text("mine")
     cli("demo", "--into", ".").refused(2, "payments-api", "--into")
     assert tree(project / "payments-api") == {"mine": b"mine"}
+
+
+@pytest.mark.parametrize("on_path", [True, False])
+def test_demo_says_what_opens_the_screens_where_the_program_is_not_on_the_path(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
+) -> None:
+    program = project / "my venv" / "agentplane"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setattr("sys.argv", ["my venv/agentplane", "demo"])
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin" if on_path else "/usr/bin")
+
+    told = cli("demo", "--into", "a folder").err
+
+    assert "cd 'a folder/payments-api'\n" in told
+    assert f"There, `{'agentplane' if on_path else repr(str(program))}` alone opens the screens.\n" in told
 
 
 def test_demo_into_a_file(cli: Cli, project: Path) -> None:

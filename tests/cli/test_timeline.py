@@ -79,6 +79,7 @@ def test_filters(plane: Plane, cli: Cli) -> None:
     assert ids(cli, "--task", "T1") == [three, one]
     assert ids(cli, "--tool", "codex") == [two, one]
     assert ids(cli, "--task", "T1", "--tool", "codex") == [one]
+    assert ids(cli, "--tool", "gemini") == [three]
     assert ids(cli, "--task", "T") == []
     assert [row["verb"] for row in events(cli, "--tool", events(cli)[-1]["actor"])] == ["init"]
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agentplane.api import Plane
 from tests.cli.conftest import Cli
 from tests.conftest import UNLIKE, decision
@@ -104,6 +106,15 @@ def test_tools_lists_all_with_what_they_hold(plane: Plane, project: Path, cli: C
     assert (rows["codex"]["state"], rows["codex"]["revision"]) == ("current", data["revision"])
     assert rows["claude-code"]["state"] == "absent"
     assert "Codex CLI" in cli("tools").out
+
+
+def test_tools_in_a_narrow_terminal(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The marks are what it is for; a line that is cut must not lose them."""
+    monkeypatch.setattr("agentplane.cli.out.width", lambda: 40)
+    lines = cli("tools").out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("Claude Code"))
+    assert lines[place + 1 : place + 3] == ["  ○ memory in CLAUDE.md", "  ○ hooks ○ MCP"]
+    assert max(map(len, lines)) <= 40
 
 
 def test_add_diff_and_remove(plane: Plane, project: Path, cli: Cli) -> None:

@@ -212,6 +212,36 @@ def test_the_variables_of_tools_are_documented() -> None:
     ] == []
 
 
+@pytest.mark.parametrize(
+    ("page", "heading"), [("README.md", "Who may decide"), ("docs/safety.md", "Approval is a person's")]
+)
+def test_what_only_a_person_may_do_is_listed(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], page: str, heading: str
+) -> None:
+    """Every command that refuses where there is no terminal, and no other."""
+    section = (ROOT / page).read_text().partition(f"## {heading}\n")[2]
+    listed = set(re.findall(r"`(\w+)[^`]*`", section.partition("refuse")[0]))
+    monkeypatch.chdir(plane.layout.project)
+    words = {"run": ["--", "true"], "check": ["--base", "HEAD"], "diff": ["--run", "x"], "restart": ["--all"]}
+    left_out = {"badge", "completion", "demo", "hook", "mcp", "recall", "run", "init"}
+    for name in COMMANDS.keys() - left_out:
+        takes_id = name in (
+            "approve",
+            "reject",
+            "edit",
+            "deprecate",
+            "pin",
+            "unpin",
+            "show",
+            "history",
+            "propose",
+        )
+        code = run([name, *words.get(name, ["x"] if takes_id else [])])
+        assert (code == 3) == (name in listed) or name == "propose", name
+    assert run(["propose", "x", "--again"]) == 3
+    capsys.readouterr()
+
+
 def check_log(log: Path) -> subprocess.CompletedProcess[str]:
     """Runs the snippet of the page on formats over a log."""
     found = re.search(r"is run by tests.*?```python\n(.*?)```", (DOCS / "formats.md").read_text(), re.DOTALL)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import started
+from tests.e2e.conftest import proposed, started
+from tests.e2e.terminal import typed
 
 
 CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
@@ -58,6 +59,28 @@ def test_the_options_of_the_commands_for_runs_are_completed(
     tmp_path: Path, command: str, option: str
 ) -> None:
     assert f"plain,{option}" in _complete(tmp_path, "bash", f"agentplane {command} {option[:4]}", "2")
+
+
+def test_ids_are_completed_by_what_the_command_takes(repository: Path) -> None:
+    first, second = proposed(repository), proposed(repository, "Use ruff.")
+    typed(["approve", first], repository)
+
+    def offered(words: str) -> list[str]:
+        found = _complete(repository, "bash", f"agentplane {words}", str(len(words.split(" "))))
+        return [word.removeprefix("plain,") for word in found]
+
+    assert offered("approve ") == [second]
+    assert offered(f"approve {second[:6].lower()}") == [second]
+    assert offered(f"approve {second} ") == []
+    assert offered("pin ") == ["DEC-001"]
+    assert offered("adopt ") == []
+    assert set(offered("show ")) == {"DEC-001", second}
+    assert len(offered("undo ")) == 4
+    assert offered("list --kind a") == ["assumption"]
+    assert offered("tools add codex,cl") == ["codex,claude-code", "codex,cline"]
+    assert offered("harvest --from a") == ["adr"]
+    assert offered("run -- ma") == ["file,ma"]
+    assert offered("--plane nowhere pin ") == []
 
 
 def test_bash_completes_with_the_script(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ TOOLS = {
     "CODEX_SANDBOX": "codex",
     "GEMINI_CLI": "gemini-cli",
     "CURSOR_AGENT": "cursor",
-    "COPILOT_CLI": "copilot-cli",
+    "COPILOT_CLI": "copilot",
     "OPENCODE": "opencode",
 }
 

@@ -1,0 +1,111 @@
+"""What a shell completes: ids, kinds, names of tools, files. Says nothing, whatever is wrong."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from agentplane.api import Plane, open_plane
+from agentplane.errors import AgentplaneError
+from agentplane.text.visible import one_line
+
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+Of = Literal["inbox", "shelf", "by hand", "all"]
+_PLAIN = re.compile(r"[\w.-]+")
+_MANY = 50
+
+
+def ids(of: Of) -> Complete:
+    """Ids with their statements, written small too."""
+
+    def found(plane: Plane) -> Iterator[tuple[str, str]]:
+        memory = plane.memory()
+        if of == "by hand":
+            yield from ((edit.id, f"{edit.change} by hand") for edit in memory.hand_edits)
+            return
+        entries = {"inbox": memory.inbox, "shelf": memory.shelf, "all": list(memory.entries.values())}[of]
+        yield from ((entry.id, entry.statement) for entry in entries)
+
+    return _from_plane(found)
+
+
+def _ops(plane: Plane) -> Iterator[tuple[str, str]]:
+    for op in plane.ops(_MANY):
+        if not op.undone:
+            yield op.op, f"{op.verb} {', '.join(op.ids)}"
+
+
+def _runs(plane: Plane) -> Iterator[tuple[str, str]]:
+    from agentplane.runs import timeline
+
+    rows = (row for row in timeline.rows(plane.layout) if row.kind == "run" and row.run_id)
+    for row in islice(rows, _MANY):
+        yield row.run_id or "", row.summary or " ".join(row.command)
+
+
+def _from_plane(found: Callable[[Plane], Iterable[tuple[str, str]]]) -> Complete:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        given = ctx.params.get(param.name or "") or ()
+        wanted = ctx.find_root().params.get("plane") or "."
+        if not os.path.isdir(wanted):
+            return []
+        with suppress(AgentplaneError, OSError):
+            plane = open_plane(wanted, channel="cli")
+            return [
+                CompletionItem(name, help=one_line(text, 60))
+                for name, text in found(plane)
+                if name.lower().startswith(incomplete.lower())
+                and name not in given
+                and _PLAIN.fullmatch(name)
+            ]
+        return []
+
+    return complete
+
+
+ops, runs = _from_plane(_ops), _from_plane(_runs)
+kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory().kinds.items()))
+
+
+def _names(known: Callable[[], Iterable[str]]) -> Complete:
+    """Of names with commas between them, the last."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        before, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(before + comma + name) for name in known() if name.startswith(last.lower())]
+
+    return complete
+
+
+def _tools() -> list[str]:
+    from agentplane.tools.table import TOOLS
+
+    return [tool.name for tool in TOOLS]
+
+
+def _sources() -> list[str]:
+    from agentplane.tools.harvest import SOURCES
+
+    return list(SOURCES)
+
+
+tools, sources = _names(_tools), _names(_sources)
+
+
+def files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """As the shell itself does."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]

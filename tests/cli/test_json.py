@@ -1,0 +1,87 @@
+"""The JSON of commands, and the table of it in docs/cli.md."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from agentplane.api import Plane
+from agentplane.cli.app import COMMANDS
+from agentplane.cli.app import cli as program
+from tests.cli.conftest import Cli, candidate
+from tests.conftest import ROOT
+
+
+SECTION = (ROOT / "docs" / "cli.md").read_text().partition("\n## JSON\n")[2].partition("\n## ")[0]
+ROWS = [line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*$", SECTION, re.MULTILINE)]
+
+
+def with_json() -> Iterator[str]:
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        inner = command.commands if isinstance(command, click.Group) else {}
+        for words, each in ((name, command), *((f"{name} {sub}", one) for sub, one in inner.items())):
+            if any("--json" in option.opts for option in each.params if isinstance(option, click.Option)):
+                yield words
+
+
+def test_each_command_with_json_stands_once_in_the_table() -> None:
+    told = Counter(name for row in ROWS for name in re.findall(r"`([a-z][a-z ]*)`", row[0]))
+    assert told == Counter(with_json())
+
+
+def keys(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for one in value:
+            yield from keys(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield name
+            yield from keys(one)
+
+
+NAMED_BY_USERS = {"delivered", "old_memory", "kept", "blocked", "by_hand"}
+"""Below these stand paths, not keys."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status",
+        "badge",
+        "inbox",
+        "list",
+        "show DEC-001",
+        "recall textual",
+        "history DEC-001",
+        "ops",
+        "approve CAND",
+        "undo",
+        "doctor",
+        "timeline",
+        "artifacts",
+        "pack",
+        "tools",
+        "tools add codex",
+        "tools diff codex",
+        "sync --tools codex",
+        "sync --check --tools codex",
+        "sync --remove",
+        "harvest",
+        "restart",
+        "settle",
+    ],
+)
+def test_every_key_is_in_the_table(shelf: Plane, person: Cli, words: str) -> None:
+    candidate(person)
+    ran = person(*words.split(), "--json")
+    name = re.findall(r'"agentplane/([a-z-]+)@1"', ran.out)[0]
+    data = ran.json(name)
+    documented = " ".join(" ".join(row[2:]) for row in ROWS if f"`{name}`" in row[1])
+    told = {word for text in re.findall(r"`([^`]*)`", documented) for word in text.split()}
+    # What every command has, and what stands below the table.
+    told |= {"schema", *["with", "kind", "score", "reasons", "weight"]}
+    found = set(keys({k: v for k, v in data.items() if k not in NAMED_BY_USERS})) | set(data)
+    assert found - told == set()
