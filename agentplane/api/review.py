@@ -141,9 +141,9 @@ class Review(Changes):
                 and (tag is None or tag in reviewed.entry.head.tags)
             ]
             if not clean:
-                raise BadInput(
-                    "no candidate is clean", todo="`agentplane inbox` says what stands in the way."
-                )
+                narrowed = " of those that were asked for" if source or kind or tag else ""
+                todo = "`agentplane inbox` says what stands in the way."
+                raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
             return msgspec.structs.replace(verbs.approve(memory, clean, stamp), why=why)
 
         return self._do(plan)

@@ -3,7 +3,7 @@
 import click
 
 from agentplane.cli import complete, out
-from agentplane.cli.door import ids_argument, json_option, opened
+from agentplane.cli.door import ids_argument, json_option, opened, run_named
 from agentplane.cli.edit import edited_merge
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
@@ -69,7 +69,7 @@ def approve_command(
     if merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into, why)
     elif all_clean:
-        done = plane.approve_clean(source=source, kind=kind, tag=tag, why=why)
+        done = plane.approve_clean(source=run_named(plane, source) or source, kind=kind, tag=tag, why=why)
     else:
         from agentplane.review.resolve import Choice
 

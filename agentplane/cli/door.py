@@ -9,7 +9,7 @@ import click
 
 from agentplane.api import Plane, open_plane
 from agentplane.cli import complete, out
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
 
@@ -53,6 +53,23 @@ def _tell_settled(done: "Settled") -> None:
 
     for text in said(done):
         out.note(text)
+
+
+def run_named(plane: Plane, named: str | None) -> str | None:
+    """The id of a run, sealed or open, that is named by it or by the part behind the dash; None: there is none."""
+    from agentplane.runs import diff, events, session
+
+    if not named or named == "latest":
+        return None
+    for run in session.every(plane.layout):
+        if named in (run.run_id, run.run_id.partition("-")[2]):
+            return run.run_id
+    if events.is_run_id(named):
+        return named if events.is_logged(plane.layout, named) else None
+    try:
+        return diff.run_named(plane.layout, named).run_id
+    except AgentplaneError:
+        return None
 
 
 def json_option(command: _Command) -> _Command:

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.cli import complete, out, rows
-from agentplane.cli.door import json_option, opened
+from agentplane.cli.door import json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.verbs import Proposal
 from agentplane.text.visible import one_line, visible
@@ -80,7 +80,7 @@ def propose_command(
         check=check,
     )
     plane = opened(deciding="proposing again" if again else None)
-    known = _run_named(plane, source)
+    known = run_named(plane, source)
     meant = _entries_named(plane, supersedes) if supersedes else []
     proposal = msgspec.structs.replace(
         proposal, source=known or source or _run_around(plane), supersedes=meant
@@ -123,23 +123,6 @@ def _run_around(plane: Plane) -> str | None:
 
     run = open_run_here(plane.layout, os.environ, os.getpid())
     return run.run_id if run else None
-
-
-def _run_named(plane: Plane, named: str | None) -> str | None:
-    """The id of a run, sealed or open, that is named by it or by the part behind the dash; None: there is none."""
-    from agentplane.runs import diff, events, session
-
-    if not named or named == "latest":
-        return None
-    for run in session.every(plane.layout):
-        if named in (run.run_id, run.run_id.partition("-")[2]):
-            return run.run_id
-    if events.is_run_id(named):
-        return named if events.is_logged(plane.layout, named) else None
-    try:
-        return diff.run_named(plane.layout, named).run_id
-    except AgentplaneError:
-        return None
 
 
 def _entries_named(plane: Plane, named: Sequence[str]) -> list[str]:

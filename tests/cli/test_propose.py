@@ -80,3 +80,13 @@ def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source:
     assert ran.code == 0
     assert f"source: no run `{source}` in the log" in ran.err
     assert plane.memory().inbox[0].head.source == source
+
+
+def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cli) -> None:
+    run = person("log", "--summary", "Looked at it.").out.strip()
+    mine = candidate(person, "Keep migrations as SQL.", "--source", run)
+    candidate(person, "Sign webhook bodies.")
+
+    person("approve", "--all-clean", "--from", "nosuch").refused(2, "of those that were asked for")
+    assert person("approve", "--all-clean", "--from", run.partition("-")[2]).out == f"{mine} -> DEC-001\n"
+    assert len(plane.memory().inbox_ids) == 1
