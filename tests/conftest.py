@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
@@ -16,6 +17,10 @@ from agentplane.plane.store import Store
 
 
 ROOT = Path(__file__).parents[1]
+
+# How long one example takes says more of what else the machine does than of the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def clean_environment() -> dict[str, str]:
