@@ -171,13 +171,15 @@ class Tools(Runs):
         said, memory = cache(self._ever_said), cache(self.memory)
 
         def take(path: str, line: "Written") -> str | None:
-            bare = _SCOPE.sub("", line.text)
-            if line.id and any(one == bare or one.endswith(f": {bare}") for one in said(line.id)):
-                return None
             known = memory().entries.get(line.id)
-            why = f"It was written into the managed block of {path}{f', with {line.id}' if line.id else ''}."
+            lines = said(line.id) if line.id else ()
+            text = line.bare if line.bare and (known or lines) else line.text
+            bare = _SCOPE.sub("", text)
+            if any(one == bare or one.endswith(f": {bare}") for one in lines):
+                return None
+            why = f"It was written into the managed block of {path}{f', with {known.id}' if known else ''}."
             kind = known.head.type if known else "fact"
-            return self.propose(Proposal(type=kind, statement=line.text, rationale=why, evidence=[path]))
+            return self.propose(Proposal(type=kind, statement=text, rationale=why, evidence=[path]))
 
         return take
 

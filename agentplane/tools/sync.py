@@ -42,7 +42,9 @@ class Written(msgspec.Struct, frozen=True, omit_defaults=True):
 
     text: str
     id: str = ""
-    """The entry that it stands with, where it stands with one."""
+    """The entry that it stands with, as far as it looks so."""
+    bare: str = ""
+    """The text without that id, where it begins with it."""
 
 
 Propose = Callable[[str, Written], str | None]
@@ -339,9 +341,9 @@ def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
     for line in now:
         head = _HEAD.match(line)
         id_ = head["id"] if head else id_ if line.startswith("  ") else ""
-        text = line[head.end() :].strip() if head else line.strip().lstrip("-* ").strip()
+        text, bare = line.strip().lstrip("-* ").strip(), line[head.end() :].strip() if head else ""
         if line.strip() not in known and text and not text.startswith(_OURS):
-            yield Written(text, id_)
+            yield Written(text, id_, bare)
 
 
 def _has_block(project: Path, target: Target) -> bool:

@@ -156,13 +156,18 @@ def test_only_what_somebody_wrote_is_taken_up_and_as_the_kind_that_it_was(
     plane.sync(tools, plane.pack(LASTING))
     path = project / "AGENTS.md"
     text = path.read_text().replace(UNLIKE[2], "Go files are indented with tabs.")
-    path.write_text(text.replace("<!-- agentplane:end", "- Deploys are on Tuesdays.\n<!-- agentplane:end"))
+    path.write_text(
+        text.replace(
+            "<!-- agentplane:end", "- Deploys are on Tuesdays.\n- RFC-7: Tokens end.\n<!-- agentplane:end"
+        )
+    )
     plane.deprecate(["DEC-001"], "It is over.")
     plane.deprecate(["DEC-002"], "It is over.")
     plane.sync(tools, plane.pack(LASTING))
     assert [(entry.head.type, entry.statement) for entry in plane.memory().inbox] == [
         ("decision", "Go files are indented with tabs."),
         ("fact", "Deploys are on Tuesdays."),
+        ("fact", "RFC-7: Tokens end."),
     ]
 
 
