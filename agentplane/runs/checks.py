@@ -61,8 +61,11 @@ def check(store: Store) -> Iterator[Finding]:
 def shared(store: Store) -> Iterator[Finding]:
     """Whether git leaves out what it should."""
     layout, settings = store.layout, store.settings().runs
+    found = files.read_if(sharing.ignore_file(layout))
     used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
-    if used and files.read_if(sharing.ignore_file(layout)) != sharing.wanted(settings):
+    if used and found is None:  # on a branch without runs, git leaves out all that lies here of others
+        used = any(run.capsule for _, _, run in capsule.every(layout)) or any(session.every(layout))
+    if used and found != sharing.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", "`agentplane doctor --fix` makes it anew."
         yield Finding("warning", layout.shown("runs/.gitignore"), what, remedy, fixable=True)
 

@@ -251,6 +251,7 @@ def test_on_a_branch_without_runs_git_takes_nothing_of_those_that_lie_here(git_p
     assert held(plane, run, "outputs/stdout") == b"hi\n"
     assert not (plane.layout.runs / ".gitignore").exists()
     assert git(git_project, "status", "--porcelain", "-uall") == ""
+    assert bad(plane) == []
 
 
 def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane, Run]) -> None:
