@@ -178,13 +178,12 @@ def timeline_command(
 )
 @click.option(
     "--against",
-    default="latest",
     metavar="RUN",
     shell_complete=complete.runs,
-    help="The other one; the last one of the log where it is not said.",
+    help="The other one; where it is not said the last one of the log, and for that one the run before it.",
 )
 @json_option
-def diff_command(run: str, against: str, as_json: bool) -> None:
+def diff_command(run: str, against: str | None, as_json: bool) -> None:
     """How two runs differ: how they ended, their files, facts, memory and output.
 
     The first one is the one before: `+` stands for what only the other one has.

@@ -1,6 +1,7 @@
 """Two runs side by side: how they ended, what they produced, which memory they had."""
 
 import difflib
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -67,9 +68,11 @@ class Report(msgspec.Struct, frozen=True):
         return not (self.fields or self.files or self.facts or self.entries or self.output)
 
 
-def of(layout: Layout, a: str, b: str) -> Report:
-    """How run `b` differs from run `a`."""
-    first, second = run_named(layout, a), run_named(layout, b)
+def of(layout: Layout, a: str, b: str | None = None) -> Report:
+    """How run `b` differs from run `a`; without `b` the last run from `a`, or from the run before where `a` is the last."""
+    first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
+    if b is None and first.run_id == second.run_id:
+        first = next((run for run in _backwards(layout) if run.run_id != second.run_id), first)
     missing: list[str] = []
     return Report(
         a=first.run_id,
@@ -93,13 +96,9 @@ def run_named(layout: Layout, wanted: str) -> Run:
     if events.is_run_id(wanted):
         return capsule.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
-    for line in chain.lines_backwards(layout.log):
-        if b'"kind":"run"' not in line or (wanted != "latest" and ending not in line):
-            continue
-        with suppress(msgspec.MsgspecError):
-            run = capsule.read_event(line)
-            if wanted == "latest" or run.run_id.endswith(f"-{wanted}"):
-                return run
+    for run in _backwards(layout, b"" if wanted == "latest" else ending):
+        if wanted == "latest" or run.run_id.endswith(f"-{wanted}"):
+            return run
     what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
     raise BadInput(
         f"{what} in the log",
@@ -107,6 +106,14 @@ def run_named(layout: Layout, wanted: str) -> Run:
         if wanted == "latest"
         else "`agentplane timeline` lists the runs.",
     )
+
+
+def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
+    """The runs of the log whose lines hold `mark`, the last first."""
+    for line in chain.lines_backwards(layout.log):
+        if b'"kind":"run"' in line and mark in line:
+            with suppress(msgspec.MsgspecError):
+                yield capsule.read_event(line)
 
 
 def _files(a: Run, b: Run) -> list[File]:

@@ -29,6 +29,18 @@ def test_json(plane: Plane, cli: Cli) -> None:
     assert cli("diff", "--run", b, "--against", b, "--json").json("diff")["same"] is True
 
 
+def test_the_last_run_is_compared_with_the_one_before(plane: Plane, cli: Cli) -> None:
+    a, b = two(plane, cli)
+    last = cli("diff", "--run", b, "--json").json("diff")
+    assert (last["a"], last["b"], last["same"]) == (a, b, False)
+
+
+def test_a_lone_run_is_the_same_as_itself(plane: Plane, cli: Cli) -> None:
+    run = cli("log", "--summary", "x").out.strip()
+    data = cli("diff", "--run", run, "--json").json("diff")
+    assert (data["a"], data["b"], data["same"]) == (run, run, True)
+
+
 def test_text(plane: Plane, cli: Cli) -> None:
     a, b = two(plane, cli)
     ran = cli("diff", "--run", a, "--against", b)
