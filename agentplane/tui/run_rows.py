@@ -53,21 +53,22 @@ class Made:
 
 def rows(runs: Sequence[Run], place: Place, kept: Made | None = None) -> list[Row]:
     """Newest first, what is open on top."""
-    known = kept.rows_for(place) if kept else {}
-    made = []
-    for run in runs:
-        row = known.get(run.run_id or "") if run.kind == "run" else None
-        if row is None:
-            row = _row(run, place)
-            if run.kind == "run":
-                known[row.id] = row
-        made.append(row)
+    known = kept.rows_for(place) if kept else None
+    made = [_row(run, place) if known is None else _once(run, place, known) for run in runs]
     if place.by == "task":
         return listed.grouped(made)
     if made and not place.ended:
         last = made[-1].group
         made = [msgspec.structs.replace(row, group=f"{last} …") if row.group == last else row for row in made]
     return listed.grouped(made)
+
+
+def _once(run: Run, place: Place, known: dict[str, Row]) -> Row:
+    if run.kind != "run" or run.run_id is None:
+        return _row(run, place)
+    if run.run_id not in known:
+        known[run.run_id] = _row(run, place)
+    return known[run.run_id]
 
 
 def _row(run: Run, place: Place) -> Row:
