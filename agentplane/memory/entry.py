@@ -76,6 +76,12 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return statement_of(self.body, self.label)
 
 
+def without_label(text: str, label: str) -> str:
+    """A text without the label that stands before it; as it is where another word does, or nothing follows."""
+    head, colon, rest = text.lstrip().partition(":")
+    return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
+
+
 def statement_of(body: str, label: str) -> str:
     """The first line of a body that says anything, without its label."""
     first = body.strip("\n").partition("\n\n")[0]

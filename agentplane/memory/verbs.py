@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header
+from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import records
@@ -277,14 +277,9 @@ def _old_place(memory: Memory, change: HandEdit, text: bytes) -> Gap | None:
 def unlabelled(memory: Memory, proposal: Proposal) -> Proposal:
     """Without the label that its kind puts before a statement anyway, where its author wrote it too."""
     label = kind_named(memory.kinds, proposal.type).label
-    statement = _without(label, proposal.statement)
-    rationale = _without("Rationale", proposal.rationale) if proposal.rationale else proposal.rationale
+    statement = without_label(proposal.statement, label)
+    rationale = without_label(proposal.rationale, "Rationale") if proposal.rationale else None
     return msgspec.structs.replace(proposal, statement=statement, rationale=rationale)
-
-
-def _without(label: str, text: str) -> str:
-    head, colon, rest = text.lstrip().partition(":")
-    return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
 
 
 def check_proposal(memory: Memory, proposal: Proposal) -> None:

@@ -147,7 +147,7 @@ def let_in_again(context: Context) -> Context:
 def proposal_of(entry: Entry) -> Proposal:
     """A candidate as it was proposed, to look at it again."""
     head = entry.head
-    body = re.sub(r"^\s*[A-Z][\w-]{0,30}:\s", "", entry.body, count=1)
+    body = gate_repeats.said_in(entry)
     statement, _, rationale = body.partition("\nRationale:")
     return Proposal(
         type=head.type,

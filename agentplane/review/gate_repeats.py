@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agentplane.errors import AgentplaneError
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, without_label
 from agentplane.text import files
 
 
@@ -61,6 +61,12 @@ def in_instructions(statement: str, instructions: Mapping[str, str]) -> str | No
     return None
 
 
+def said_in(entry: Entry) -> str:
+    """The body without its label: that of its kind, or what somebody wrote in its place by hand."""
+    body = without_label(entry.body, entry.label)
+    return body if body != entry.body else _LABEL.sub("", body, count=1)
+
+
 def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] = frozenset()) -> str | None:
     """The id of the trusted entry in force that says this already."""
     said = words(statement)
@@ -73,8 +79,7 @@ def on_shelf(statement: str, entries: Iterable[Entry], besides: frozenset[str] =
             continue
         if not entry.trusted or entry.head.status != "accepted" or entry.id in besides:
             continue
-        body = _LABEL.sub("", entry.body, count=1)
-        told = words(body)
+        told = words(said_in(entry))
         if told == said or told.startswith(f"{said}rationale "):
             return entry.id
     return None

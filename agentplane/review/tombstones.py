@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
 
-from agentplane.memory.entry import Header, read_header
+from agentplane.memory.entry import Header, read_header, without_label
+from agentplane.memory.kinds import kinds_in
 from agentplane.plane import cache, records
 from agentplane.plane.layout import Layout
 from agentplane.plane.records import Stored
@@ -165,7 +166,8 @@ class _File(msgspec.Struct, frozen=True):
 
 
 _KEPT = "rejections.mp"
-_VERSION = 100 + wording.VERSION
+_VERSION = 200 + wording.VERSION
+_NONE: Mapping[str, str] = {}
 _codec = msgspec.msgpack.Decoder(_File)
 _FEW = 8
 
@@ -212,7 +214,8 @@ def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept
     known = {op: _unpruned(found, pruned) for op, found in loaded.items()} if pruned else loaded
     missing = [op for op in wanted if op not in known]
     if missing:
-        read = _read(snapshot.layout, frozenset(missing), pruned)
+        labels = {kind.name: kind.label for kind in kinds_in(snapshot.layout, snapshot.settings).values()}
+        read = _read(snapshot.layout, frozenset(missing), pruned, labels)
         known = {**known, **{op: read.get(op, ()) for op in missing}}
     if known != loaded:
         _save(snapshot, known)
@@ -245,12 +248,15 @@ def _without_reason(one: _Kept, pruned: frozenset[str]) -> _Kept:
     )
 
 
-def _read(layout: Layout, ops: frozenset[str], pruned: frozenset[str]) -> dict[str, tuple[_Kept, ...]]:
+def _read(
+    layout: Layout, ops: frozenset[str], pruned: frozenset[str], labels: Mapping[str, str] = _NONE
+) -> dict[str, tuple[_Kept, ...]]:
+    """`labels`: what each kind puts before a statement."""
     found = {}
     for line in _lines(layout, ops):
         stored = records.readable(line)
         if stored is not None and stored.record.op in ops:
-            found[stored.record.op] = _unpruned(tuple(_of(stored)), pruned)
+            found[stored.record.op] = _unpruned(tuple(_of(stored, labels)), pruned)
     return found
 
 
@@ -261,13 +267,13 @@ def _lines(layout: Layout, ops: frozenset[str]) -> Iterator[bytes]:
         yield from (line for line in records.each(layout) if b'"verb":"reject"' in line)
 
 
-def _of(stored: Stored) -> Iterator[_Kept]:
+def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
     record = stored.record
     for change in record.changes:
         text = stored.text(change.found)
         if text is None or change.found is None:
             continue
-        head, said = _taken_apart(text)
+        head, said = _taken_apart(text, labels)
         kind, scope = (head.type, head.scope) if head else ("", ())
         rejection = Rejection(change.id, said, stored.why, record.ts, record.op, kind, scope)
         yield _Kept(rejection, wording.words_of(said), change.found, record.why)
@@ -276,11 +282,12 @@ def _of(stored: Stored) -> Iterator[_Kept]:
 _LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
 
 
-def _taken_apart(core: bytes) -> tuple[Header | None, str]:
+def _taken_apart(core: bytes, labels: Mapping[str, str]) -> tuple[Header | None, str]:
     """Header and statement of an entry's text."""
     page = document.parse(core)
     body = page.body(page.blocks[0]) if page.blocks else core.decode(errors="replace")
     statement = body.partition("\nRationale:")[0]
-    label = _LABEL.match(statement)
     head = read_header(page.blocks[0].packed)[0] if page.blocks else None
-    return head, (statement[label.end() :] if label else statement).strip()
+    said = without_label(statement, labels.get(head.type, "") if head else "")
+    label = _LABEL.match(said) if said == statement else None
+    return head, (said[label.end() :] if label else said).strip()

@@ -1,5 +1,7 @@
 """Offers: a relation that whoever proposes claims, and what it is told."""
 
+from pathlib import Path
+
 import pytest
 
 from agentplane.api import Plane
@@ -93,3 +95,19 @@ def test_other_words_before_a_colon_stay(shelf: Plane, written: str) -> None:
     id_ = shelf.propose(decision(written))
     entry = shelf.memory().get(id_)
     assert entry.body.strip() == f"Decision: {written}"
+
+
+@pytest.mark.parametrize("label", ["Team rule", "rule", "Règle"])
+def test_a_kind_of_its_own_is_known_again_whatever_its_label(project: Path, label: str) -> None:
+    plane = plane_in(project)
+    row = f'[kinds.rule]\nprefix = "RULE"\nfile = "rules.md"\nlabel = "{label}"\n'
+    plane.layout.config.write_text(row, encoding="utf-8")
+    said = Proposal(type="rule", statement="Cache sessions in Redis.")
+    id_ = plane.offer(said).reviewed.entry.id
+    assert plane.offer(said).reviewed.entry.id == id_
+    plane.reject([id_])
+    with pytest.raises(Refused, match="rejected before"):
+        plane.propose(said)
+    plane.approve([plane.propose(Proposal(type="rule", statement="Dates are ISO 8601."))])
+    with pytest.raises(Refused, match="word for word what RULE-001 says"):
+        plane.propose(Proposal(type="rule", statement="Dates are ISO 8601."))
