@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -51,9 +52,18 @@ def edit(path: Path, before: bytes) -> None:
         raise BadInput(f"the editor ended with {code}; nothing was changed", todo=todo)
 
 
+def has_editor() -> bool:
+    """Whether one is named, be it there or not, or is there without being named."""
+    return _named() is not None or shutil.which("vi") is not None
+
+
+def _named() -> str | None:
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or None
+
+
 def run_editor(path: Path, line: int | None = None) -> int:
     """Waits for the user's editor, and says how it ended."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    editor = _named() or "vi"
     # Control-C in the editor is the editor's. A handler, unlike SIG_IGN, is not inherited by it.
     here = threading.current_thread() is threading.main_thread()
     old = signal.signal(signal.SIGINT, lambda *_: None) if here else None

@@ -345,7 +345,7 @@ class EditScreen(Answering[Op | None]):
     def action_outside(self) -> None:
         try:
             text = outside(self.app, self.draft, self.area.text)
-        except SuspendNotSupported:
+        except NoEditorOutside:
             return
         if text is not None and text != self.area.text:
             self.area.text = text
@@ -366,7 +366,7 @@ async def edit_outside(
     """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
     try:
         text = outside(app, draft, draft.text)
-    except SuspendNotSupported:
+    except NoEditorOutside:
         await open_field(app, EditScreen(draft), then)
         return
     if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
@@ -376,8 +376,15 @@ async def edit_outside(
     await open_field(app, EditScreen(draft, text, save_now=True), then)
 
 
+class NoEditorOutside(Exception):
+    """There is none, or the terminal cannot be handed to it. It was said."""
+
+
 def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
     """What the user's editor makes of a text; None: it made nothing, and why was said."""
+    if not drafts.has_editor():
+        app.notify("There is no $EDITOR; edit here instead.", markup=False)
+        raise NoEditorOutside
     path: Path | None = None
     try:
         before = text.encode(errors="replace")
@@ -393,7 +400,7 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
         if path:
             path.unlink(missing_ok=True)
         app.notify("This terminal cannot be handed to another program; edit here instead.", markup=False)
-        raise
+        raise NoEditorOutside from None
     except UnicodeDecodeError:
         app.notify(f"The text is not UTF-8; it is kept in {path}.", severity="error", markup=False)
     except AgentplaneError as error:

@@ -334,6 +334,25 @@ def test_where_the_terminal_cannot_be_handed_over_one_edits_here(plane: Plane, e
     assert drafts_of(plane) == []
 
 
+def test_where_there_is_no_editor_one_edits_here(
+    plane: Plane, entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    app = Stand(plane)
+    said: list[str] = []
+    monkeypatch.setattr(app, "notify", lambda text, **_: said.append(text))
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await editing.edit_outside(app, editing.of_entry(app.shown.memory, app.shown.memory.get(entry)))
+        await app.calm(pilot)
+        assert isinstance(app.screen, EditScreen)
+
+    drive(app, steps)
+    assert said == ["There is no $EDITOR; edit here instead."]
+
+
 @pytest.mark.parametrize("break_", ["\r", "\u2028", "\x0b"])
 def test_a_text_that_a_screen_would_change_goes_to_the_editor(plane: Plane, break_: str) -> None:
     id_ = plane.propose(decision("Use it."))
