@@ -16,15 +16,17 @@ from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
 from agentplane.tui import actions
-from agentplane.tui.list_screen import STILL_READ, ListScreen
+from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import DOING, Op, Verb
 from agentplane.tui.panes import NARROW
+from agentplane.tui.writing_screen import WritingScreen
 
 
 if TYPE_CHECKING:
+    from agentplane.api import Plane
     from agentplane.tui.desk import Shown
     from agentplane.tui.pack_field import Field, Offer
     from agentplane.tui.packing import View
@@ -36,23 +38,10 @@ UNREAD = "The pack cannot be made: "
 DAMAGED = "the log and the files do not fit together: agentplane doctor"
 
 
-class PackScreen(ListScreen):
+class PackScreen(WritingScreen):
     WHERE = "pack"
     HINT = "words, an id, a kind, a tag, left out"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
-
-    class _Asked(Message, bubble=False):
-        """A thread found out what would be written."""
-
-        def __init__(self, planned: "Planned", ask: Ask) -> None:
-            super().__init__()
-            self.planned = planned
-            self.ask = ask
-
-    class _Failed(Message, bubble=False):
-        def __init__(self, error: AgentplaneError) -> None:
-            super().__init__()
-            self.error = error
 
     class _Offered(Message, bubble=False):
         """A thread found what a field can be filled with."""
@@ -327,42 +316,15 @@ class PackScreen(ListScreen):
     # Writing it
 
     def action_write(self) -> None:
-        """What would be written is worked out in a thread, then shown."""
         if self.may("pack.write"):
-            work: Any = partial(self._plan, self.ask)
-            self.run_worker(work, thread=True, exclusive=True, group="plan")
+            self.ask_before(partial(_planned, ask=self.ask), partial(self._write, self.ask))
 
-    def _plan(self, ask: Ask) -> None:
-        """In a thread."""
-        from agentplane.tui import packing
-        from agentplane.tui.desk import as_error
+    def _write(self, ask: Ask, planned: "Planned") -> None:
+        names = tuple(tool.name for tool in planned.tools)
+        self._submit("sync", names, ask=msgspec.structs.replace(ask, passing=False))
 
-        desk = self.plane_app.desk
-        if desk is None:
-            return
-        try:
-            self.post_message(self._Asked(packing.planned(desk.plane, ask), ask))
-        except (AgentplaneError, OSError) as error:
-            self.post_message(self._Failed(as_error(error)))
 
-    @on(_Failed)
-    def _say_failed(self, message: _Failed) -> None:
-        self.plane_app.fail(message.error)
+def _planned(plane: "Plane", ask: Ask) -> "Planned":
+    from agentplane.tui import packing
 
-    @on(_Asked)
-    def _show_plan(self, message: _Asked) -> None:
-        from agentplane.tui.writes import Writes
-
-        planned = message.planned
-        if self.app.screen is not self:
-            return
-        if planned.changes:
-            self.app.push_screen(Writes(planned), partial(self._answered, planned, message.ask))
-        else:
-            why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
-            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
-
-    def _answered(self, planned: "Planned", ask: Ask, yes: bool | None) -> None:
-        if yes:
-            names = tuple(tool.name for tool in planned.tools)
-            self._submit("sync", names, ask=msgspec.structs.replace(ask, passing=False))
+    return packing.planned(plane, ask)

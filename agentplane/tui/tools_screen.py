@@ -2,23 +2,23 @@
 
 from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import structs
-from textual import on
 from textual.binding import BindingType
-from textual.message import Message
 from textual.widget import Widget
 
 from agentplane.errors import AgentplaneError
 from agentplane.tui import actions
-from agentplane.tui.list_screen import STILL_READ, ListScreen
+from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
 from agentplane.tui.ops import DOING, Op, Verb
+from agentplane.tui.writing_screen import WritingScreen
 
 
 if TYPE_CHECKING:
+    from agentplane.api import Plane
     from agentplane.tui.desk import Shown
     from agentplane.tui.lookout import Seen
     from agentplane.tui.page import Page
@@ -29,24 +29,12 @@ A_SESSION = "this is a session: R restarts it"
 UNREAD = "The files of the tools cannot be read: "
 
 
-class ToolsScreen(ListScreen):
+class ToolsScreen(WritingScreen):
     WHERE = "tools"
     HINT = "words, a tool, a file"
     shows_sessions = True
     """They are looked for again and again while it is open."""
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
-
-    class _Asked(Message, bubble=False):
-        """A thread found out what would be written."""
-
-        def __init__(self, planned: "Planned") -> None:
-            super().__init__()
-            self.planned = planned
-
-    class _Failed(Message, bubble=False):
-        def __init__(self, error: AgentplaneError) -> None:
-            super().__init__()
-            self.error = error
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,50 +197,17 @@ class ToolsScreen(ListScreen):
         self._ask("unwire")
 
     def _ask(self, verb: Verb) -> None:
-        """What would be written is worked out in a thread, then shown."""
         if self.may(f"tools.{verb}"):
             names = tuple(name for name in self.view.listing.acted if name in self._views)
-            work: Any = partial(self._plan, verb, names)
-            self.run_worker(work, thread=True, exclusive=True, group="plan")
+            self.ask_before(partial(_planned, verb=verb, names=names), self._write)
 
-    def _plan(self, verb: Verb, names: tuple[str, ...]) -> None:
-        """In a thread."""
-        from agentplane.tui import tooling
-        from agentplane.tui.desk import as_error
-
-        desk = self.plane_app.desk
-        if desk is None:
-            return
-        try:
-            self.post_message(self._Asked(tooling.planned(desk.plane, verb, names)))
-        except (AgentplaneError, OSError) as error:
-            self.post_message(self._Failed(as_error(error)))
-
-    @on(_Failed)
-    def _say_failed(self, message: _Failed) -> None:
-        self.plane_app.fail(message.error)
-
-    @on(_Asked)
-    def _show_plan(self, message: _Asked) -> None:
-        from agentplane.tui.writes import Writes
-
-        planned = message.planned
-        if self.app.screen is not self:
-            return
-        if planned.changes:
-            self.app.push_screen(Writes(planned), partial(self._answered, planned))
-        else:
-            why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
-            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
-
-    def _answered(self, planned: "Planned", yes: bool | None) -> None:
-        if yes:
-            names, verb = tuple(tool.name for tool in planned.tools), planned.verb
-            # The cursor stays: what became of it is to be seen there.
-            self.view.listing.settle(names, f"{DOING[verb]}…")
-            self.view.refresh()
-            self.plane_app.submit(Op(verb, names))  # type: ignore[arg-type]
-            self.tell()
+    def _write(self, planned: "Planned") -> None:
+        names, verb = tuple(tool.name for tool in planned.tools), planned.verb
+        # The cursor stays: what became of it is to be seen there.
+        self.view.listing.settle(names, f"{DOING[verb]}…")
+        self.view.refresh()
+        self.plane_app.submit(Op(verb, names))  # type: ignore[arg-type]
+        self.tell()
 
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
@@ -263,3 +218,9 @@ class ToolsScreen(ListScreen):
     def _reopen(self, op: Op) -> None:
         self.view.reopen(op.ids)
         self.tell()
+
+
+def _planned(plane: "Plane", verb: Verb, names: tuple[str, ...]) -> "Planned":
+    from agentplane.tui import tooling
+
+    return tooling.planned(plane, verb, names)
