@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.claims.statement import parse
+from agentplane.claims.structure import Found, Kind
+from agentplane.claims.verdict import BothWays, judge_each
 from agentplane.memory.entry import Entry
 from agentplane.review import globs
-from agentplane.review.statement import parse
-from agentplane.review.structure import Found, Kind
-from agentplane.review.verdict import BothWays, judge_each
 
 
 Weight = Literal["blocks", "resolve", "warns"]

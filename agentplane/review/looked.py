@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from agentplane.claims.verdict import BothWays
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
 from agentplane.review.conflicts import Compare, Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
-from agentplane.review.verdict import BothWays
 
 
 K = TypeVar("K")
@@ -42,9 +42,10 @@ _some_found = msgspec.msgpack.Decoder(dict[str, tuple[Conflict, ...]])
 @lru_cache(maxsize=1)
 def _program() -> str:
     """Names, sizes and times of the files that a comparison is made of."""
-    here = Path(__file__).parent
+    house = Path(__file__).parents[1]
     made = hashlib.sha256()
-    folders = [here, here / "data", here.parent / "match", package_of_embeddings()]
+    ours = (house / room for room in ("review", "claims", "claims/data", "match"))
+    folders = [*ours, package_of_embeddings()]
     for folder in (folder for folder in folders if folder):
         for name in sorted(os.listdir(folder)):
             found = (folder / name).stat()

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import msgspec
 
+from agentplane.claims import wording
+from agentplane.claims.wording import Words
 from agentplane.memory.entry import Header, read_header, without_label
 from agentplane.memory.kinds import kinds_in
 from agentplane.plane import cache, records
@@ -14,10 +16,9 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.records import Stored
 from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
-from agentplane.review import globs, wording
+from agentplane.review import globs
 from agentplane.review.conflicts import Text, compare
 from agentplane.review.neighbours import Kept, Neighbours
-from agentplane.review.wording import Words
 from agentplane.text import document
 
 

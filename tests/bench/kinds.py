@@ -1,6 +1,6 @@
 """`python -m tests.bench.kinds`: precision and recall of conflict detection for each kind, for each truth set.
 
-`--fit` works out the weights of agentplane/review/fitted.py anew, from the pairs that may be tuned on. `--file` measures
+`--fit` works out the weights of agentplane/claims/fitted.py anew, from the pairs that may be tuned on. `--file` measures
 pairs of another hand, which lie elsewhere, and prints none of them.
 """
 
@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from agentplane.claims import aligned, fitted, meaning
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.sense import sense
+from agentplane.claims.signals import measured, weighed
+from agentplane.claims.statement import parse
+from agentplane.claims.verdict import columns_of, ruled
 from agentplane.match import vectors
 from agentplane.match.corpus import Corpus, nearest_each
 from agentplane.match.corpus import Text as Compared
-from agentplane.review import aligned, fitted, meaning
 from agentplane.review.conflicts import Conflict, Text, compare
-from agentplane.review.evidence import Evidence
-from agentplane.review.sense import sense
-from agentplane.review.signals import measured, weighed
-from agentplane.review.statement import parse
-from agentplane.review.verdict import columns_of, ruled
 from tests.review.pairs import BLIND, PAIRS, SETS, TUNED, Pair, read
 
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentplane.review import fitted, meaning
-from agentplane.review.aligned import likeness
+from agentplane.claims import fitted, meaning
+from agentplane.claims.aligned import likeness
+from agentplane.claims.contrasts import poles
+from agentplane.claims.denials import denied
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.frames import one_role
+from agentplane.claims.lines import Item
+from agentplane.claims.statement import parse
+from agentplane.claims.subjects import alike
+from agentplane.claims.verdict import BothWays, judge
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
-from agentplane.review.contrasts import poles
-from agentplane.review.denials import denied
-from agentplane.review.evidence import Evidence
-from agentplane.review.frames import one_role
-from agentplane.review.lines import Item
-from agentplane.review.statement import parse
-from agentplane.review.subjects import alike
-from agentplane.review.verdict import BothWays, judge
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
 from tests.review.pairs import BLIND, HELD_OUT, PAIRS, SETS, TUNED

@@ -9,10 +9,11 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
+from agentplane.claims import wording
+from agentplane.claims.wording import words_of
 from agentplane.plane import cache
-from agentplane.review import tombstones, wording
+from agentplane.review import tombstones
 from agentplane.review.tombstones import Rejection, Tombstones, kept, rejections
-from agentplane.review.wording import words_of
 from tests.conftest import decision, plane_in
 from tests.review.test_gate import NORMAL
 

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from agentplane.review import vocabulary as words
+from agentplane.claims import vocabulary as words
 
 
 @lru_cache(maxsize=200_000)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from agentplane.review import vocabulary as words
-from agentplane.review.lines import Item
-from agentplane.review.statement import parse
-from agentplane.review.stems import CONTEXTS
-from agentplane.review.tokens import NEGATORS
+from agentplane.claims import vocabulary as words
+from agentplane.claims.lines import Item
+from agentplane.claims.statement import parse
+from agentplane.claims.stems import CONTEXTS
+from agentplane.claims.tokens import NEGATORS
 
 
 MOST = 40

@@ -11,10 +11,10 @@ from operator import mul
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.review import vocabulary as words
-from agentplane.review.denials import denied
-from agentplane.review.meaning import rough
-from agentplane.review.statement import parse
+from agentplane.claims import vocabulary as words
+from agentplane.claims.denials import denied
+from agentplane.claims.meaning import rough
+from agentplane.claims.statement import parse
 
 
 Floats = npt.NDArray[np.float64]

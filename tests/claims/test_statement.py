@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentplane.review import vocabulary as words
-from agentplane.review.choices import same_choice
-from agentplane.review.contrasts import numbers
+from agentplane.claims import vocabulary as words
+from agentplane.claims.choices import same_choice
+from agentplane.claims.contrasts import numbers
+from agentplane.claims.statement import Statement, parse
+from agentplane.claims.stems import stem
 from agentplane.review.globs import can_meet
-from agentplane.review.statement import Statement, parse
-from agentplane.review.stems import stem
 
 
 def chosen(statement: Statement) -> list[str]:

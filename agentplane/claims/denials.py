@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.lines import Item
+from agentplane.claims import vocabulary as words
+from agentplane.claims.lines import Item
 
 
 _NEGATORS = words.listed(

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from agentplane.review.aligned import Aligned
-from agentplane.review.beside import Near
-from agentplane.review.evidence import Evidence
-from agentplane.review.frames import frames
-from agentplane.review.lines import Item
-from agentplane.review.shades import SHADED, shades
-from agentplane.review.statement import Statement
-from agentplane.review.told import HEAVY
+from agentplane.claims.aligned import Aligned
+from agentplane.claims.beside import Near
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.frames import frames
+from agentplane.claims.lines import Item
+from agentplane.claims.shades import SHADED, shades
+from agentplane.claims.statement import Statement
+from agentplane.claims.told import HEAVY
 
 
 AGAINST = ("cover_small", "modifier", "slot", "one_name")

@@ -5,9 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.stems import stem
-from agentplane.review.tokens import NEGATORS, Token
+from agentplane.claims import vocabulary as words
+from agentplane.claims.stems import stem
+from agentplane.claims.tokens import NEGATORS, Token
 
 
 Bound = Literal["", "at least", "at most"]

@@ -1,4 +1,4 @@
-"""Words that review knows: families of alternatives, opposites, synonyms, units. The long lists are in data/."""
+"""Words that are known: families of alternatives, opposites, synonyms, units. The long lists are in data/."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

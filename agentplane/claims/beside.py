@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from agentplane.review.sense import STEPS, Floats, Sense, Whole, share
+from agentplane.claims.sense import STEPS, Floats, Sense, Whole, share
 
 
 Rows = tuple[Sequence[int], Sequence[int]]

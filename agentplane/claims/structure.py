@@ -4,10 +4,10 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.review.contrasts import denied, modals, names_negated, numbers, poles, sign
-from agentplane.review.slots import Slots, side_by_side
-from agentplane.review.statement import Statement
-from agentplane.review.subjects import lone_poles, spelt, words_of
+from agentplane.claims.contrasts import denied, modals, names_negated, numbers, poles, sign
+from agentplane.claims.slots import Slots, side_by_side
+from agentplane.claims.statement import Statement
+from agentplane.claims.subjects import lone_poles, spelt, words_of
 
 
 Kind = Literal["duplicate", "contradiction", "supersession", "overlap"]

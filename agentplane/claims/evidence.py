@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from agentplane.review import vocabulary as words
-from agentplane.review.aligned import Aligned, align
-from agentplane.review.contrasts import modals, numbers, poles
-from agentplane.review.lines import Item
-from agentplane.review.sense import sense
-from agentplane.review.slots import Slots, side_by_side
-from agentplane.review.statement import Statement
-from agentplane.review.stems import POLES, bare
-from agentplane.review.subjects import negates
-from agentplane.review.told import Told, told
+from agentplane.claims import vocabulary as words
+from agentplane.claims.aligned import Aligned, align
+from agentplane.claims.contrasts import modals, numbers, poles
+from agentplane.claims.lines import Item
+from agentplane.claims.sense import sense
+from agentplane.claims.slots import Slots, side_by_side
+from agentplane.claims.statement import Statement
+from agentplane.claims.stems import POLES, bare
+from agentplane.claims.subjects import negates
+from agentplane.claims.told import Told, told
 
 
 Sides = Mapping[str, tuple[int, str]]

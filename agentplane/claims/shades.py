@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import log
 
-from agentplane.review import vocabulary as words
-from agentplane.review.beside import Beside, Near, Rows
-from agentplane.review.contrasts import within
-from agentplane.review.evidence import AS_ONE, Evidence
-from agentplane.review.lines import Item
-from agentplane.review.quantities import Quantity
-from agentplane.review.sense import Sense, sense, share
-from agentplane.review.told import Told, told
+from agentplane.claims import vocabulary as words
+from agentplane.claims.beside import Beside, Near, Rows
+from agentplane.claims.contrasts import within
+from agentplane.claims.evidence import AS_ONE, Evidence
+from agentplane.claims.lines import Item
+from agentplane.claims.quantities import Quantity
+from agentplane.claims.sense import Sense, sense, share
+from agentplane.claims.told import Told, told
 
 
 _FILLED = words.listed(

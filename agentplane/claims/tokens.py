@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from agentplane.review import vocabulary as words
+from agentplane.claims import vocabulary as words
 
 
 MAX_CHARS = 800

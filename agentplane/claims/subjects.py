@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agentplane.review.slots import Slots
-from agentplane.review.statement import Statement
-from agentplane.review.stems import stem
+from agentplane.claims.slots import Slots
+from agentplane.claims.statement import Statement
+from agentplane.claims.stems import stem
 
 
 SAME_WORD = 85.0

@@ -5,14 +5,14 @@ from functools import lru_cache
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.lines import Item
-from agentplane.review.meaning import nearness
-from agentplane.review.sense import sense
-from agentplane.review.statement import Statement
-from agentplane.review.stems import POLES, bare
-from agentplane.review.subjects import alike, negates
-from agentplane.review.told import told
+from agentplane.claims import vocabulary as words
+from agentplane.claims.lines import Item
+from agentplane.claims.meaning import nearness
+from agentplane.claims.sense import sense
+from agentplane.claims.statement import Statement
+from agentplane.claims.stems import POLES, bare
+from agentplane.claims.subjects import alike, negates
+from agentplane.claims.told import told
 
 
 NEAR_WORD = 0.36

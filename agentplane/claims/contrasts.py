@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from agentplane.review.quantities import Quantity
-from agentplane.review.statement import Statement
-from agentplane.review.subjects import spelt
+from agentplane.claims.quantities import Quantity
+from agentplane.claims.statement import Statement
+from agentplane.claims.subjects import spelt
 
 
 _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}

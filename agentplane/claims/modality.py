@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from agentplane.review import vocabulary as words
-from agentplane.review.tokens import NEGATORS, Token
+from agentplane.claims import vocabulary as words
+from agentplane.claims.tokens import NEGATORS, Token
 
 
 _CONDITIONS = words.listed("if when whenever which who whose where while")

@@ -5,7 +5,7 @@ from itertools import product
 
 import msgspec
 
-from agentplane.review.choices import Choice, same_choice
+from agentplane.claims.choices import Choice, same_choice
 
 
 class Slots(msgspec.Struct):

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.stems import LIGHT, stem
-from agentplane.review.tokens import Token
+from agentplane.claims import vocabulary as words
+from agentplane.claims.stems import LIGHT, stem
+from agentplane.claims.tokens import Token
 
 
 _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "favour", "of"), ("in", "favor", "of"), ("over",), ("not",),

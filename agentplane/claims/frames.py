@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 from rapidfuzz import fuzz
 
-from agentplane.review import vocabulary as words
-from agentplane.review.aligned import Aligned
-from agentplane.review.evidence import Evidence
-from agentplane.review.told import Told
+from agentplane.claims import vocabulary as words
+from agentplane.claims.aligned import Aligned
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.told import Told
 
 
 def frames(evidence: Evidence) -> dict[str, float]:

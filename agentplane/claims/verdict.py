@@ -7,16 +7,16 @@ from operator import itemgetter
 
 import numpy as np
 
-from agentplane.review import fitted, meaning
-from agentplane.review.beside import Beside, Near
-from agentplane.review.evidence import Evidence
-from agentplane.review.frames import one_role
-from agentplane.review.sense import Floats, common, sense
-from agentplane.review.shades import lone
-from agentplane.review.signals import PRODUCTS, measured
-from agentplane.review.statement import Statement
-from agentplane.review.structure import UNSURE, Found, Kind, by_structure
-from agentplane.review.whys import whys
+from agentplane.claims import fitted, meaning
+from agentplane.claims.beside import Beside, Near
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.frames import one_role
+from agentplane.claims.sense import Floats, common, sense
+from agentplane.claims.shades import lone
+from agentplane.claims.signals import PRODUCTS, measured
+from agentplane.claims.statement import Statement
+from agentplane.claims.structure import UNSURE, Found, Kind, by_structure
+from agentplane.claims.whys import whys
 
 
 SURE_CONTRADICTION = 0.5

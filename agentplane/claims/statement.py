@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.choices import VERBAL, Choice, how_refused, mark_replaced, names_in, qualifies
-from agentplane.review.lines import Item, denies, items_of
-from agentplane.review.modality import Modality, modality_of
-from agentplane.review.quantities import Quantity, number_follows, quantity_at
-from agentplane.review.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
-from agentplane.review.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
+from agentplane.claims import vocabulary as words
+from agentplane.claims.choices import VERBAL, Choice, how_refused, mark_replaced, names_in, qualifies
+from agentplane.claims.lines import Item, denies, items_of
+from agentplane.claims.modality import Modality, modality_of
+from agentplane.claims.quantities import Quantity, number_follows, quantity_at
+from agentplane.claims.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
+from agentplane.claims.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
 
 
 _STANDARDS = words.listed(

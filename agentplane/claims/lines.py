@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from agentplane.review import vocabulary as words
-from agentplane.review.stems import LIGHT, stem
-from agentplane.review.tokens import Token
+from agentplane.claims import vocabulary as words
+from agentplane.claims.stems import LIGHT, stem
+from agentplane.claims.tokens import Token
 
 
 ENOUGH = 2.0

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from agentplane.review.evidence import Evidence
-from agentplane.review.sense import sense
-from agentplane.review.shades import Lone
-from agentplane.review.told import Told
+from agentplane.claims.evidence import Evidence
+from agentplane.claims.sense import sense
+from agentplane.claims.shades import Lone
+from agentplane.claims.told import Told
 
 
 MOST = 4

@@ -1,0 +1,1 @@
+"""What a short statement claims, and how two of them stand to each other. Knows no memory."""
