@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
+from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -91,6 +92,14 @@ class PlaneApp(Restarting):
                 self.relay(Glimpsed)
 
         loop.add_reader(fd, came)
+
+    def get_driver_class(self) -> type[Driver]:
+        from textual.drivers.linux_driver import LinuxDriver
+
+        from agentplane.tui.driver import Terminal
+
+        usual = super().get_driver_class()
+        return Terminal if usual is LinuxDriver else usual
 
     @property
     def desk(self) -> "Desk | None":
