@@ -4,6 +4,7 @@ Output is long and mostly harmless, so only the lines in which a secret could st
 What steers a terminal is left out of the look: a token in colour is still a token.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -52,15 +53,21 @@ def masked_text(text: str) -> str:
 
 def masked_named(name: str, value: str) -> str:
     """A value that stands under a name: the name may say that it is a secret."""
-    told = masked_text(f"{name}={value}")
-    return told[len(name) + 1 :] if told.startswith(f"{name}=") else masked_text(value)
+    return _masked_behind(f"{name}=", value)
+
+
+def _masked_behind(words: str, text: str) -> str:
+    """A text, masked as it would be behind these words."""
+    told = masked_text(words + text)
+    return told[len(words) :] if told.startswith(words) else masked_text(text)
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
-    """The words of a command line; an option names the word that follows it."""
+    """The words of a command line; an option names the word that follows it, and the program says what it means."""
+    program = "curl " if any(os.path.basename(word) == "curl" for word in words) else ""
     before = ["", *words]
     return [
-        masked_named(option.lstrip("-"), word) if option.startswith("-") else masked_text(word)
+        _masked_behind(f"{program}{option}=" if option.startswith("-") else program, word)
         for option, word in zip(before, words, strict=False)
     ]
 

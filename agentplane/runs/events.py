@@ -15,7 +15,7 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
-from agentplane.review.masks import masked_value
+from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
 from agentplane.text import files
 
@@ -125,6 +125,7 @@ def append(
     told = {
         key: masked_value(value) for key, value in msgspec.to_builtins(event).items() if value is not None
     }
+    told["command"] = masked_words(event.command)
     line = {"kind": "run", **told, **(sealed or {})}
     is_wanted = (lambda: True) if is_new else (lambda: not is_logged(store.layout, event.run_id))
     return store.append_event(line, is_wanted) is not None

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentplane.review import masks
+from agentplane.review import masks, secrets
 from agentplane.review.masks import masked, masked_value
+from tests.review.test_secrets import FOUND
 
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -103,6 +104,29 @@ def test_the_word_after_an_option_is_known_by_it() -> None:
     assert clean[:2] + clean[3:5] == ["login", "--password", "--user", "me"]
     assert PASSWORD not in clean[2]
     assert TOKEN not in clean[5]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["curl", "-s", "-u", "deploy:k9xmQz22", "https://ci.internal"],
+        ["/usr/bin/curl", "--user", "deploy:k9xmQz22", "https://ci.internal"],
+        ["curl", "-udeploy:k9xmQz22", "https://ci.internal"],
+        ["sh", "-c", "curl -u deploy:k9xmQz22 https://ci.internal"],
+    ],
+)
+def test_what_an_option_means_depends_on_the_program(words: list[str]) -> None:
+    clean = masks.masked_words(words)
+    assert "k9xmQz22" not in " ".join(clean)
+    assert len(clean) == len(words)
+    assert clean[0] == words[0]
+    assert clean[-1].endswith("https://ci.internal")
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_what_the_gate_is_sure_of_is_masked(text: str) -> None:
+    assert all(secret.sure for secret in secrets.find(text))
+    assert masks.masked_text(text).count("[masked: ") == 1
 
 
 def test_a_value_is_known_by_its_name() -> None:

@@ -50,6 +50,13 @@ def test_a_field_that_does_not_fit_is_named(plane: Plane, event: dict[str, Any],
     assert plane.layout.log.read_bytes() == before
 
 
+def test_the_words_of_a_command_are_masked_by_what_they_mean(plane: Plane) -> None:
+    plane.write_log({"command": ["curl", "-u", "deploy:k9xmQz22", "https://ci.internal"]})
+    assert b"k9xmQz22" not in plane.layout.log.read_bytes()
+    (written,) = run_events(plane)
+    assert written["command"][0] == "curl"
+
+
 @pytest.mark.parametrize(
     ("event", "took"),
     [
