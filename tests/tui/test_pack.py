@@ -62,7 +62,7 @@ def right(screen: PackScreen, id_: str) -> str:
 
 async def at(sitting: Sitting, screen: PackScreen, id_: str) -> None:
     assert screen.view.seek(id_), id_
-    await sitting.pilot.pause(0.1)
+    await sitting.until(lambda: screen.panes.detail._about == id_, f"what is said of {id_}")
 
 
 async def done(sitting: Sitting, screen: PackScreen) -> None:
