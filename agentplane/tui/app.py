@@ -94,12 +94,9 @@ class PlaneApp(Restarting):
         loop.add_reader(fd, came)
 
     def get_driver_class(self) -> type[Driver]:
-        from textual.drivers.linux_driver import LinuxDriver
+        from agentplane.tui.driver import of_terminal
 
-        from agentplane.tui.driver import Terminal
-
-        usual = super().get_driver_class()
-        return Terminal if usual is LinuxDriver else usual
+        return of_terminal(super().get_driver_class())
 
     @property
     def desk(self) -> "Desk | None":

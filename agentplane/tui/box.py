@@ -3,13 +3,15 @@
 from typing import ClassVar, TypeVar
 
 from textual.await_complete import AwaitComplete
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
+
+from agentplane.tui.sized import Sized
 
 
 _Answer = TypeVar("_Answer")
 
 
-class Answering(Screen[_Answer]):
+class Answering(Sized[_Answer]):
     """Answers once, and goes once nothing is on top of it: to Textual, whoever answers takes away what is on top."""
 
     _waiting_answer: tuple[_Answer | None] | None = None

@@ -1,5 +1,8 @@
-"""The terminal as the screens use it: going on after a stop that nobody could hear of."""
+"""The terminal as the screens use it: its own size, and going on after a stop that nobody could hear of."""
 
+import os
+
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 
@@ -10,6 +13,8 @@ class Terminal(LinuxDriver):
     the other waits for the next, and the program cannot end before that comes.
     """
 
+    _goes_on = False
+
     def _sigcont_application(self, *_: object) -> None:
         was_told = self._must_signal_resume
         if was_told:
@@ -19,5 +24,35 @@ class Terminal(LinuxDriver):
             self._loop.call_soon_threadsafe(self._go_on)
 
     def _go_on(self) -> None:
-        self.suspend_application_mode()
+        """Leave the terminal and take it again. No key is lost, and none is read in another mode, on the way."""
+        at_the_end = self.attrs_before
+        self.attrs_before = None
+        self._goes_on = True
+        # In the background nothing can be set up: then this one has ended, and nobody writes what is said to it.
+        if self._key_thread is not None and self._key_thread.is_alive():
+            self.suspend_application_mode()
+        self._goes_on = False
         self.resume_application_mode()
+        self.attrs_before = at_the_end
+
+    def disable_input(self) -> None:
+        """Hear no more keys. The library throws away what was typed and not yet read; a program that goes on needs it."""
+        if not self._goes_on:
+            super().disable_input()
+        elif self._key_thread is not None:
+            self.exit_event.set()
+            self._key_thread.join()
+            self.exit_event.clear()
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """What the terminal says: COLUMNS and LINES may be of another one, and do not change with the window."""
+        try:
+            wide, high = os.get_terminal_size(self.fileno)
+        except OSError:
+            wide = high = 0
+        return (wide, high) if wide and high else super()._get_terminal_size()
+
+
+def of_terminal(usual: type[Driver]) -> type[Driver]:
+    """The driver for what the library takes this to be: a terminal, a browser, or nothing that is seen."""
+    return Terminal if usual is LinuxDriver else usual

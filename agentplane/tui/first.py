@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 from rich.console import Group, RenderableType
@@ -12,7 +12,9 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.driver import Driver
 from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Static
 
 from agentplane import setup
@@ -26,6 +28,7 @@ from agentplane.tools.found import Found
 from agentplane.tools.harvest import Harvest
 from agentplane.tui import themes
 from agentplane.tui.desk import as_error
+from agentplane.tui.sized import Sized
 
 
 TITLE = "This repository has no memory for coding agents yet"
@@ -108,6 +111,14 @@ class First(App[str | None]):
         self._folder = folder
         self._sight: Sight | None = None
         self._making = False
+
+    def get_default_screen(self) -> Screen[Any]:
+        return Sized(id="_default")
+
+    def get_driver_class(self) -> type[Driver]:
+        from agentplane.tui.driver import of_terminal
+
+        return of_terminal(super().get_driver_class())
 
     def compose(self) -> ComposeResult:
         yield Static(Text(TITLE), id="title")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -19,6 +18,7 @@ from agentplane.tui.list_view import ASCII, Glyphs, MemoryList
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import Glimpsed, Refreshed, Unreadable
 from agentplane.tui.panes import Panes
+from agentplane.tui.sized import Sized
 
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _FILTER_SECONDS = 0.08
 STILL_READ = "the plane is still being read"
 
 
-class ListScreen(Screen[None]):
+class ListScreen(Sized[None]):
     """A screen of one part of the plane says what its rows are, what is said of one, and what cannot be done now."""
 
     WHERE: ClassVar[str]

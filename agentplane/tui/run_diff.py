@@ -12,7 +12,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
@@ -23,6 +22,7 @@ from agentplane.tui import actions
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.detail import Detail, spaced
 from agentplane.tui.prose import Look
+from agentplane.tui.sized import Sized
 
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Pair(msgspec.Struct, frozen=True):
     """Names of files and of places in them."""
 
 
-class RunDiffScreen(Screen[None]):
+class RunDiffScreen(Sized[None]):
     WHERE = "two runs"
     AUTO_FOCUS = "DiffPane"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("two runs")]

@@ -153,6 +153,42 @@ def test_a_size_that_came_back_before_it_was_noticed_is_painted_anew(terminal: T
     terminal.wait_for("ended with 0")
 
 
+def test_no_key_is_lost_while_it_takes_the_terminal_again(terminal: Tmux) -> None:
+    """It takes a fifth of a second or so after each stop, and somebody goes on typing."""
+    terminal.wait_for("● D")
+    terminal.press("/")
+    program = terminal.program()
+    words = "the quick brown fox jumps over the lazy dog"
+    for at, letter in enumerate(words):
+        if at % 8 == 0:
+            os.kill(program, signal.SIGSTOP)
+            os.kill(program, signal.SIGCONT)
+        time.sleep(0.02)
+        terminal.press("-l", letter)
+    terminal.wait_for(f" {words}")
+    terminal.press("Escape")
+    terminal.wait_for("grouped by run")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")
+
+
+def test_it_has_the_size_of_its_terminal_whatever_the_environment_says(plane: Plane, tmp_path: Path) -> None:
+    elsewhere = {**os.environ, "COLUMNS": "200", "LINES": "12"}
+    tmux = Tmux(plane.layout.project, tmp_path / "socket", (100, 30), elsewhere)
+    try:
+        tmux.wait_for("q quit")
+        assert len(tmux.wait_for("History").rstrip("\n").splitlines()) == 30
+        tmux.resize(110, 34)
+        end = time.monotonic() + PATIENCE
+        while len(tmux.screen().rstrip("\n").splitlines()) != 34 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert "q quit" in tmux.screen().splitlines()[33]
+        tmux.press("q")
+        tmux.wait_for("ended with 0")
+    finally:
+        tmux.close()
+
+
 def test_words_typed_into_the_filter_in_one_breath_decide_nothing(plane: Plane, terminal: Tmux) -> None:
     terminal.wait_for("● D")
     terminal.press("/aara")

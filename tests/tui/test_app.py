@@ -1,5 +1,6 @@
 """The program as a whole: keys, themes, sizes, and what can go wrong outside of it."""
 
+import asyncio
 import errno
 import fcntl
 import os
@@ -20,6 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
+from textual.geometry import Size
+from textual.screen import Screen
 
 from agentplane.api import Plane
 from agentplane.review import policy
@@ -225,6 +229,37 @@ def test_the_keys_that_lead_out_are_shown_at_every_size(three: Plane) -> None:
             assert "? help" in sitting.keys
             assert "q quit" in sitting.keys
             assert "a approve" in sitting.keys
+
+    sit(three, steps)
+
+
+@pytest.mark.parametrize("keys", [(), ("?",), ("ctrl+p",)])
+def test_two_sizes_in_one_breath_come_to_rest(
+    three: Plane, keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A screen of Textual would go from one to the other for ever."""
+    laid_out: list[Size] = []
+    usual = Screen._screen_resized
+
+    def counted(screen: Screen[object], size: Size) -> None:
+        laid_out.append(size)
+        if len(laid_out) < 100:
+            usual(screen, size)
+
+    monkeypatch.setattr(Screen, "_screen_resized", counted)
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press(*keys)
+        screen = sitting.app.screen
+        now = sitting.app.size
+        for size in (Size(60, 20), now, Size(40, 12), now):
+            screen.post_message(events.Resize(size, size))
+            screen.call_later(lambda: None)  # of two that follow one another only the second is heard
+        await asyncio.sleep(0.3)
+        assert laid_out
+        assert set(laid_out) <= {now}
+        assert len(laid_out) < 20
+        assert screen.size == now
 
     sit(three, steps)
 
