@@ -28,7 +28,6 @@ GRACE = 2.0
 """Seconds that a command has, after we were told to end."""
 
 _AT_ONCE = 1 << 16
-_TURNS = 16
 _LEFT_OVER = 1 << 20
 """A pipe holds no more. Whoever still writes after the command has ended is not waited for."""
 
@@ -128,6 +127,26 @@ def _not_started(word: str, cwd: Path, error: OSError) -> NotFound | NotExecutab
     return NotExecutable(f"cannot be run: {what[:1].lower()}{what[1:]}", where=word, todo="is it a program?")
 
 
+def _read(source: Source) -> tuple[bytes, bool]:
+    """What can be read now, in one piece: a terminal gives 4 kB at most, and whoever draws it wakes up for each write.
+    And whether that was all there will ever be.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while size < _AT_ONCE:
+        try:
+            data = os.read(source.fd, _AT_ONCE)
+        except BlockingIOError:
+            return b"".join(pieces), False
+        except OSError:  # Linux says EIO when nobody has the terminal open any more
+            data = b""
+        if not data:
+            return b"".join(pieces), True
+        pieces.append(data)
+        size += len(data)
+    return b"".join(pieces), False
+
+
 class Relay:
     """The loop between a command and us."""
 
@@ -194,30 +213,20 @@ class Relay:
 
     def _pass_on(self, source: Source) -> int:
         """How much could be passed on; 0 when there is nothing now."""
-        passed = 0
-        for _ in range(_TURNS):
-            try:
-                data = os.read(source.fd, _AT_ONCE)
-            except BlockingIOError:
-                break
-            except OSError:  # Linux says EIO when nobody has the terminal open any more
-                data = b""
-            if not data:
-                self._at_end(source)
-                break
+        data, at_end = _read(source)
+        if data:
             source.outlet.write(data)
             self._tap.add(source.stream, data)
             if self._watch:
                 self._watch.printed(data)
-            passed += len(data)
-            if source.outlet.full or source.outlet.broken:
-                break
-        return passed
+        if at_end and not source.outlet.full:  # else it is read once more when there is room
+            self._at_end(source)
+        return len(data)
 
     def _at_end(self, source: Source) -> None:
         del self._open[source.fd]
         # Where errors go we may have something to say ourselves, so that stays open.
-        if source.follows and source.stream != "stderr" and not self._ended and not source.outlet.full:
+        if source.follows and source.stream != "stderr" and not self._ended:
             source.outlet.end()
 
     def _shut(self, source: Source) -> None:

@@ -1,7 +1,7 @@
 """What the relay costs: `python -m tests.bench.relay [--size BYTES]`, all in one run, each the best of a few.
 
 `terminal`: a command whose output is read from a terminal, as an emulator does: bare, under script(1), under the relay.
-`pipe`: the same with pipes: bare, through cat(1), under the relay. `tmux`: a real emulator, bare and under the relay.
+`pipe`: the same with pipes: bare, through cat(1), under the relay. `tmux`: a real emulator, until it has drawn all.
 `echo`: microseconds from a key to its echo, bare and under the relay. `start`: a command that does nothing.
 """
 
@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import select
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -24,11 +25,12 @@ from tests.runs.screen import Screen
 
 Figures = dict[str, Any]
 
+LIBRARY = Path(os.__file__).parent
 RELAY = [sys.executable, "-m", "tests.bench.relay_alone"]
 
 
 def commands(size: int, folder: Path) -> dict[str, str]:
-    """Shell lines that print about so many bytes."""
+    """Shell lines that print about so many bytes, and two that work for each line of what they print."""
     data = folder / "data"
     line = b"the quick brown fox jumps over the lazy dog, and back again\n"
     data.write_bytes(line * (size // len(line) + 1))
@@ -36,6 +38,8 @@ def commands(size: int, folder: Path) -> dict[str, str]:
         "cat": f"cat {data}",
         "yes": f"yes | head -c {size}",
         "seq": f"seq {max(size // 8, 10)}",
+        "ls": f"ls -lR {LIBRARY}",
+        "find": f"find {LIBRARY / 'encodings'} -name '*.py' -exec wc -l {{}} \\;",
     }
 
 
@@ -78,29 +82,27 @@ def in_pipe(command: list[str]) -> float:
     return time.perf_counter() - begin
 
 
-def in_tmux(command: list[str]) -> float:
-    """Seconds in a real emulator, which draws what it reads."""
-    tmux = ["tmux", "-L", f"bench{time.monotonic_ns()}", "-f", os.devnull]
-    with tempfile.TemporaryDirectory() as folder:
-        done = Path(folder) / "done"
-        words = " ".join(f"'{word}'" for word in command)
-        subprocess.run(
-            [
-                *tmux,
-                "new-session",
-                "-d",
-                "-x",
-                "120",
-                "-y",
-                "40",
-                f"cd {Path.cwd()}; {words}; date +%s.%N > {done}",
-            ],
-            check=True,
-        )
-        begin = time.time()
+def until_drawn(line: str, done: Path) -> str:
+    """A shell line that prints, asks the terminal where its cursor is, and notes when it began and had the answer."""
+    ask = "stty -icanon -echo; printf '\\033[6n'; head -c 1 > /dev/null"
+    return f"begin=$(date +%s.%N); {line}; {ask}; echo $begin $(date +%s.%N) > {done}"
+
+
+def in_tmux(done: Path) -> Callable[[list[str]], float]:
+    """Seconds in a real emulator, from the beginning of the command until it has drawn what was printed."""
+
+    def work(command: list[str]) -> float:
+        done.unlink(missing_ok=True)
+        tmux = ["tmux", "-S", str(done.with_name(f"tmux{time.monotonic_ns()}")), "-f", os.devnull]
+        size = ["-x", "120", "-y", "40", "-c", str(Path.cwd())]
+        subprocess.run([*tmux, "new-session", "-d", *size, shlex.join(command)], check=True)
         while not (done.exists() and done.read_text().endswith("\n")):
-            time.sleep(0.005)
-        return float(done.read_text()) - begin
+            time.sleep(0.02)
+        begin, end = done.read_text().split()
+        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
+        return float(end) - float(begin)
+
+    return work
 
 
 def compared(work: Callable[[list[str]], float], found: dict[str, list[str]], rounds: int) -> Figures:
@@ -144,9 +146,9 @@ def figures(size: int, rounds: int, *, tmux: bool) -> Figures:
             piped = {"bare": ["sh", "-c", line], "relay": [*RELAY, "sh", "-c", line]}
             piped["cat"] = ["sh", "-c", f"{line} | cat"]
             found[f"pipe_{name}"] = compared(in_pipe, piped, rounds)
-        if tmux and shutil.which("tmux"):
-            both = {name: command for name, command in ways(lines["cat"]).items() if name != "script"}
-            found["tmux_cat"] = compared(in_tmux, both, rounds)
+        for name, line in lines.items() if tmux and shutil.which("tmux") else ():
+            done = Path(folder) / "done"
+            found[f"tmux_{name}"] = compared(in_tmux(done), ways(until_drawn(line, done)), rounds)
     keys = {name: echo(command, 300) for name, command in ways("exec cat").items()}
     found["echo"] = {f"{name}_us": round(value, 1) for name, value in keys.items()}
     found["start"] = compared(to_the_end, ways("echo"), max(rounds, 5))

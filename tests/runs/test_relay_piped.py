@@ -125,6 +125,19 @@ def test_a_stream_that_the_command_closes_has_ended_for_its_reader(under: Under)
     assert process.returncode == 0
 
 
+def test_a_slow_reader_gets_all_of_a_stream_that_was_closed_and_then_its_end(under: Under) -> None:
+    """More than the pipes on both sides hold, so that some of it still waits when the end has been seen."""
+    process = start(under, "sh", "-c", "head -c 150000 /dev/zero; exec >&-; read x", stdin=subprocess.PIPE)
+    assert process.stdout
+    assert process.stdin
+    until(lambda: len(under.recorded("stdout")) >= 1 << 16)
+    time.sleep(0.3)
+    assert len(process.stdout.read()) == 150_000
+    assert process.poll() is None
+    process.communicate(b"\n")
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize("way", [">&-", "<&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", ">/dev/null 2>&1"])
 def test_streams_that_are_closed_or_take_nothing(under: Under, way: str) -> None:
     """The other stream, the record and the exit code are as ever. What cannot be written ends the command."""
