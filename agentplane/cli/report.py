@@ -36,17 +36,14 @@ _PAST = {
 
 def report(plane: Plane, done: Done, *, as_json: bool) -> None:
     """What an op did, how it is taken back, and which files of tools hold its memory."""
-    delivered = plane.delivered
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
-        reached, old = (delivered.brought, delivered.kept) if delivered else ((), {})
         told = [session_row(one) for one in _with_old_memory(plane)]
         beside = msgspec.to_builtins(plane.beside)
         out.emit(
             "op",
             **msgspec.to_builtins(fields),
-            delivered=reached,
-            old_memory=old,
+            **reached(plane),
             sessions=told,
             beside=beside,
         )
@@ -57,12 +54,7 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
     out.note(f"{did} {what} · memory {done.revision} · {back}")
     for both in plane.beside:
         out.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
-    if delivered and delivered.brought:
-        out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
-    for path, why in (delivered.kept if delivered else {}).items():
-        out.note(
-            f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
-        )
+    tell_reached(plane)
     asked = {one.pid for one in plane.restarting}
     with_old = _with_old_memory(plane)
     for todo, named in (
@@ -72,6 +64,25 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
         if named:
             names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
             out.note(f"old memory in {names}: {todo}")
+
+
+def reached(plane: Plane) -> dict[str, Any]:
+    """The files of tools that an op brought its memory to, and those that still hold older memory, and why."""
+    delivered = plane.delivered
+    return {
+        "delivered": delivered.brought if delivered else (),
+        "old_memory": delivered.kept if delivered else {},
+    }
+
+
+def tell_reached(plane: Plane) -> None:
+    delivered = plane.delivered
+    if delivered and delivered.brought:
+        out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
+    for path, why in (delivered.kept if delivered else {}).items():
+        out.note(
+            f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
+        )
 
 
 def session_row(one: Session) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.report import reached, tell_reached
 from agentplane.errors import BadInput
 from agentplane.memory.settle import Settled
 from agentplane.text.visible import one_line
@@ -30,10 +31,12 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     plane.settled = None
     done = plane.settle()
     if as_json:
-        out.emit("settle", **{name: getattr(done, name) for name in Settled.__struct_fields__})
+        fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
+        out.emit("settle", **fields, **reached(plane))
     else:
         for text in said(done):
             out.note(text)
+        tell_reached(plane)
         if not done.did and not done.left and not quiet:
             out.note("nothing to settle.")
     return int(bool(done.left))

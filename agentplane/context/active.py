@@ -14,7 +14,7 @@ from agentplane.context.pack import LastRun, Pack, Receipt, Sources
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.runs import capsule
-from agentplane.text import chain, files
+from agentplane.text import canonical, chain, files
 
 
 ACTIVE = "context/active.md"
@@ -53,6 +53,21 @@ def write(layout: Layout, made: Pack) -> bool:
         if name in changed:
             files.write_atomic(layout.file(name), data)
     return bool(changed)
+
+
+def holds(root: Path, whole: Pack) -> bool:
+    """Whether the pack on the disk is the whole one, or one that was made of the same memory, for a task say."""
+    data = files.read_if(root / ACTIVE)
+    if data is None or data == whole.text.encode():
+        return data is not None
+    try:
+        told = msgspec.json.decode(files.read_if(root / RECEIPT) or b"", type=Receipt)
+    except msgspec.MsgspecError:
+        return False
+    receipt = whole.receipt
+    in_force = {given.id for given in receipt.given} | {cut.id for cut in receipt.cut}
+    is_as_made = told.sha256 == canonical.sha256(data)
+    return is_as_made and told.revision == receipt.revision and {given.id for given in told.given} <= in_force
 
 
 def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:

@@ -232,10 +232,11 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if data is None or found is None:
         return Standing(path, names, "absent", cut=cut, short=short)
     if found.is_edited(held):
-        return Standing(path, names, "edited", found.revision, diff=diff, added=added, cut=cut, short=short)
+        why = "" if held == data else "git left it in conflict"
+        return Standing(path, names, "edited", found.revision, why, diff, added, cut, short)
     current = data == _wanted(data, plane, users, packs)
     if _only_imports(users):
-        current = current and files.read_if(project / plane / active.ACTIVE) == pack.text.encode()
+        current = current and active.holds(project / plane, pack)
     revision = _held(project, plane, path, users)
     return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short)
 

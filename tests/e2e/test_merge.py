@@ -71,6 +71,45 @@ def test_a_clone_that_was_not_told_settles_from_the_index(repository: Path) -> N
     assert started(["doctor"], repository).returncode == 0
 
 
+def wired(folder: Path) -> Path:
+    (folder / "AGENTS.md").write_text("# Rules\n")
+    started(["tools", "add", "codex"], folder)
+    return folder / "AGENTS.md"
+
+
+def test_settling_brings_what_both_branches_decided_to_the_files_of_tools(repository: Path) -> None:
+    (repository / ".git" / "info" / "exclude").write_text("AGENTS.md\n")
+    rules = wired(repository)
+    forked(repository)
+    git(repository, "merge", "-q", "side", code=1)
+    done = started(["settle"], repository)
+    assert "brought to AGENTS.md" in done.stderr
+    assert "Deploys wait for the bank." in rules.read_text()
+    assert "Logs go to standard error." in rules.read_text()
+
+
+def test_a_file_of_tools_that_git_left_in_conflict_is_named_and_then_brought(repository: Path) -> None:
+    rules = wired(repository)
+    forked(repository)
+    git(repository, "merge", "-q", "side", code=1)
+    done = started(["settle", "--json"], repository)
+    assert json.loads(done.stdout)["old_memory"] == {"AGENTS.md": "git left it in conflict"}
+    assert "<<<<<<<" in rules.read_text()
+    assert started(["sync"], repository).returncode == 0
+    assert "<<<<<<<" not in rules.read_text()
+    assert "nothing waits" in started(["inbox"], repository).stderr
+
+
+def test_nothing_outside_the_plane_changes_while_git_picks(repository: Path) -> None:
+    """Else git would not go on."""
+    rules = wired(repository)
+    forked(repository)
+    git(repository, "cherry-pick", "side", code=1)
+    before = rules.read_bytes()
+    started(["settle"], repository)
+    assert rules.read_bytes() == before
+
+
 def test_the_next_change_settles_and_says_so(repository: Path) -> None:
     forked(repository)
     git(repository, "merge", "--no-edit", "side", code=1)

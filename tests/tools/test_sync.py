@@ -1,8 +1,10 @@
 """Memory in the files of tools: written once, taken up when edited, taken out without a trace."""
 
 import os
+from datetime import date
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,6 +60,32 @@ def test_a_new_revision_makes_them_old_and_a_proposal_does_not(plane: Plane) -> 
         config.write("[tools]\ndeliver = false\n")
     pack = pack_of(plane, UNLIKE[2])
     assert set(states(plane, pack).values()) == {"old"}
+
+
+@pytest.mark.parametrize("ask", [Ask(), Ask("the user interface"), Ask(budget=400)])
+def test_a_pack_of_the_same_memory_is_as_good_until_somebody_or_time_changes_it(
+    plane: Plane, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`agentplane pack` writes into the same file, for a task say, and with what passes soon."""
+    ending = decision(UNLIKE[1])
+    plane.approve([plane.propose(msgspec.structs.replace(ending, expires_at="2030-01-01"))])
+    claude = [tool for tool in TOOLS if tool.target.form == "import"]
+    plane.sync(claude, pack_of(plane, UNLIKE[0]))
+    plane.propose(decision(UNLIKE[2]))
+    assert plane.write_pack(plane.pack(ask))
+
+    def standing() -> set[str]:
+        return {each.state for each in plane.synced(claude, plane.pack(LASTING))}
+
+    assert standing() == {"current"}
+    active = plane.layout.root / "context" / "active.md"
+    text = active.read_bytes()
+    active.write_bytes(text + b"- And something that nobody approved.\n")
+    assert standing() == {"old"}
+    active.write_bytes(text)
+    assert standing() == {"current"}
+    monkeypatch.setattr(plane, "_today", lambda: date(2031, 1, 1))
+    assert standing() == {"old"}
 
 
 def test_removing_leaves_the_project_as_it_was(plane: Plane, project: Path) -> None:
