@@ -176,7 +176,9 @@ class Review(Changes):
 
     def edit(self, id_: str, text: bytes, seen: str) -> Done | None:
         """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
-        return self._commit(partial(verbs.edit, wanted=id_, text=text, seen=seen), self.origin)
+        from agentplane.review import resolve
+
+        return self._commit(partial(resolve.edit, wanted=id_, text=text, seen=seen), self.origin)
 
     def adopt(self, wanted: Collection[str] = (), seen: Mapping[str, str | None] | None = None) -> Done:
         """Approves hand edits; none named: all. `seen`: the digests of what a person was shown."""

@@ -76,12 +76,23 @@ def merge(
     planned = verbs.edit(memory, into.id, text, seen)
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
-    _check_merged(memory, into, planned.edits[0].text or b"")
+    todo = "say it in another way, or approve it with --supersede {}."
+    _check_reworded(memory, into, planned.edits[0].text or b"", "the merged text", todo)
     merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
 
-def _check_merged(memory: Memory, into: Entry, core: bytes) -> None:
+def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
+    """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
+    planned = verbs.edit(memory, wanted, text, seen)
+    entry = memory.get(wanted)
+    if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
+        todo = "say it in another way, or `agentplane deprecate {}` first."
+        _check_reworded(memory, entry, planned.edits[0].text or b"", "the new text", todo)
+    return planned
+
+
+def _check_reworded(memory: Memory, into: Entry, core: bytes, what: str, todo: str) -> None:
     """Refuses a text that an invariant excludes which did not exclude the entry before."""
     stands = text_of(into)
     said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
@@ -94,8 +105,8 @@ def _check_merged(memory: Memory, into: Entry, core: bytes) -> None:
     for conflict in find(said, rules):
         if _excludes(conflict) and conflict.id not in before:
             raise Refused(
-                f"the merged text {described(conflict)}; an invariant cannot stand beside what contradicts it",
-                todo=f"say it in another way, or approve it with --supersede {conflict.id}.",
+                f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
+                todo=todo.format(conflict.id),
             )
 
 

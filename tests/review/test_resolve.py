@@ -123,6 +123,39 @@ def test_a_merge_is_no_way_around_an_invariant(plane: Plane) -> None:
     assert plane.memory().get("DEC-001").statement == "Log lines are JSON, one an event."
 
 
+def test_an_edit_is_no_way_around_an_invariant(plane: Plane) -> None:
+    plane.approve(
+        [plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))]
+    )
+    plane.approve([plane.propose(decision("Log lines are JSON."))])
+    memory = plane.memory()
+    entry = memory.get("DEC-001")
+    core = memory.snapshot.core(entry.file, entry.id) or b""
+    before = files_of(plane)
+    against = core.replace(b"Log lines are JSON", b"Webhook bodies must be logged")
+    with pytest.raises(Refused, match="the new text contradicts INV-001") as refused:
+        plane.edit("DEC-001", against, entry.digest)
+    assert "`agentplane deprecate INV-001` first" in (refused.value.todo or "")
+    assert files_of(plane) == before
+    plane.deprecate(["INV-001"])
+    plane.edit("DEC-001", against, entry.digest)
+    assert plane.memory().get("DEC-001").statement == "Webhook bodies must be logged."
+
+
+def test_a_candidate_may_be_edited_into_what_an_invariant_excludes(plane: Plane) -> None:
+    """It is looked at when it is approved."""
+    plane.approve(
+        [plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))]
+    )
+    id_ = plane.propose(decision("Log lines are JSON."))
+    memory = plane.memory()
+    entry = memory.get(id_)
+    core = memory.snapshot.core(entry.file, entry.id) or b""
+    plane.edit(id_, core.replace(b"Log lines are JSON", b"Webhook bodies must be logged"), entry.digest)
+    with pytest.raises(Refused, match="contradicts INV-001"):
+        plane.approve([id_])
+
+
 def test_what_contradicted_an_invariant_already_can_still_be_merged_into(plane: Plane) -> None:
     plane.approve([plane.propose(decision("Webhook bodies must be logged."))])
     rule = plane.propose(Proposal(type="invariant", statement="Webhook bodies must never be logged."))
