@@ -19,6 +19,7 @@ from agentplane.runs import diff
 from agentplane.runs.diff import Report
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
+from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.detail import Detail, spaced
 from agentplane.tui.prose import Look
@@ -66,6 +67,7 @@ class RunDiffScreen(Sized[None]):
         self.off: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
+        yield Badge()
         yield DiffPane(self.runs)
         yield StatusBar()
         yield KeyBar(self.WHERE)
@@ -76,6 +78,7 @@ class RunDiffScreen(Sized[None]):
 
     def on_mount(self) -> None:
         app: PlaneApp = self.app  # type: ignore[assignment]
+        self.query_one(Badge).show(app.figures())
         self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
         self.query_one(StatusBar).tell(
             "- only in the first   + only in the second   ~ in both, and not the same"

@@ -336,7 +336,7 @@ def test_two_runs_side_by_side(ran: Plane) -> None:
         await sitting.press("down", "D")
         await sitting.until(lambda: isinstance(sitting.app.screen, RunDiffScreen), "the comparison")
         await sitting.until(lambda: "- two" in sitting.screen and "+ three" in sitting.screen, "outputs")
-        for part in ("exit status", "README.md", "web", "gemini-cli"):
+        for part in ("agentplane  ● 1 wait", "exit status", "README.md", "web", "gemini-cli"):
             assert part in sitting.screen, part
         pane = sitting.app.screen.query_one(DiffPane)
         assert pane.beside
