@@ -39,16 +39,20 @@ _FROM_GIT = "take the file back from git: `git checkout -- {}`."
 def check(store: Store) -> Iterator[Finding]:
     layout = store.layout
     yield from _settings(store)
-    yield from _log(layout)
+    of_log = list(_log(layout))
+    yield from of_log
     ledger = ledgers.advance(Ledger(), layout)
-    yield from _records(layout, ledger)
-    yield from _views(layout, ledger)
+    # What follows from a log that is damaged is not told: nothing but the log is to be mended then.
+    is_whole = not any(finding.severity == "error" for finding in of_log)
+    yield from _records(layout, ledger, is_whole=is_whole)
     yield from _folder(layout)
     yield from _in_conflict(layout)
-    yield from _met(layout, ledger)
     yield from _driver(layout)
-    if not ledger.gaps:
-        yield from _taken_out(layout, ledger)
+    if is_whole:
+        yield from _views(layout, ledger)
+        yield from _met(layout, ledger)
+        if not ledger.gaps:
+            yield from _taken_out(layout, ledger)
 
 
 def _in_conflict(layout: Layout) -> Iterator[Finding]:
@@ -122,7 +126,8 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("error", f"{shown}:{report.count + 1}", what, remedy)
 
 
-def _records(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Finding]:
+    """`is_whole`: the log is, so that an op without an event is one that it does not have."""
     for op in ledger.unproved:
         yield Finding(
             "error",
@@ -136,19 +141,19 @@ def _records(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
         end = 0
         for number, (offset, line) in enumerate(chain.lines(path), 1):
             end = offset + len(line)
-            yield from _record(line, f"{shown}:{number}", committed)
+            yield from _record(line, f"{shown}:{number}", committed if is_whole else None)
         if end < path.stat().st_size:
             what = "the last record was not written to its end"
             yield Finding("warning", shown, what, "`agentplane doctor --fix` drops it.", fixable=True)
 
 
-def _record(line: bytes, where: str, committed: set[str]) -> Iterator[Finding]:
+def _record(line: bytes, where: str, committed: set[str] | None) -> Iterator[Finding]:
     try:
         stored = records.read_line(line)
     except (ValueError, msgspec.MsgspecError):
         yield Finding("error", where, "is no op record", "take the file back from git.")
         return
-    if stored.record.op not in committed:
+    if committed is not None and stored.record.op not in committed:
         what = f"op {stored.record.op} has no event in this log, and counts for nothing"
         yield Finding(
             "info", where, what, "its event may be on another branch, or the log lost lines: see git."

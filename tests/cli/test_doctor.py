@@ -158,6 +158,20 @@ def test_a_changed_line_of_the_log_is_named(shelf: Plane, cli: Cli) -> None:
     assert shelf.layout.log.read_bytes() == b"".join(lines)
 
 
+@pytest.mark.parametrize("key", [b"actor", b"kind", b"hash_prev"])
+def test_what_follows_from_a_changed_log_is_not_told(shelf: Plane, cli: Cli, key: bytes) -> None:
+    """Else it would say that `--fix` makes state.json anew, which it does not as long as the log is damaged."""
+    lines = shelf.layout.log.read_bytes().splitlines(keepends=True)
+    lines[-1] = lines[-1].replace(b'"%s"' % key, b'"x%s"' % key, 1)
+    shelf.layout.log.write_bytes(b"".join(lines))
+
+    rows = _findings(cli)
+
+    assert rows[0]["where"] == f".agentplane/memory/log.jsonl:{len(lines)}"
+    assert not any(row["fixable"] for row in rows), rows
+    assert not any("ops/" in str(row["where"]) or "state.json" in str(row["where"]) for row in rows), rows
+
+
 @pytest.mark.parametrize("keep", [0, -1])
 @pytest.mark.parametrize("first", ["status", "inbox", "list", "badge", "doctor", "doctor --fix"])
 def test_a_log_that_lost_its_end_is_damage_whichever_command_sees_it_first(
