@@ -41,17 +41,20 @@ def typed(
 ) -> Seen:
     """Runs a command in a terminal. Each answer is typed once its question has been printed."""
     with _terminal(columns) as (master, slave):
-        child = subprocess.Popen(
-            [*program, *words],
-            cwd=folder,
-            env={**_environment(), **(env or {})},
-            stdin=slave,
-            stdout=subprocess.PIPE if pipe_stdout else slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509 -- it only makes one system call
-        )
-        os.close(slave)
+        try:
+            child = subprocess.Popen(
+                [*program, *words],
+                cwd=folder,
+                env={**_environment(), **(env or {})},
+                stdin=slave,
+                stdout=subprocess.PIPE if pipe_stdout else slave,
+                stderr=slave,
+                start_new_session=True,
+                preexec_fn=_take_terminal,  # noqa: PLW1509 -- it only makes one system call
+            )
+        finally:
+            # Only here: a second time its number may be that of a file which another thread has opened since.
+            os.close(slave)
         try:
             screen, piped = _talk(child, master, list(answers))
             return Seen(child.wait(_PATIENCE), screen.replace("\r\n", "\n"), piped)
@@ -80,8 +83,6 @@ def _terminal(columns: int):
         yield master, slave
     finally:
         os.close(master)
-        with suppress(OSError):
-            os.close(slave)
 
 
 def _talk(child: subprocess.Popen[bytes], master: int, answers: list[tuple[str, str]]) -> tuple[str, str]:
