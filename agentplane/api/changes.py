@@ -66,8 +66,7 @@ class Changes:
 
         done = settling.settle(self.store, deep=deep)
         if done.op or done.joined or done.told:
-            # A file that is changed while git goes on with a rebase would keep it from going on.
-            (self.keep_badge if done.picking else self._bring)(self.memory())
+            self._bring(self.memory())
         if done.did and self.settled:
             self.settled(done)
         return done

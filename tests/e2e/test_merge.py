@@ -100,16 +100,6 @@ def test_a_file_of_tools_that_git_left_in_conflict_is_named_and_then_brought(rep
     assert "nothing waits" in started(["inbox"], repository).stderr
 
 
-def test_nothing_outside_the_plane_changes_while_git_picks(repository: Path) -> None:
-    """Else git would not go on."""
-    rules = wired(repository)
-    forked(repository)
-    git(repository, "cherry-pick", "side", code=1)
-    before = rules.read_bytes()
-    started(["settle"], repository)
-    assert rules.read_bytes() == before
-
-
 def test_the_next_change_settles_and_says_so(repository: Path) -> None:
     forked(repository)
     git(repository, "merge", "--no-edit", "side", code=1)
