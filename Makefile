@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test clients lint types imports check fmt bench bench-relay bench-conflicts example docs clean
+.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -20,6 +20,9 @@ demo: .venv/ready  ## The main job: install, and show a copy of the example
 
 test: .venv/ready  ## All tests
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+test-full: .venv/ready  ## All tests, and every case of the attack suite
+	$(BIN)/python -m pytest -n auto -m "" $(ARGS)
 
 clients:  ## The real coding tools, for the tests that run them (needs npm)
 	@mkdir -p .clients && cp tests/clients/package.json .clients/

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def clean_environment() -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
+        # The user's key is made here, not in the home of whoever runs the tests.
+        "XDG_STATE_HOME": os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}"),
     }
 
 
