@@ -137,6 +137,24 @@ def check(proposal: Proposal, context: Context) -> Verdict:
     return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
 
 
+def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
+    """Return the high-severity flags of a text that a tool wrote and that never was a candidate.
+
+    For example a run summary, a `next` line or a session title. The flags are the ones that a candidate with this
+    statement would get under the default settings: secrets, hidden text, and orders to the reader. An empty tuple
+    means that the text can be delivered.
+    """
+    texts = [(where, text[:_MOST_CHARACTERS])]
+    found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
+    flags = [
+        Flag(code, "refuse" if DEFAULTS[code] == "refuse" else "flag", what, at) for code, what, at in found
+    ]
+    if len(text) > _MOST_CHARACTERS:
+        what = f"has more than {_MOST_CHARACTERS:,} characters; the rest was not checked"
+        flags.insert(0, Flag("size", "refuse", what, where))
+    return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
+
+
 def let_in_again(context: Context) -> Context:
     """The context for a person who wants a memory looked at again that was rejected before."""
     if context.action("repeat") != "refuse":

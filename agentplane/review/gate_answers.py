@@ -12,6 +12,9 @@ from agentplane.text.visible import one_line
 
 Severity = Literal["refuse", "flag"]
 
+HIGH = frozenset(("secret", "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
+"""The codes of text that can harm its reader. Other codes are about quality."""
+
 
 class Flag(msgspec.Struct, frozen=True):
     """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
@@ -20,6 +23,11 @@ class Flag(msgspec.Struct, frozen=True):
     severity: Severity
     what: str
     where: str
+
+    @property
+    def high(self) -> bool:
+        """True if the text can harm its reader."""
+        return self.code in HIGH
 
 
 class Earlier(msgspec.Struct, frozen=True):

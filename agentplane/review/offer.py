@@ -27,7 +27,6 @@ from agentplane.text.visible import one_line
 
 
 _SHOWN = 300
-_WITHHELD = frozenset(("secret", "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
 
 
 class Met(msgspec.Struct, frozen=True):
@@ -117,7 +116,7 @@ def met(memory: Memory, reviewed: Reviewed, context: Context) -> tuple[Met, ...]
 def _is_withheld(entry: Entry, context: Context) -> bool:
     bare = Context(today=context.today)
     verdict = gate.check(gate.proposal_of(entry), bare)
-    return any(flag.code in _WITHHELD for flag in (*verdict.refused, *verdict.flags))
+    return any(flag.high for flag in (*verdict.refused, *verdict.flags))
 
 
 def _shown(conflict: Conflict) -> Conflict:
