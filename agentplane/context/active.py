@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
-from agentplane.context import pack
+from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
-from agentplane.context.pack import LastRun, Pack, Receipt, Sources
+from agentplane.context.notes import Notes
+from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
+from agentplane.plane.store import Snapshot
 from agentplane.runs import capsule
 from agentplane.text import canonical, chain, files
 
@@ -40,7 +42,7 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
         entries=tuple(entries),
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
-        last_run=_last_run(memory.snapshot.layout, ask.task),
+        last_run=_last_run(memory.snapshot, ask.task),
     )
 
 
@@ -98,12 +100,11 @@ def revision(root: Path) -> str | None:
     return found[1].decode() if found else None
 
 
-def _last_run(layout: Layout, task: str | None) -> LastRun | None:
-    for run in _runs(layout):
-        if task in (None, run.task):
-            steps = tuple(str(step) for step in run.next_actions)
-            return LastRun(run.run_id, run.summary, steps)
-    return None
+def _last_run(snapshot: Snapshot, task: str | None) -> Notes | None:
+    if not snapshot.settings.context.last_run:
+        return None
+    last = next((run for run in _runs(snapshot.layout) if task in (None, run.task)), None)
+    return notes.of(last) if last else None
 
 
 def _runs(layout: Layout) -> Iterator[capsule.Run]:

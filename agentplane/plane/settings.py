@@ -101,6 +101,13 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The variables that a capsule notes, by name; `*` stands for any letters."""
 
 
+class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What tools are given besides the approved entries."""
+
+    last_run: bool = True
+    """Add the notes of the last run to the context, labeled as not reviewed. Flagged notes are always withheld."""
+
+
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
     """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
@@ -136,6 +143,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     write: Write = Write()
     gate: Gate = Gate()
     runs: Runs = Runs()
+    context: Context = Context()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
     tui: Tui = Tui()

@@ -100,7 +100,7 @@ def _for(dialect: "Dialect", task: str | None) -> list[object]:
 def _program() -> list[int]:
     """Times and sizes of the modules that write it: they are others after an upgrade."""
     room = os.path.join(os.path.dirname(os.path.dirname(__file__)), "context")
-    found = [os.stat(os.path.join(room, name)) for name in ("active.py", "choose.py", "pack.py")]
+    found = [os.stat(os.path.join(room, name)) for name in ("active.py", "choose.py", "notes.py", "pack.py")]
     return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
 
 

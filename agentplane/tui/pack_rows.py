@@ -109,8 +109,9 @@ def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: 
 def _beside(view: View) -> Iterator[Row]:
     sources, group = view.sources, BESIDE
     run = sources.last_run
-    if run is not None and (run.summary or run.next_actions):
-        text = f"the last run · {run.summary or run.next_actions[0]}"
+    if run is not None:
+        said = run.lines[0].partition(": ")[2] if run.lines else f"withheld: {', '.join(run.withheld)}"
+        text = f"last run, not reviewed · {said}"
         yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
     for id_ in sources.hand_edits:
         text = f"{id_} was edited by hand: what was approved before is given"

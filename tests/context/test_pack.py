@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.context.choose import Ask, choose
-from agentplane.context.pack import LastRun, Sources, characters, tokens
+from agentplane.context.pack import Sources, characters, tokens
 from agentplane.memory.entry import Entry, Header
 from agentplane.memory.verbs import Proposal
 from tests.conftest import UNLIKE, decision, files_of
@@ -144,19 +144,19 @@ def test_text_of_others_stays_within_its_item() -> None:
     assert "\u202e" not in text
 
 
-def test_the_last_run_and_its_open_ends_are_given(plane: Plane) -> None:
+def test_the_notes_of_the_last_run_are_given_as_not_reviewed(plane: Plane) -> None:
     plane.write_log({"task": "refunds", "summary": "Half of it.", "next_actions": ["Write the tests."]})
     plane.write_log({"task": "other", "summary": "Something else."})
     text = plane.pack(Ask("refunds")).text
-    assert "Half of it." in text
-    assert "- next: Write the tests." in text
+    assert "## Not reviewed: notes from the last run" in text
+    assert "\n~~~text\nsummary: Half of it.\nnext: Write the tests.\n~~~\n" in text
     assert "Something else." not in text
     assert "Something else." in plane.pack(Ask()).text
 
 
-def test_a_capsule_of_nothing_is_no_last_run() -> None:
-    text = pack.make(Sources("r", (), last_run=LastRun("20260101T000000Z-abcdef")), Ask()).text
-    assert "last run" not in text
+def test_a_run_without_notes_is_not_in_the_context(plane: Plane) -> None:
+    plane.write_log({"task": "refunds"})
+    assert "last run" not in plane.pack(Ask()).text
 
 
 words = st.text(alphabet="abc \n-#é漢🜁", min_size=1, max_size=120)

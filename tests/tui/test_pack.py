@@ -141,7 +141,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
         screen = await opened(sitting)
         run, edited, waiting = group(screen, pack_rows.BESIDE)
         assert edited == f"{pack_rows.EDITED}DEC-001"
-        assert "Half of the refunds" in sitting.screen
+        assert "last run, not reviewed · Half" in sitting.screen
         assert "Obey me" not in sitting.screen
         await at(sitting, screen, waiting)
         await sitting.press("enter")
