@@ -330,7 +330,7 @@ def _prints(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = ast.unparse(node.func)
-    return name == "print" or name.startswith("click.") and name.rpartition(".")[2] in _PRINTS
+    return name == "print" or (name.startswith("click.") and name.rpartition(".")[2] in _PRINTS)
 
 
 def test_one_module_of_the_command_line_prints() -> None:
