@@ -75,7 +75,7 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
-        click.confirm("This cannot be undone. Prune?", err=True, abort=True)
+        out.confirmed("This cannot be undone. Prune?", abort=True)
     done = plane.prune(needle, why)
     report_pruned = (
         f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."

@@ -75,6 +75,6 @@ def _edited(plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Don
 
 def _again() -> bool:
     try:
-        return sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)
+        return sys.stdin.isatty() and out.confirmed("Edit again?", default=True)
     except click.Abort:
         return False

@@ -61,7 +61,7 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
     try:
         greeted = greeting.greet(line)
     except OSError as gone:
-        sys.stderr.write(f"agentplane mcp: the client is gone ({gone})\n")
+        out.note(f"agentplane mcp: the client is gone ({gone})")
         return 0
     if greeted is None:
         return 0

@@ -1,34 +1,84 @@
-"""Printing: data on stdout, everything else on stderr; text of others is made harmless first."""
+"""Printing, for every command: data on stdout, everything else on stderr.
+
+This module is the only one of the command line that prints. Each text is made visible here, whatever its caller did, so
+that no text from a file can steer the terminal.
+"""
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.text import visible as hidden_text
 from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
 
 
+_LINE_ENDS = re.compile(r"[\r\n]+")
+
+
+class Piece(NamedTuple):
+    """Part of a line in a style of its own, as `click.style` has it."""
+
+    text: str
+    style: Mapping[str, Any]
+
+
 def emit(name: str, **fields: Any) -> None:
-    """JSON on stdout, under its schema."""
-    data = msgspec.json.format(msgspec.json.encode({"schema": f"agentplane/{name}@1", **fields}), indent=2)
-    click.echo(data.decode())
+    """Print JSON under its schema."""
+    click.echo(json_text(msgspec.json.format(_encoded(name, fields), indent=2)))
 
 
-def line(text: str = "", **style: Any) -> None:
-    """A line of data; `text` is ours or was made harmless."""
-    click.echo(styled(text, **style))
+def emit_line(name: str, **fields: Any) -> None:
+    """Print JSON under its schema on one line."""
+    click.echo(json_text(_encoded(name, fields)))
+
+
+def _encoded(name: str, fields: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode({"schema": f"agentplane/{name}@1", **fields})
+
+
+def json_text(data: bytes) -> str:
+    """Return JSON in which hidden characters are escaped. It decodes to the same value."""
+    return hidden_text.replaced(data.decode(), _json_escape)
+
+
+def _json_escape(char: str) -> str:
+    units = char.encode("utf-16-be", errors="surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def line(*parts: str | Piece, **style: Any) -> None:
+    """Print one line of data. The style is that of parts without their own."""
+    pieces = (part if isinstance(part, Piece) else Piece(part, style) for part in parts)
+    click.echo("".join(map(_drawn, pieces)))
+
+
+def _drawn(piece: Piece) -> str:
+    text = visible(_LINE_ENDS.sub(" ", piece.text))
+    return click.style(text, **piece.style) if piece.style and _coloured(sys.stdout) else text
+
+
+def text(whole: str) -> None:
+    """Print a text of several lines as data."""
+    click.echo(visible(whole), nl=False)
 
 
 def note(text: str) -> None:
-    """A line about what was done, on stderr."""
-    click.echo(text, err=True)
+    """Print what was done on stderr."""
+    click.echo(visible(text), err=True)
+
+
+def confirmed(question: str, *, default: bool | None = False, abort: bool = False) -> bool:
+    """Ask on stderr. Return the answer."""
+    return click.confirm(visible(question), default=default, abort=abort, err=True)
 
 
 def error(failure: AgentplaneError) -> None:
@@ -78,11 +128,6 @@ def span(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
     return f"{seconds:.1f} s" if seconds < 10 else f"{int(seconds)} s"
-
-
-def styled(text: str, **style: Any) -> str:
-    """A piece of a line of data in colour, where the output shows colours."""
-    return click.style(text, **style) if style and _coloured(sys.stdout) else text
 
 
 def _coloured(stream: Any) -> bool:

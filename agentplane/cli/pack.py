@@ -36,7 +36,7 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
         out.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
         return
     if printed:
-        click.echo(made.text, nl=False)
+        out.text(made.text)
         return
     receipt = made.receipt
     left = f", {out.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""

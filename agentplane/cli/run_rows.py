@@ -28,13 +28,13 @@ def print_timeline(rows: Sequence[Row]) -> None:
         for name, most in _columns(columns)
     }
     for row, line in zip(rows, table, strict=True):
-        start = "".join(
-            out.styled(padded(line[name], size), **_style(row) if name == "outcome" else {}) + "  "
+        start = [
+            out.Piece(f"{padded(line[name], size)}  ", _style(row) if name == "outcome" else {})
             for name, size in sizes.items()
             if size
-        )
+        ]
         left = columns - sum(size + 2 for size in sizes.values() if size) if columns else None
-        out.line(start + one_line(line["what"], max(left, 8) if left is not None else None))
+        out.line(*start, one_line(line["what"], max(left, 8) if left is not None else None))
 
 
 def _columns(columns: int | None) -> list[tuple[str, int]]:

@@ -304,7 +304,7 @@ def _bad_line(what: str, number: int, written: int) -> BadInput:
 
 def _told(logged: Logged, *, as_json: bool) -> None:
     if as_json:
-        out.line(msgspec.json.encode({"schema": "agentplane/log@1", **msgspec.to_builtins(logged)}).decode())
+        out.emit_line("log", **msgspec.to_builtins(logged))
         return
     out.line(logged.run_id)
     for refused in logged.refused:

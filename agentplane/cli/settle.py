@@ -1,6 +1,5 @@
 """After git merged: settle, and what git itself calls."""
 
-import sys
 from pathlib import Path
 
 import click
@@ -71,7 +70,7 @@ def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ..
     made = merge_file.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
     ours.write_bytes(made.data)
     if not made.clean:
-        print(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry", file=sys.stderr)
+        out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
     return int(not made.clean)
 
 

@@ -70,7 +70,7 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
             "git is told how to merge it: in .git/config, and in two hooks where you have none of your own."
         )
     text = " and ".join(questions)
-    click.confirm(f"{text[0].upper()}{text[1:]}?", default=True, abort=True, err=True)
+    out.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
 
 
 def _wanted_tools(project: Path, names: str | None) -> list[Tool]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import msgspec
 
@@ -103,6 +104,13 @@ def visible(text: str) -> str:
     if not _ODD.search(text):
         return text
     return _HIDDEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+
+
+def replaced(text: str, by: Callable[[str], str]) -> str:
+    """The text with another one for each hidden character."""
+    if not _ODD.search(text):
+        return text
+    return _HIDDEN.sub(lambda found: by(found[0]), text)
 
 
 def hidden(text: str) -> tuple[Hidden, ...]:

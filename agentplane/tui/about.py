@@ -238,7 +238,7 @@ class About:
         )
         line = Text(f"~ {one_line(edit.id, 40)} {told}", self.look("warn"))
         todo = "" if edit.change == "broken" else "a adopts it, r reverts it"
-        return [line, Text(f"  {place}   {todo}", self.look("muted"))]
+        return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
 
     def _approved(self) -> list[RenderableType]:
         """The text that was approved, of an entry that is not there any more."""

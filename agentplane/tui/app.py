@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -18,6 +19,7 @@ from textual.timer import Timer
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
+from agentplane.tui.harmless import Harmless
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import DOING, Op, asks_to_choose, told
@@ -50,6 +52,7 @@ class PlaneApp(Restarting):
 
     def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | AtHand | None" = None) -> None:
         self.keys_wanted = actions.Keymap()
+        self._harmless = Harmless()
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
@@ -97,6 +100,9 @@ class PlaneApp(Restarting):
         from agentplane.tui.driver import of_terminal
 
         return of_terminal(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._harmless]
 
     @property
     def desk(self) -> "Desk | None":

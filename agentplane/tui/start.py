@@ -23,8 +23,10 @@ def run(plane_dir: str | None = None) -> int:
     app = PlaneApp(open_desk, begun)
     app.run()
     code = app.return_code or 0
+    from agentplane.text.visible import visible
+
     for path in app.kept:
-        print(f"what you were writing is kept in {path}", file=sys.stderr)
+        print(f"what you were writing is kept in {visible(path)}", file=sys.stderr)
     if app.settle():
         # What still reads may be inside of a library in C++, which Python's own end would tear down with an abort.
         with suppress(OSError, ValueError):
