@@ -214,8 +214,7 @@ def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
     if not paths:
         return set()
     inside = [path for path in paths if _is_inside(path)] or [_NOWHERE]
-    found = git.output(layout.project, "--literal-pathspecs", "ls-files", "-z", "--", *inside)
-    return None if found is None else {os.fsdecode(name) for name in found.split(b"\0")}
+    return git.tracked(layout.project, inside)
 
 
 def _is_inside(path: str) -> bool:

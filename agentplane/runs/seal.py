@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
@@ -234,7 +235,7 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]
     if before is None or later is None:
         return []
     steps = (
-        (f"{capsule.INPUTS}/uncommitted.patch", surroundings.tree_of(project, run.before.head), before),
+        (f"{capsule.INPUTS}/uncommitted.patch", git.tree_of(project, run.before.head), before),
         (f"{capsule.OUTPUTS}/changes.patch", before, later),
     )
     found = (
