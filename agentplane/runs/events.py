@@ -28,7 +28,6 @@ _SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at"})
 """What a line has beside the fields that a program may give."""
 
 _NOWHERE = ".agentplane-nowhere"
-_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -70,7 +69,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def is_run_id(text: str) -> bool:
-    return _RUN_ID.fullmatch(text) is not None
+    return capsule.is_run_id(text)
 
 
 def new_run_id(store: Store) -> str:
