@@ -1,9 +1,7 @@
 """Trying it: a copy of the example project with its plane, in a temporary folder."""
 
-import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +10,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
+from agentplane.plane import git
 from agentplane.text.visible import visible
 
 
@@ -33,7 +32,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
     except OSError as error:
         what = (error.strerror or "cannot be written").lower()
         raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
-    _make_repository(folder)
+    git.make_example(folder)  # so that the copy behaves as a project does; without git it works as well
     ctx.find_root().obj = str(folder / ".agentplane")
     from agentplane.cli.look import inbox_command, status_command
 
@@ -64,22 +63,3 @@ def _example() -> tuple[Path, Path]:
     raise BadInput(
         "the example is not part of this installation", todo="see it in the source: .agentplane-example/."
     )
-
-
-def _make_repository(folder: Path) -> None:
-    """So that the copy behaves as a project does; without git it works as well."""
-    identity = (
-        "-c",
-        "user.name=Demo",
-        "-c",
-        "user.email=demo@payments.example",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "The example")):
-        try:
-            subprocess.run(
-                ("git", *identity, *words), cwd=folder, capture_output=True, check=False, env=os.environ
-            )
-        except OSError:
-            return

@@ -82,7 +82,7 @@ def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 def _driver(layout: Layout) -> Iterator[Finding]:
     """Where git has the plane, it is to know how to merge it."""
-    if gitdriver.is_set(layout) is False and git.output(layout.root, "ls-files", "--", ".gitattributes"):
+    if gitdriver.is_set(layout) is False and git.tracked(layout.root, (".gitattributes",)):
         what = "git does not know how to merge this plane: each clone is told once"
         yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
 

@@ -1,27 +1,37 @@
-"""The few things asked of git. A folder without git answers None to all of them."""
+"""What is asked of git. A folder without git answers None to all of it, or with nothing.
+
+Other modules ask here and give values of types: no function takes words for git.
+"""
 
 import os
-import subprocess
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Literal, NewType
 
 import msgspec
 
+from agentplane.plane import git_process
+from agentplane.plane.git_process import LONG
 
-# Variables that would point git at another repository than the folder's own (set inside git hooks).
-_MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
-_BLOCK = 1 << 20
+
+ObjectId = NewType("ObjectId", str)
+"""The full name of an object, in hex digits. Only this module makes one, after a look at it."""
+_FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
+KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
+"""The same, as a field of what is read from a file."""
+
 _LONGEST_LINE = 4096
-
-_SECONDS = 10
-_SECONDS_FOR_CONTENT = 600
+_LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
+"""For an index of our own: nothing is written beside it."""
+_DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
 class Blob(msgspec.Struct, frozen=True):
     """What a commit has under a path."""
 
     mode: str
-    oid: str
+    oid: ObjectId
     size: int
 
     @property
@@ -30,68 +40,38 @@ class Blob(msgspec.Struct, frozen=True):
         return self.mode.startswith("100")
 
 
-def run(folder: Path, *words: str) -> str | None:
-    """What a git command prints, stripped; None where it fails or there is no git."""
-    out = output(folder, *words)
-    return None if out is None else out.decode(errors="replace").strip()
+class Stage(msgspec.Struct, frozen=True):
+    """One of up to three versions of a file that git left in conflict."""
+
+    path: str
+    """Seen from the top of the repository."""
+    number: str
+    oid: ObjectId
 
 
-def output(
-    folder: Path,
-    *words: str,
-    send: bytes | None = None,
-    more: Mapping[str, str] | None = None,
-    seconds: float = _SECONDS,
-) -> bytes | None:
-    """The bytes that a git command prints; None where it fails or there is no git.
+class Own(msgspec.Struct, frozen=True):
+    """An index and objects of our own, beside those of the repository."""
 
-    `send`: what it reads; `more`: what its environment has beside ours.
-    """
-    try:
-        done = subprocess.run(
-            ("git", *words),
-            cwd=folder,
-            env=_environment(more or {}),
-            capture_output=True,
-            timeout=seconds if send is None else _SECONDS_FOR_CONTENT,
-            input=send or b"",
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a name that no system takes
-        return None
-    return done.stdout if done.returncode == 0 else None
+    index: Path
+    objects: Path
 
 
-def stream(folder: Path, *words: str, more: Mapping[str, str]) -> Iterator[bytes]:
-    """What a git command prints, block by block, for what is too large to hold at once."""
-    try:
-        process = subprocess.Popen(
-            ("git", *words),
-            cwd=folder,
-            env=_environment(more),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return
-    with process:
-        while process.stdout and (block := process.stdout.read(_BLOCK)):
-            yield block
+def object_id(text: str) -> ObjectId | None:
+    """Return the text as the name of an object, or None where it is none."""
+    return ObjectId(text) if re.fullmatch(_FORM, text) else None
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", **more}
+# The repository
 
 
 def head(folder: Path) -> str | None:
     """The commit that is checked out, shortened."""
-    return run(folder, "rev-parse", "--short=12", "--verify", "--quiet", "HEAD") or None
+    return _text(git_process.output(folder, "rev-parse", "--short=12", "--verify", "--quiet", "HEAD"))
 
 
 def branch(folder: Path) -> str | None:
     """The branch that is checked out; None on a detached head."""
-    return run(folder, "symbolic-ref", "--short", "--quiet", "HEAD") or None
+    return _text(git_process.output(folder, "symbolic-ref", "--short", "--quiet", "HEAD"))
 
 
 def branch_in_file(folder: str) -> str | None:
@@ -103,77 +83,362 @@ def branch_in_file(folder: str) -> str | None:
         folder = above
     try:
         if os.path.isfile(dot):  # of a work tree beside the first one
-            with open(dot, encoding="utf-8") as file:
-                dot = os.path.join(folder, file.read(_LONGEST_LINE).removeprefix("gitdir: ").strip())
-        with open(os.path.join(dot, "HEAD"), encoding="utf-8") as file:
-            told = file.read(_LONGEST_LINE).strip()
+            dot = os.path.join(folder, _line(dot).removeprefix("gitdir: "))
+        told = _line(os.path.join(dot, "HEAD"))
     except (OSError, ValueError):
         return None
     name = told.removeprefix("ref: refs/heads/")
     return None if name in (told, ".invalid") else name
 
 
+def _line(path: str) -> str:
+    # Without O_NONBLOCK a FIFO in its place would hang us.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+        return file.read(_LONGEST_LINE).strip()
+
+
+def is_here(folder: Path) -> bool:
+    """True if a folder is in a repository."""
+    return git_process.output(folder, "rev-parse", "--git-dir") is not None
+
+
 def top(folder: Path) -> Path | None:
-    """The top of the work tree that the folder is in."""
-    found = run(folder, "rev-parse", "--show-toplevel")
-    return Path(found) if found else None
-
-
-def user_name(folder: Path) -> str | None:
-    return run(folder, "config", "--get", "user.name") or None
+    """The top of the work tree that the folder is in. A work tree elsewhere, as settings can name one, does not count."""
+    found = git_process.output(folder, "rev-parse", "--show-toplevel")
+    above = Path(os.fsdecode(found.removesuffix(b"\n"))) if found and found.strip() else None
+    return above if above and Path(os.path.realpath(folder)).is_relative_to(above) else None
 
 
 def prefix(folder: Path) -> str | None:
     """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
-    found = output(folder, "rev-parse", "--show-prefix")
+    found = git_process.output(folder, "rev-parse", "--show-prefix")
     return None if found is None else os.fsdecode(found.removesuffix(b"\n"))
 
 
-def commit(folder: Path, rev: str) -> str | None:
-    """The commit that a name means, if it is here."""
-    if rev.startswith("-") or "\0" in rev:
+def inside(folder: Path, name: Literal["index", "objects"]) -> Path | None:
+    """Where a part of the repository lies."""
+    if name == "index":
+        found = git_process.output(folder, "rev-parse", "--git-path", "index")
+    else:
+        found = git_process.output(folder, "rev-parse", "--git-path", "objects")
+    return folder / os.fsdecode(found.removesuffix(b"\n")) if found else None
+
+
+def hooks(folder: Path) -> Path | None:
+    """The folder of the repository's hooks; None where a person has set another one."""
+    if git_process.output(folder, "config", "--get", "core.hooksPath", hooks=True):
         return None
-    return run(folder, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or None
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    found = git_process.output(folder, *words, hooks=True)
+    return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
+
+
+def going_on(folder: Path) -> set[str]:
+    """What git is in the middle of, by the names of the files that it keeps for that."""
+    marks = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD")
+    found = git_process.output(
+        folder,
+        "rev-parse",
+        "--path-format=absolute",
+        *("--git-path", "rebase-merge"),
+        *("--git-path", "rebase-apply"),
+        *("--git-path", "CHERRY_PICK_HEAD"),
+        *("--git-path", "REVERT_HEAD"),
+        *("--git-path", "MERGE_HEAD"),
+    )
+    paths = (found or b"").splitlines()
+    return {mark for mark, path in zip(marks, paths, strict=False) if os.path.lexists(path)}
+
+
+# Settings
+
+
+def user_name(folder: Path) -> str | None:
+    return _text(git_process.output(folder, "config", "--get", "user.name"))
+
+
+def driver(folder: Path, field: Literal["name", "driver"]) -> str | None:
+    """What git's settings say of our merge driver."""
+    if field == "name":
+        return _text(git_process.output(folder, "config", "--get", "merge.agentplane.name"))
+    return _text(git_process.output(folder, "config", "--get", "merge.agentplane.driver"))
+
+
+def set_driver(folder: Path, field: Literal["name", "driver"], value: str) -> bool:
+    """Tells git of our merge driver."""
+    if field == "name":
+        done = git_process.output(folder, "config", "merge.agentplane.name", value=value)
+    else:
+        done = git_process.output(folder, "config", "merge.agentplane.driver", value=value)
+    return done is not None
+
+
+# Commits
+
+
+def commit(folder: Path, rev: str) -> ObjectId | None:
+    """The commit that a person's words mean, if it is here."""
+    found = git_process.output(folder, "rev-parse", "--verify", "--quiet", revision=rev, suffix="^{commit}")
+    return object_id((found or b"").decode(errors="replace").strip())
 
 
 def is_shallow(folder: Path) -> bool:
     """Whether the history here was cut off when it was fetched."""
-    return run(folder, "rev-parse", "--is-shallow-repository") == "true"
+    return _text(git_process.output(folder, "rev-parse", "--is-shallow-repository")) == "true"
 
 
-def merge_bases(folder: Path, one: str, other: str) -> list[str]:
+def has_history(folder: Path) -> bool:
+    """True if there is a repository whose history was not cut off."""
+    return _text(git_process.output(folder, "rev-parse", "--is-shallow-repository")) == "false"
+
+
+def knows(folder: Path, name: str) -> Literal["commit", "object"] | None:
+    """Return what a name of hex digits, also a shortened one, is the name of here. Nothing is fetched to find out."""
+    # The option makes this command never ask a server for what is missing, in any version of git.
+    found = git_process.output(folder, "rev-list", "--missing=allow-any", "--no-walk", hexes=(name.lower(),))
+    return None if found is None else "commit" if found.strip() else "object"
+
+
+def parents(folder: Path) -> list[ObjectId]:
+    """The parents of the commit that is checked out."""
+    return _ids(git_process.output(folder, "rev-parse", "HEAD^@"))
+
+
+def merging(folder: Path) -> ObjectId | None:
+    """The commit of a merge that waits to be committed."""
+    return commit(folder, "MERGE_HEAD")
+
+
+def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
     """The last commits that both have in their history; more than one after merges that cross."""
-    return (run(folder, "merge-base", "--all", one, other) or "").split()
+    return _ids(git_process.output(folder, "merge-base", "--all", hexes=(one, other)))
 
 
-def tree(folder: Path, of: str, under: str) -> dict[str, Blob] | None:
+def of_history(folder: Path, path: str, most: int) -> list[ObjectId]:
+    """The last commits of any branch that changed a file, seen from the folder."""
+    return _ids(git_process.output(folder, "log", "--all", "--format=%H", most=most, paths=(path,)))
+
+
+def changes(folder: Path, paths: Sequence[str], most: int) -> bytes:
+    """What the last commits changed in these files, as a patch."""
+    words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--format=")
+    return git_process.output(folder, *words, most=most, paths=paths) or b""
+
+
+def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:
+    """The last commits that brought a text into a file, or took it away: short name, day, author and subject."""
+    words = ("log", "--no-textconv", "--no-ext-diff", "--format=%h%x1f%as%x1f%an%x1f%s")
+    found = git_process.output(folder, *words, most=most, search=text, paths=(path,))
+    lines = (found or b"").decode(errors="replace").splitlines()
+    return [parts for line in lines if len(parts := line.split("\x1f")) == 4]
+
+
+# Trees and blobs
+
+
+def tree(folder: Path, of: ObjectId, under: str) -> dict[str, Blob] | None:
     """What a commit has in a folder, by its path inside of it; None where git cannot say."""
-    words = ("ls-tree", "-r", "-z", "-l", "--full-tree", of, *(("--", under) if under else ()))
-    rows = output(folder, *words, send=b"")
+    words, wanted = ("ls-tree", "-r", "-z", "-l", "--full-tree"), (under,) if under else None
+    rows = git_process.output(folder, *words, hexes=(of,), paths=wanted, seconds=LONG)
     return None if rows is None else dict(_blob(row, under) for row in rows.split(b"\0") if row)
 
 
-def paths(folder: Path, of: str) -> list[str]:
+def paths(folder: Path, of: ObjectId) -> list[str]:
     """Every file of a commit."""
-    rows = output(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", of, send=b"")
-    return [os.fsdecode(row) for row in (rows or b"").split(b"\0") if row]
+    words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
+    return _names(git_process.output(folder, *words, hexes=(of,), seconds=LONG))
+
+
+def tree_of(folder: Path, of: ObjectId | None) -> ObjectId | None:
+    """The tree of a commit; that of no files where there is no commit."""
+    if of is None:
+        found = git_process.output(folder, "hash-object", "-t", "tree", "--stdin")
+    else:
+        found = git_process.output(folder, "rev-parse", "--verify", "--quiet", hexes=(of,), suffix="^{tree}")
+    return object_id((found or b"").decode(errors="replace").strip())
+
+
+def prefix_and_tree(folder: Path, of: ObjectId | None) -> tuple[bytes, ObjectId | None]:
+    """Where the folder is in the repository, and the tree of a commit."""
+    wanted = () if of is None else (of,)
+    found = git_process.output(folder, "rev-parse", "--show-prefix", hexes=wanted, suffix="^{tree}") or b""
+    above, _, rest = found.partition(b"\n")
+    return above, object_id(rest.decode(errors="replace").strip())
+
+
+def blob(folder: Path, oid: ObjectId) -> bytes | None:
+    return git_process.output(folder, "cat-file", "blob", hexes=(oid,), seconds=LONG)
+
+
+def blob_at(folder: Path, of: ObjectId, path: str) -> bytes | None:
+    """The bytes of a file as a commit has it; the path is seen from the folder."""
+    return git_process.output(folder, "cat-file", "blob", hexes=(of,), suffix=f":./{path}", seconds=LONG)
+
+
+def contents(folder: Path, oids: Collection[ObjectId]) -> dict[ObjectId, bytes]:
+    """The bytes of blobs, all by one process; one that git cannot give is left out."""
+    if not oids:
+        return {}
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    return dict(_contents(git_process.output(folder, "cat-file", "--batch", send=asked, seconds=LONG) or b""))
+
+
+# The work tree
+
+
+def status(folder: Path, but: str, seconds: float) -> bytes | None:
+    """What `git status` says, in its form for programs; `but` is left out."""
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
+    return git_process.output(folder, *_LOOK, *words, "--ignore-submodules=dirty", but=but, seconds=seconds)
+
+
+def tracked(folder: Path, paths: Sequence[str]) -> set[str] | None:
+    """Those of the paths that git tracks."""
+    found = git_process.output(folder, "ls-files", "-z", paths=paths)
+    return None if found is None else set(_names(found))
+
+
+def untracked(folder: Path) -> list[str]:
+    """The files of a folder that git does not track and does not leave out."""
+    return _names(
+        git_process.output(folder, "ls-files", "-z", "--others", "--exclude-standard", paths=(".",))
+    )
+
+
+def unstaged(folder: Path) -> list[str]:
+    """The files of a folder that are not as the index has them, seen from it."""
+    return _names(git_process.output(folder, *_DIFF, paths=(".",)))
+
+
+def uncommitted(folder: Path) -> list[str]:
+    """The files of a folder that are not as the commit checked out has them."""
+    return _names(git_process.output(folder, *_DIFF, "HEAD", paths=(".",)))
+
+
+def changed_since(folder: Path, of: ObjectId) -> list[str]:
+    """The files of a folder that the commit checked out has otherwise than another commit."""
+    words = ("diff-tree", "-r", "-z", "--name-only", "--relative", "HEAD")
+    return _names(git_process.output(folder, *words, hexes=(of,), paths=(".",)))
+
+
+def stages(folder: Path) -> list[Stage]:
+    """The versions of the files of a folder that git left in conflict."""
+    rows = git_process.output(folder, "ls-files", "-u", "-z", "--full-name", paths=(".",)) or b""
+    found = []
+    for row in rows.split(b"\0"):
+        about, _, path = row.partition(b"\t")
+        if path:
+            _, oid, number = about.decode().split()
+            found.append(Stage(os.fsdecode(path), number, ObjectId(oid)))
+    return found
+
+
+def add(folder: Path, paths: Sequence[str]) -> bool:
+    """Tells git that these files, seen from the folder, are as they should be."""
+    return git_process.output(folder, "add", paths=paths, seconds=LONG) is not None
+
+
+# An index of our own
+
+
+def add_changed(folder: Path, own: Own, but: str, seconds: float) -> bool:
+    """Takes the tracked files of a folder into our index as they stand."""
+    words = ("add", "--update")
+    found = git_process.output(folder, *_LOOK, *words, but=but, more=_more(folder, own), seconds=seconds)
+    return found is not None
+
+
+def write_tree(folder: Path, own: Own, seconds: float) -> ObjectId | None:
+    """The tree of our index."""
+    found = git_process.output(folder, *_LOOK, "write-tree", more=_more(folder, own), seconds=seconds)
+    return object_id((found or b"").decode(errors="replace").strip())
+
+
+def compared(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str, seconds: float) -> bytes:
+    """The files in which two trees differ, each with its kind of change."""
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--relative", "--name-status")
+    hexes, more = (before, after), _more(folder, own)
+    return git_process.output(folder, *words, hexes=hexes, but=but, more=more, seconds=seconds) or b""
+
+
+def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -> Iterator[bytes]:
+    """The difference of two trees as `git apply` takes it, block by block."""
+    words = (
+        "-r",
+        "-p",
+        "--binary",
+        "--full-index",
+        "--no-renames",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    return git_process.stream(
+        folder, "diff-tree", *words, hexes=(before, after), but=but, more=_more(folder, own)
+    )
+
+
+def _more(folder: Path, own: Own) -> Mapping[str, str]:
+    """Where git finds what looks made; nothing where they made nothing, because all was clean."""
+    objects = inside(folder, "objects")
+    if objects is None or not own.objects.is_dir():
+        return {}
+    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
+    return {
+        "GIT_INDEX_FILE": str(own.index),
+        "GIT_OBJECT_DIRECTORY": str(own.objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
+    }
+
+
+# Two texts, and a repository for the example
+
+
+def merge_file(folder: Path, *, union: bool) -> tuple[bytes, int] | None:
+    """The files `ours`, `base` and `theirs` of a folder as one, and how many conflicts are marked in it."""
+    names = ("ours", "base", "theirs")
+    if union:
+        done = git_process.counted(folder, "merge-file", "-p", "--union", *names)
+    else:
+        done = git_process.counted(folder, "merge-file", "-p", *names)
+    return done if done and 0 <= done[1] < 128 else None
+
+
+def make_example(folder: Path) -> bool:
+    """Makes a repository of a folder that we made, with one commit. Nothing of a person's own setup runs."""
+    identity = (
+        "-c", "user.name=Demo", "-c", "user.email=demo@payments.example", "-c", "commit.gpgSign=false",
+    )  # fmt: skip
+    return (
+        git_process.output(folder, "init", "--quiet", "--template=") is not None
+        and git_process.output(folder, "add", "--all") is not None
+        and git_process.output(folder, *identity, "commit", "--quiet", "-m", "The example") is not None
+    )
+
+
+# What git prints
+
+
+def _text(found: bytes | None) -> str | None:
+    return (found or b"").decode(errors="replace").strip() or None
+
+
+def _names(found: bytes | None) -> list[str]:
+    return [os.fsdecode(name) for name in (found or b"").split(b"\0") if name]
+
+
+def _ids(found: bytes | None) -> list[ObjectId]:
+    words = (found or b"").decode(errors="replace").split()
+    return [one for word in words if (one := object_id(word))]
 
 
 def _blob(row: bytes, under: str) -> tuple[str, Blob]:
     about, _, path = row.partition(b"\t")
     mode, _, oid, size = about.decode().split()
-    return os.fsdecode(path)[len(under) :], Blob(mode, oid, int(size) if size.isdecimal() else 0)
+    return os.fsdecode(path)[len(under) :], Blob(mode, ObjectId(oid), int(size) if size.isdecimal() else 0)
 
 
-def contents(folder: Path, oids: Collection[str]) -> dict[str, bytes]:
-    """The bytes of blobs, all by one process; one that git cannot give is left out."""
-    if not oids:
-        return {}
-    asked = "".join(f"{oid}\n" for oid in oids).encode()
-    return dict(_contents(output(folder, "cat-file", "--batch", send=asked) or b""))
-
-
-def _contents(batch: bytes) -> Iterator[tuple[str, bytes]]:
+def _contents(batch: bytes) -> Iterator[tuple[ObjectId, bytes]]:
     at = 0
     while at < len(batch):
         line = batch.index(b"\n", at)
@@ -181,5 +446,5 @@ def _contents(batch: bytes) -> Iterator[tuple[str, bytes]]:
         at = line + 1
         if len(about) == 3:
             size = int(about[2])
-            yield about[0], batch[at : at + size]
+            yield ObjectId(about[0]), batch[at : at + size]
             at += size + 1

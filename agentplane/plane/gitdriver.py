@@ -7,10 +7,12 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from agentplane.plane import git
+from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.plane.stamp import FOLDER
 from agentplane.text import files
@@ -44,41 +46,39 @@ def command() -> str:
 
 def is_set(layout: Layout) -> bool | None:
     """Whether git knows the driver; None: there is no repository here."""
-    if git.run(layout.project, "rev-parse", "--git-dir") is None:
-        return None
-    return bool(git.run(layout.project, "config", "--get", f"{_KEY}.driver"))
+    return bool(git.driver(layout.project, "driver")) if git.is_here(layout.project) else None
 
 
 def set_up(layout: Layout) -> list[str]:
     """Sets the driver and, where a person has none of their own, the hooks. Says what was done."""
-    if git.run(layout.project, "rev-parse", "--git-dir") is None:
+    if not git.is_here(layout.project):
         return []
-    done = []
-    wanted = {f"{_KEY}.name": NAME, f"{_KEY}.driver": f"{command()} {_WORDS}"}
-    for key, value in wanted.items():
-        if not _stands(layout, key, value) and git.run(layout.project, "config", key, value) is not None:
-            done.append(f"git config {key}")
+    done = [f"git config {_KEY}.{field}" for field in _set_driver(layout)]
     return done + [f"git hook {name}" for name in _set_hooks(layout)]
 
 
-def _stands(layout: Layout, key: str, value: str) -> bool:
-    found = git.run(layout.project, "config", "--get", key)
+def _set_driver(layout: Layout) -> list[Literal["name", "driver"]]:
+    wanted: dict[Literal["name", "driver"], str] = {"name": NAME, "driver": f"{command()} {_WORDS}"}
+    missing = [field for field, value in wanted.items() if not _stands(layout, field, value)]
+    return [field for field in missing if git.set_driver(layout.project, field, wanted[field])]
+
+
+def _stands(layout: Layout, field: Literal["name", "driver"], value: str) -> bool:
+    found = git.driver(layout.project, field)
     if found is None:
         return False
     # A driver of another working copy of this program stays, as long as it is there.
-    program = shlex.split(found)[0] if key.endswith(".driver") else ""
+    program = shlex.split(found)[0] if field == "driver" else ""
     return found == value or (found.endswith(_WORDS) and os.path.isfile(program))
 
 
 def _set_hooks(layout: Layout) -> Iterator[str]:
     """Never beside what a person has set up: hooks of their own, or another folder for them."""
-    if git.run(layout.project, "config", "--get", "core.hooksPath"):
-        return
-    folder = git.run(layout.project, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
-    if folder is None or not os.path.isdir(os.path.dirname(folder)):
+    folder = git.hooks(layout.project)
+    if folder is None or not folder.parent.is_dir():
         return
     for name in HOOKS:
-        path = Path(folder) / name
+        path = folder / name
         text = _hook(layout)
         if os.path.lexists(path) and not _is_ours(path):
             continue
@@ -114,47 +114,35 @@ def picking(layout: Layout) -> str | None:
         "CHERRY_PICK_HEAD": "cherry-pick",
         "REVERT_HEAD": "revert",
     }
-    return next((name for mark, name in marks.items() if _has(layout, mark)), None)
+    found = git.going_on(layout.root)
+    return next((name for mark, name in marks.items() if mark in found), None)
 
 
 def merging(layout: Layout) -> bool:
     """Whether a merge waits to be committed."""
-    return _has(layout, "MERGE_HEAD")
-
-
-def _has(layout: Layout, mark: str) -> bool:
-    found = git.run(layout.root, "rev-parse", "--path-format=absolute", "--git-path", mark)
-    return found is not None and os.path.lexists(found)
+    return "MERGE_HEAD" in git.going_on(layout.root)
 
 
 def in_conflict(layout: Layout) -> list[Stages]:
     """The files of the plane that git left in conflict."""
-    listed = git.output(layout.root, "ls-files", "-u", "-z", "--full-name", "--", ".")
-    found: dict[str, dict[str, str]] = {}
-    for row in (listed or b"").split(b"\0"):
-        head, _, path = row.partition(b"\t")
-        if path:
-            _, blob, stage = head.decode().split()
-            found.setdefault(os.fsdecode(path), {})[stage] = blob
+    found: dict[str, dict[str, ObjectId]] = {}
+    for one in git.stages(layout.root):
+        found.setdefault(one.path, {})[one.number] = one.oid
     return [
         Stages(path, *(_blob(layout, stages.get(stage)) for stage in ("1", "2", "3")))
         for path, stages in sorted(found.items())
     ]
 
 
-def _blob(layout: Layout, name: str | None) -> bytes | None:
-    return None if name is None else git.output(layout.root, "cat-file", "blob", name)
+def _blob(layout: Layout, name: ObjectId | None) -> bytes | None:
+    return None if name is None else git.blob(layout.root, name)
 
 
 def add(layout: Layout, paths: list[str]) -> bool:
     """Tells git that these files, seen from the plane's folder, are as they should be."""
-    return (
-        not paths
-        or git.output(layout.root, "add", "--", *(f":(literal){path}" for path in paths)) is not None
-    )
+    return not paths or git.add(layout.root, paths)
 
 
 def unstaged(layout: Layout) -> set[str]:
     """The files, seen from the plane's folder, that are not as git's index has them."""
-    listed = git.output(layout.root, "diff", "--name-only", "-z", "--relative", "--", ".") or b""
-    return {os.fsdecode(name) for name in listed.split(b"\0") if name}
+    return set(git.unstaged(layout.root))

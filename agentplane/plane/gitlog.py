@@ -6,6 +6,7 @@ import msgspec
 
 from agentplane.plane import git, records
 from agentplane.plane import ledger as ledgers
+from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.text import chain, document, links
@@ -52,24 +53,27 @@ def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing
     return found
 
 
-def _merged(layout: Layout) -> list[str]:
+def _merged(layout: Layout) -> list[ObjectId]:
     """The commits that the last merge brought together: that of the commit checked out, or one that waits to be committed.
 
     While git runs the hook after a merge, it looks like both.
     """
-    parents = (git.run(layout.root, "rev-parse", "HEAD^@") or "").split()
-    waits = git.run(layout.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD")
-    return parents if waits is None or waits in parents else ["HEAD", waits]
+    parents, waits, head = (
+        git.parents(layout.root),
+        git.merging(layout.root),
+        git.commit(layout.root, "HEAD"),
+    )
+    return parents if waits is None or waits in parents or head is None else [head, waits]
 
 
-def _holds(layout: Layout, commit: str, one: Standing) -> bool:
+def _holds(layout: Layout, commit: ObjectId, one: Standing) -> bool:
     read = document.parse(_blob(layout, commit, one.file))
     block = read.find(one.id)
     return block is not None and block.digest == one.digest
 
 
-def _blob(layout: Layout, commit: str, path: str) -> bytes:
-    return git.output(layout.root, "cat-file", "blob", f"{commit}:./{path}") or b""
+def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
+    return git.blob_at(layout.root, commit, path) or b""
 
 
 def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
@@ -84,19 +88,7 @@ def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
 
 def _taken_out(layout: Layout, here: set[bytes], limit: int) -> Lost:
     """Lines that a commit had no more and its parent had. Only what changed is read, however long the log is."""
-    words = (
-        "-m",
-        "-p",
-        "-U0",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--format=",
-        "--",
-        _LOG,
-        "ops",
-    )
-    shown = git.output(layout.root, "log", f"-n{limit}", *words) or b""
+    shown = git.changes(layout.root, (_LOG, "ops"), limit)
     removed = dict.fromkeys(line[1:] for line in shown.splitlines(keepends=True) if line.startswith(b"-{"))
     events = [line for line in removed if line not in here and links.is_intact(line)]
     ops = {event.op for line in events if (event := ledgers.op_event_of(line))}
@@ -105,13 +97,13 @@ def _taken_out(layout: Layout, here: set[bytes], limit: int) -> Lost:
     return Lost(tuple(events), tuple(back))
 
 
-def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, str]:
+def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, ObjectId]:
     """The events that are missing, from any branch, and all that come before them."""
-    known: dict[bytes, tuple[bytes, str]] = {}
+    known: dict[bytes, tuple[bytes, ObjectId]] = {}
     for commit in _commits(layout):
         known |= {_name(line): (line, commit) for line in _events(layout, commit)}
     have = {_name(line) for line in here if links.is_intact(line)}
-    found: dict[bytes, str] = {}
+    found: dict[bytes, ObjectId] = {}
     wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
     while wanted:
         name = wanted.pop()
@@ -128,16 +120,15 @@ def _name(line: bytes) -> bytes:
     return bytes.fromhex(links.stated_by(line).decode())
 
 
-def _commits(layout: Layout) -> list[str]:
-    listed = git.run(layout.root, "log", "--all", f"-n{_MANY}", "--format=%H", "--", _LOG)
-    return (listed or "").split()
+def _commits(layout: Layout) -> list[ObjectId]:
+    return git.of_history(layout.root, _LOG, _MANY)
 
 
-def _events(layout: Layout, commit: str) -> Iterator[bytes]:
+def _events(layout: Layout, commit: ObjectId) -> Iterator[bytes]:
     return (line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if links.is_intact(line))
 
 
-def _records(layout: Layout, ops: Mapping[str, str]) -> Iterator[bytes]:
+def _records(layout: Layout, ops: Mapping[str, ObjectId]) -> Iterator[bytes]:
     for commit in dict.fromkeys(ops.values()):
         wanted = {op for op, at in ops.items() if at == commit and records.find(layout, op) is None}
         for name in sorted({records.month_file(layout, op).name for op in wanted}):

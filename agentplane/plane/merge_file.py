@@ -5,7 +5,6 @@ same branches in opposite directions end with the same file. Where both changed 
 stay, one behind the other under one id; which of them counts is for `settle` to say, which knows the ops.
 """
 
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.plane import git
 from agentplane.text import document
 from agentplane.text.document import WHITE
 
@@ -207,7 +207,7 @@ def _prose(base: bytes, one: bytes, other: bytes) -> bytes:
         return one
     if base == one:
         return other
-    found = _git_merge(base + b"\n", one + b"\n", other + b"\n", ("--union",))
+    found = _git_merge(base + b"\n", one + b"\n", other + b"\n", union=True)
     return found[0].rstrip(WHITE) if found else one + b"\n" + other
 
 
@@ -230,18 +230,10 @@ def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     return marks[0] + ours + marks[1] + theirs + marks[2], False
 
 
-def _git_merge(
-    base: bytes, one: bytes, other: bytes, options: Sequence[str] = ()
-) -> tuple[bytes, int] | None:
+def _git_merge(base: bytes, one: bytes, other: bytes, *, union: bool = False) -> tuple[bytes, int] | None:
     """The text and how many conflicts are marked in it; None where git cannot do it."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (one, base, other), strict=True):
             (Path(folder) / name).write_bytes(data)
-        try:
-            done = subprocess.run(
-                ("git", "merge-file", "-p", *options, *names), cwd=folder, capture_output=True, timeout=60
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-    return (done.stdout, done.returncode) if 0 <= done.returncode < 128 else None
+        return git.merge_file(Path(folder), union=union)

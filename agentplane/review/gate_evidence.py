@@ -153,7 +153,7 @@ def _slugs(text: str) -> set[str]:
 
 def _unknown_commits(commits: dict[int, str], project: Path) -> list[int]:
     """Those that git denies. Where it has only a part of the history, or there is no git, none."""
-    if not commits or git.run(project, "rev-parse", "--is-shallow-repository") != "false":
+    if not commits or not git.has_history(project):
         return []
     wanted = list(commits.items())[:_MOST_COMMITS]
-    return [place for place, commit in wanted if git.run(project, "cat-file", "-t", commit) is None]
+    return [place for place, commit in wanted if git.knows(project, commit) is None]

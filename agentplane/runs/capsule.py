@@ -7,6 +7,7 @@ so nothing in a sealed capsule changes unseen.
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,7 @@ NOTES = "notes.jsonl"
 WORK = "work"
 """What an open run needs until it is sealed: its marker, what was noted, and what is being recorded."""
 
+_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _LARGEST = 1 << 28
 _BLOCK = 1 << 20
 
@@ -83,6 +85,10 @@ class Run(msgspec.Struct, frozen=True):
 _run = msgspec.json.Decoder(Run)
 
 
+def is_run_id(text: str) -> bool:
+    return _RUN_ID.fullmatch(text) is not None
+
+
 def place_of(layout: Layout) -> str:
     """A name for this plane on this machine: tells what was not shared from what went missing."""
     text = f"{cache.machine()}\n{os.getuid()}\n{layout.root}"
@@ -90,7 +96,9 @@ def place_of(layout: Layout) -> str:
 
 
 def folder(layout: Layout, run_id: str) -> Path:
-    """A capsule's folder, after a check that no link stands on the way to it."""
+    """A capsule's folder, after a check of its name, and that no link stands on the way to it."""
+    if not is_run_id(run_id):
+        raise Damaged("is no name of a run", where=f"runs/{run_id[:60]}", todo="run `agentplane doctor`.")
     path = layout.runs / run_id
     files.plain_folder(layout.runs, layout.root)
     if os.path.lexists(path):

@@ -79,7 +79,7 @@ def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: byt
         return
     if session.load(layout, run.run_id) is None:
         yield from _meta(layout, settings, run, line, shown)
-        yield from _work(folder, shown)
+        yield from _work(layout, run, folder, shown)
     for kept in run.capsule:
         yield from _file(layout, settings, pruned, run, kept, f"{shown}/{kept.path}")
     expected = {kept.path for kept in run.capsule} | {capsule.META}
@@ -96,8 +96,12 @@ def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: byt
             yield Finding("warning", f"{shown}/{name}", what, "move it elsewhere.")
 
 
-def _work(folder: Path, shown: str) -> Iterator[Finding]:
-    if os.path.lexists(folder / capsule.WORK):
+def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Finding]:
+    if not os.path.lexists(folder / capsule.WORK):
+        return
+    if not session.is_ours_to_clear(layout, run):
+        yield _foreign(f"{shown}/{capsule.WORK}")
+    else:
         what, remedy = "is left over from a run that is sealed", "`agentplane doctor --fix` removes it."
         yield Finding("warning", f"{shown}/{capsule.WORK}", what, remedy, fixable=True)
 
@@ -169,6 +173,8 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
                 what = "is a run whose process is gone, and it was not sealed"
                 remedy = "`agentplane doctor --fix` seals it with what was recorded."
                 yield Finding("warning", where, what, remedy, fixable=True)
+        elif session.is_foreign(layout, name):
+            yield _foreign(where)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
             what = "is an open run whose open.json cannot be used"
             yield Finding("warning", where, what, "see what of its work/ is of use, then delete the folder.")
@@ -176,6 +182,11 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
             what = "is a capsule of a run that is not in this log"
             remedy = "its event may be on another branch; if it is on none, delete the folder."
             yield Finding("info", where, what, remedy)
+
+
+def _foreign(where: str) -> Finding:
+    what = "is an open run that this user did not start on this machine, so it came with a clone or a copy"
+    return Finding("warning", where, what, f"nothing uses it. Delete it: `git rm -r -f {where}`, or `rm -r`.")
 
 
 def _sources(store: Store, known: set[str]) -> Iterator[Finding]:

@@ -28,7 +28,6 @@ _SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at"})
 """What a line has beside the fields that a program may give."""
 
 _NOWHERE = ".agentplane-nowhere"
-_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -70,7 +69,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def is_run_id(text: str) -> bool:
-    return _RUN_ID.fullmatch(text) is not None
+    return capsule.is_run_id(text)
 
 
 def new_run_id(store: Store) -> str:
@@ -214,8 +213,7 @@ def tracked_files(layout: Layout, paths: list[str]) -> set[str] | None:
     if not paths:
         return set()
     inside = [path for path in paths if _is_inside(path)] or [_NOWHERE]
-    found = git.output(layout.project, "--literal-pathspecs", "ls-files", "-z", "--", *inside)
-    return None if found is None else {os.fsdecode(name) for name in found.split(b"\0")}
+    return git.tracked(layout.project, inside)
 
 
 def _is_inside(path: str) -> bool:

@@ -7,6 +7,7 @@ import msgspec
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.plane import git, views
+from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.runs import deeds, guard_entries, guard_ids, guard_log, guard_ops, guard_settings, sides
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
@@ -68,7 +69,7 @@ def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
     yield from _views(base, now)
 
 
-def _bases(layout: Layout, rev: str) -> list[str]:
+def _bases(layout: Layout, rev: str) -> list[ObjectId]:
     """The commits where this branch left `rev`; none before the first commit."""
     wanted, head = git.commit(layout.root, rev), git.commit(layout.root, "HEAD")
     if wanted is None:
@@ -92,7 +93,7 @@ def _fetch(layout: Layout, otherwise: str) -> str:
     return "this clone is shallow: `git fetch --deepen=1000` or `--unshallow`; in GitHub Actions, `fetch-depth: 0`."
 
 
-def _at(layout: Layout, prefix: str, commit: str) -> Side:
+def _at(layout: Layout, prefix: str, commit: ObjectId) -> Side:
     """The plane at a commit; where it has none here, the one that was moved here."""
     side = sides.at_commit(layout, prefix, commit)
     old = None if side.files or side.odd else sides.moved_from(layout, prefix, commit)

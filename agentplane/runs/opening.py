@@ -2,6 +2,9 @@
 
 A hook stands between a person and the tool, so it may cost little more than the start of Python. What takes longer
 (git, the environment, masking) `session.complete` adds in the background. The form of the marker is session.OpenRun.
+
+A marker says which process to wait for, which command to start again and which trees to compare. So it carries a mark that
+only this user on this machine can make, for this very folder. A marker that came with a clone counts for nothing.
 """
 
 import json
@@ -9,7 +12,7 @@ import os
 import time
 from itertools import islice
 
-from agentplane.plane import processes
+from agentplane.plane import processes, user_key
 
 
 TYPE_CHECKING = False
@@ -21,6 +24,10 @@ RUNS, WORK, MARKER = "runs", "work", "open.json"
 """`capsule` says what these are; this module is kept from importing it."""
 INDEX = os.path.join("cache", "sessions")
 """Which run is which session's, so that a hook need not look through all runs. A hint: the marker decides."""
+
+_PURPOSE = "open run"
+_BEFORE, _BETWEEN, _AFTER = b'{"mark":"', b'","run":', b"}\n"
+"""A marker is JSON: the mark, and then the bytes that it is over."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _LARGEST = 1 << 20
@@ -80,7 +87,8 @@ def named(root: str, run_id: str) -> "dict[str, Any] | None":
         return None
     try:
         _must_be_folders(root, RUNS, run_id, WORK)
-        marker = json.loads(read(os.path.join(root, RUNS, run_id, WORK, MARKER)))
+        work = os.path.join(root, RUNS, run_id, WORK)
+        marker = json.loads(believed(work, run_id, read(os.path.join(work, MARKER))) or b"")
         fits = marker["run_id"] == run_id and float(marker["born"]) >= 0 and int(marker["pid"]) >= 0
         return marker if fits and isinstance(marker.get("asked"), dict) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -175,15 +183,38 @@ def begin(root: str, session: Session, given: "dict[str, str] | None", task: str
         "environment": {},
         "session": {key: value for key, value in told.items() if value},
     }
+    if user_key.mark(_PURPOSE) is None:
+        raise PermissionError(13, "no run is opened: no key can be kept", user_key.folder())
     _must_be_folders(root)
     for part in (RUNS, f"{RUNS}/{run_id}", f"{RUNS}/{run_id}/{WORK}"):
         try:
             os.mkdir(os.path.join(root, part))
         except FileExistsError:
             _must_be_folders(root, part)
-    write(os.path.join(root, RUNS, run_id, WORK, MARKER), _encoded(marker))
+    work = os.path.join(root, RUNS, run_id, WORK)
+    write(os.path.join(work, MARKER), marked(work, run_id, _encoded(marker)))
     point(root, session, run_id)
     return run_id
+
+
+def marked(work: str, run_id: str, data: bytes) -> bytes:
+    """Return the bytes of a marker with this content. Where no key can be kept, nobody believes them."""
+    mark = user_key.mark(_PURPOSE, *_parts(work, run_id, data)) or b""
+    return b"".join((_BEFORE, mark, _BETWEEN, data, _AFTER))
+
+
+def believed(work: str, run_id: str, found: bytes) -> bytes | None:
+    """Return the content of a marker that this user wrote on this machine for the folder `work`, else None."""
+    start = len(_BEFORE) + user_key.MARK_LENGTH
+    mark, data = found[len(_BEFORE) : start], found[start + len(_BETWEEN) : -len(_AFTER)]
+    if found != b"".join((_BEFORE, mark, _BETWEEN, data, _AFTER)):
+        return None
+    return data if user_key.is_marked(mark, _PURPOSE, *_parts(work, run_id, data)) else None
+
+
+def _parts(work: str, run_id: str, data: bytes) -> tuple[bytes, ...]:
+    # The inode, so that a copy of the folder is not believed. Not the device: its number may change with each start.
+    return (run_id.encode(), b"%d" % os.lstat(work).st_ino, data)
 
 
 def change(root: str, run_id: str, **fields: object) -> None:
@@ -200,7 +231,7 @@ def change(root: str, run_id: str, **fields: object) -> None:
         told = fields.pop("session", None)
         if isinstance(told, dict):
             marker["session"] = {**marker.get("session", {}), **told}
-        write(os.path.join(work, MARKER), _encoded({**marker, **fields}))
+        write(os.path.join(work, MARKER), marked(work, run_id, _encoded({**marker, **fields})))
     finally:
         os.close(fd)
 
@@ -208,12 +239,12 @@ def change(root: str, run_id: str, **fields: object) -> None:
 def point(root: str, session: Session, run_id: str) -> None:
     """Notes which run is the session's. Without that it takes longer to find."""
     try:
-        _must_be_folders(root)
         for part in (os.path.dirname(INDEX), INDEX):
+            _must_be_folders(root, *_below(os.path.dirname(part)))
             try:
                 os.mkdir(os.path.join(root, part))
             except FileExistsError:
-                _must_be_folders(root, part)
+                _must_be_folders(root, *_below(part))
         write(os.path.join(root, INDEX, session.key), run_id.encode())
     except OSError:
         pass
@@ -227,6 +258,7 @@ def is_gone(marker: "dict[str, Any]") -> bool:
 def tidy(root: str) -> None:
     """Takes the hints to runs away that are open no more."""
     try:
+        _must_be_folders(root, *_below(INDEX))
         for name in os.listdir(os.path.join(root, INDEX)):
             path = os.path.join(root, INDEX, name)
             if named(root, read(path).decode(errors="replace")) is None:
@@ -276,10 +308,15 @@ def _must_be_folders(root: str, *below: str) -> None:
             raise NotADirectoryError(20, "is no plain folder", path)
 
 
+def _below(path: str) -> "list[str]":
+    return [part for part in path.split(os.sep) if part]
+
+
 def _indexed(root: str) -> "list[str]":
     """The ids of runs that sessions have here, as far as it was noted."""
     folder = os.path.join(root, INDEX)
     try:
+        _must_be_folders(root, *_below(INDEX))
         return [read(os.path.join(folder, name)).decode(errors="replace") for name in os.listdir(folder)]
     except OSError:
         return []

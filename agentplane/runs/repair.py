@@ -8,6 +8,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store
 from agentplane.runs import capsule, seal, session, sharing
+from agentplane.runs.capsule import Run
 from agentplane.text import files
 
 
@@ -22,22 +23,25 @@ def mend(store: Store) -> list[str]:
         done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
     for _, line, run in capsule.every(layout):
         try:
-            done += _completed(layout, run.run_id, line) if run.capsule else ()
+            done += _completed(layout, run, line) if run.capsule else ()
         except AgentplaneError:
             continue  # a link or a folder in its place: doctor says so
     return done
 
 
-def _completed(layout: Layout, run_id: str, line: bytes) -> Iterator[str]:
+def _completed(layout: Layout, run: Run, line: bytes) -> Iterator[str]:
     """What a process that was killed right after the event left undone."""
+    run_id = run.run_id
     folder = capsule.folder(layout, run_id)
     if not folder.is_dir() or session.load(layout, run_id):
         return
     lacks = files.read_if(folder / capsule.META) != line
-    works = os.path.lexists(folder / capsule.WORK)
+    works = os.path.lexists(folder / capsule.WORK) and session.is_ours_to_clear(layout, run)
     unfinished = capsule.unfinished(folder)
-    if lacks or works or unfinished:
-        seal.finish(layout, run_id)
+    if lacks or unfinished:
+        seal.complete(layout, run_id)
+    if works:
+        seal.clear(layout, run_id)
     if lacks:
         yield f"made {layout.shown(f'runs/{run_id}/{capsule.META}')} anew from the log"
     if works:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
@@ -70,19 +71,29 @@ def seal_left(store: Store) -> list[str]:
 
 
 def finish(layout: Layout, run_id: str) -> None:
-    """What follows the event: `meta.json`, and no more of what an open run needs. The marker goes last."""
+    """What follows the event: `meta.json`, and no more of what an open run needs."""
+    complete(layout, run_id)
+    clear(layout, run_id)
+
+
+def complete(layout: Layout, run_id: str) -> None:
+    """Writes `meta.json`, and removes what killed writes left."""
     line = capsule.line_of(layout, run_id)
     path = capsule.file(layout, run_id, capsule.META)
     if line is not None and files.read_if(path) != line:
         files.write_atomic(path, line)
+    for name in capsule.unfinished(capsule.folder(layout, run_id)):
+        files.remove(capsule.file(layout, run_id, name))
+
+
+def clear(layout: Layout, run_id: str) -> None:
+    """Removes what an open run needs. The marker goes last."""
     work = session.work(layout, run_id)
     for name in sorted(os.listdir(work) if work.is_dir() else (), key=lambda name: name == capsule.OPEN):
         if (work / name).is_dir() and not (work / name).is_symlink():
             shutil.rmtree(work / name, ignore_errors=True)
         else:
             files.remove(work / name)
-    for name in capsule.unfinished(capsule.folder(layout, run_id)):
-        files.remove(capsule.file(layout, run_id, name))
     with suppress(OSError):
         work.rmdir()
 
@@ -234,7 +245,7 @@ def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]
     if before is None or later is None:
         return []
     steps = (
-        (f"{capsule.INPUTS}/uncommitted.patch", surroundings.tree_of(project, run.before.head), before),
+        (f"{capsule.INPUTS}/uncommitted.patch", git.tree_of(project, run.before.head), before),
         (f"{capsule.OUTPUTS}/changes.patch", before, later),
     )
     found = (

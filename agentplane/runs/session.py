@@ -16,18 +16,20 @@ from typing import Any
 
 import msgspec
 
-from agentplane.errors import AgentplaneError, BadInput
+from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
-from agentplane.runs import capsule, events, sharing, surroundings
+from agentplane.runs import capsule, events, opening, sharing, surroundings
 from agentplane.runs.surroundings import Git
 from agentplane.text import files
 
 
 _MOST_NOTES = 4 << 20
+_LARGEST = 16 << 20
+"""Of a marker: a command line and a prompt may be long."""
 _OLD = 60.0
 """Seconds after which a folder without its marker is left over from a process that was killed."""
 _NEAR = 2.0
@@ -171,7 +173,12 @@ def make_folders(layout: Layout, run_id: str) -> None:
 
 def keep(layout: Layout, run: OpenRun) -> None:
     """Writes down what is known of an open run."""
-    files.write_atomic(_marker(layout, run.run_id), msgspec.json.encode(run))
+    folder = work(layout, run.run_id)
+    try:
+        data = opening.marked(str(folder), run.run_id, msgspec.json.encode(run))
+    except FileNotFoundError as error:
+        raise Damaged("the folder of this run is gone", where=layout.shown(f"runs/{run.run_id}")) from error
+    files.write_atomic(folder / capsule.OPEN, data)
 
 
 def _masked(asked: Asked) -> Asked:
@@ -180,15 +187,37 @@ def _masked(asked: Asked) -> Asked:
 
 
 def load(layout: Layout, run_id: str) -> OpenRun | None:
-    """An open run; None where it is none, or is sealed."""
+    """An open run of this user on this machine; None where it is none, or is sealed."""
+    try:
+        data = _believed(layout, run_id)
+        found = _codec.decode(data) if data else None
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return found if found and found.run_id == run_id and _is_time(found.started) else None
+
+
+def is_foreign(layout: Layout, run_id: str) -> bool:
+    """True if a folder of an open run has a marker that this user did not write on this machine."""
+    return _has_marker(layout, run_id) and _believed(layout, run_id) is None
+
+
+def is_ours_to_clear(layout: Layout, run: capsule.Run) -> bool:
+    """True if what a sealed run left in its `work/` was put there on this machine."""
+    return run.made_at == capsule.place_of(layout) and not is_foreign(layout, run.run_id)
+
+
+def _believed(layout: Layout, run_id: str) -> bytes | None:
+    """The content of a marker of ours."""
     if not events.is_run_id(run_id):
         return None
     try:
-        data = files.read_if(_marker(layout, run_id)) if work(layout, run_id).is_dir() else None
-        found = _codec.decode(data) if data else None
-    except (AgentplaneError, msgspec.MsgspecError):
+        folder = work(layout, run_id)
+        path = folder / capsule.OPEN
+        if not folder.is_dir() or not os.path.lexists(path) or os.lstat(path).st_size > _LARGEST:
+            return None
+        return opening.believed(str(folder), run_id, files.read(path))
+    except (AgentplaneError, OSError):
         return None
-    return found if found and found.run_id == run_id and _is_time(found.started) else None
 
 
 def every(layout: Layout) -> list[OpenRun]:
@@ -296,7 +325,3 @@ def work(layout: Layout, run_id: str) -> Path:
     if os.path.lexists(path):
         files.plain_folder(path, layout.root)
     return path
-
-
-def _marker(layout: Layout, run_id: str) -> Path:
-    return work(layout, run_id) / capsule.OPEN

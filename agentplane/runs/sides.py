@@ -11,6 +11,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git, ledger, records, settings
+from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.pages import Page, known_headers
@@ -163,7 +164,7 @@ def _names_on_disk(layout: Layout, odd: dict[str, str]) -> Iterator[str]:
             yield from (name for name in names if _belongs(name))
 
 
-def at_commit(layout: Layout, prefix: str, commit: str) -> Side:
+def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
     """The plane as a commit has it under a prefix; empty where it has none there."""
     tree = git.tree(layout.root, commit, prefix)
     if tree is None:
@@ -184,7 +185,7 @@ def _not_given(path: str, commit: str) -> BadInput:
     return BadInput(f"git cannot give {shown(path, 80)} of {commit[:12]}", todo=todo)
 
 
-def moved_from(layout: Layout, prefix: str, commit: str) -> str | None:
+def moved_from(layout: Layout, prefix: str, commit: ObjectId) -> str | None:
     """Where a commit has the plane that is now at `prefix`: one whose folder is not there any more."""
     top = git.top(layout.root)
     if top is None:

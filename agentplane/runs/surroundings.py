@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.plane import git
+from agentplane.plane.git import KnownId, ObjectId, Own
 from agentplane.review.masks import masked_named
 from agentplane.text import files
 
@@ -18,19 +19,17 @@ _MOST = 5000
 _FIELDS = {b"1": 8, b"u": 10}
 """How many fields stand before the path, by the kind of line in `git status --porcelain=v2`."""
 _SECONDS = 60
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
-"""A look starts no program, and writes nothing beside the index."""
 
 
 class Git(msgspec.Struct, frozen=True, omit_defaults=True):
     """The repository at one moment."""
 
-    head: str | None = None
+    head: KnownId | None = None
     branch: str | None = None
     dirty: list[str] = []
     """What `git status` says, a line each; a few thousand at most."""
     dirty_more: int = 0
-    tree: str | None = None
+    tree: KnownId | None = None
     """All tracked files as they stand in the work tree, as a tree of git's."""
 
 
@@ -51,13 +50,12 @@ class Patch(msgspec.Struct, frozen=True):
 
 def look(project: Path, work: Path, plane: str, keep_free: int = 0) -> Git:
     """The repository now; all None where there is none. Objects that this makes stay in `work`."""
-    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
-    status = git.output(project, *_QUIET, *words, "--", *_pathspec(plane), seconds=_SECONDS)
+    status = git.status(project, plane, _SECONDS)
     if status is None:
         return Git()
     about, rows = _read_status(status)
-    head = about.get(b"branch.oid")
-    prefix, tree = _prefix_and_tree(project, head)
+    head = git.object_id(about.get(b"branch.oid", ""))
+    prefix, tree = git.prefix_and_tree(project, head)
     rows = [(mark, path[len(prefix) :]) for mark, path in rows]
     lines = [_plain(os.fsdecode(mark + b" " + path)) for mark, path in rows]
     changed = [path for mark, path in rows if mark != b"??"]
@@ -89,54 +87,28 @@ def _read_status(status: bytes) -> tuple[dict[bytes, str], list[tuple[bytes, byt
     return about, rows
 
 
-def _prefix_and_tree(project: Path, head: str | None) -> tuple[bytes, str | None]:
-    """Where the project is in the repository, and the tree of a commit."""
-    wanted = [f"{head}^{{tree}}"] if head else []
-    found = git.output(project, "rev-parse", "--show-prefix", *wanted) or b""
-    prefix, _, rest = found.partition(b"\n")
-    return prefix, rest.decode().strip() or None
-
-
-def changed(project: Path, work: Path, plane: str, before: str, after: str) -> list[Changed]:
+def changed(project: Path, work: Path, plane: str, before: ObjectId, after: ObjectId) -> list[Changed]:
     """What differs between two trees of one run."""
     if before == after:
         return []
-    words = ("-r", "-z", "--no-renames", "--relative", "--name-status", before, after)
-    found = _git(project, work, "diff-tree", *words, "--", *_pathspec(plane)) or b""
+    found = git.compared(project, _own(work), before, after, plane, _SECONDS)
     fields = [os.fsdecode(field) for field in found.split(b"\0") if field]
     return [Changed(path, status == "D") for status, path in zip(fields[::2], fields[1::2], strict=False)]
 
 
-def patch(project: Path, work: Path, plane: str, before: str, after: str, limit: int) -> Patch:
+def patch(project: Path, work: Path, plane: str, before: ObjectId, after: ObjectId, limit: int) -> Patch:
     """The difference of two trees, as git applies it; of what is longer than `limit`, the first whole lines.
 
     Its paths are those of the whole repository, as `git apply` takes them in any of its folders.
     """
-    words = (
-        "-r",
-        "-p",
-        "--binary",
-        "--full-index",
-        "--no-renames",
-        "--no-color",
-        "--no-ext-diff",
-    )
-    arguments = ("diff-tree", *words, "--no-textconv", before, after, "--", *_pathspec(plane))
     kept, size, digest = bytearray(), 0, hashlib.sha256()
-    for block in git.stream(project, *_QUIET, *arguments, more=_own_objects(project, work)):
+    for block in git.patch(project, _own(work), before, after, plane):
         kept += block[: max(0, limit - size)]
         size += len(block)
         digest.update(block)
     if size > limit:
         del kept[kept.rfind(b"\n") + 1 :]
     return Patch(bytes(kept), size, digest.hexdigest())
-
-
-def tree_of(project: Path, commit: str | None) -> str | None:
-    """The tree of a commit; that of no files where there is no commit."""
-    if commit is None:
-        return git.run(project, "hash-object", "-t", "tree", os.devnull)
-    return git.run(project, "rev-parse", f"{commit}^{{tree}}")
 
 
 def environment(variables: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
@@ -147,10 +119,6 @@ def environment(variables: Mapping[str, str], allowed: Iterable[str]) -> dict[st
         for name, value in sorted(variables.items())
         if any(fnmatchcase(name, pattern) for pattern in wanted)
     }
-
-
-def _pathspec(plane: str) -> tuple[str, ...]:
-    return (".", f":(exclude,literal){plane}")
 
 
 def _has_room(project: Path, work: Path, changed: list[bytes], keep_free: int) -> bool:
@@ -167,54 +135,34 @@ def _size(path: bytes) -> int:
         return 0
 
 
-def _tree(project: Path, work: Path, plane: str) -> str | None:
+def _tree(project: Path, work: Path, plane: str) -> ObjectId | None:
     """The tracked files of the work tree as a tree, made in an index of our own: that of the person stays as it is."""
-    index = _path(project, "index")
-    own = work / "git"
+    index = git.inside(project, "index")
+    own = _own(work)
     if index is None:
         return None
-    for folder in (own, own / "objects"):
+    for folder in (own.objects.parent, own.objects):
         if folder.is_symlink():
             files.remove(folder)
         files.make_folder(folder)
     try:
-        files.remove(own / "index")
+        files.remove(own.index)
         # With its time: git reads files again whose times are not before that of the index.
-        times = os.stat(project / index)
-        shutil.copyfile(project / index, own / "index")
-        os.utime(own / "index", ns=(times.st_atime_ns, times.st_mtime_ns))
+        times = os.stat(index)
+        shutil.copyfile(index, own.index)
+        os.utime(own.index, ns=(times.st_atime_ns, times.st_mtime_ns))
     except FileNotFoundError:
         pass
     except OSError:
         return None
-    if _git(project, work, "add", "--update", "--", *_pathspec(plane)) is None:
+    if not git.add_changed(project, own, plane, _SECONDS):
         return None
-    found = _git(project, work, "write-tree")
-    return found.decode().strip() if found else None
+    return git.write_tree(project, own, _SECONDS)
 
 
-def _path(project: Path, name: str) -> Path | None:
-    """Where a part of the repository lies."""
-    found = git.output(project, "rev-parse", "--git-path", name)
-    return project / os.fsdecode(found.removesuffix(b"\n")) if found else None
-
-
-def _git(project: Path, work: Path, *words: str) -> bytes | None:
-    """A git command that writes its objects into `work` only."""
-    return git.output(project, *_QUIET, *words, more=_own_objects(project, work), seconds=_SECONDS)
-
-
-def _own_objects(project: Path, work: Path) -> dict[str, str]:
-    """Where git finds what looks made; nothing where they made nothing, because all was clean."""
-    objects = _path(project, "objects")
-    if objects is None or not (work / "git" / "objects").is_dir():
-        return {}
-    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
-    return {
-        "GIT_INDEX_FILE": str(work / "git" / "index"),
-        "GIT_OBJECT_DIRECTORY": str(work / "git" / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
-    }
+def _own(work: Path) -> Own:
+    """Where an open run keeps an index and objects, so that those of the repository stay as they are."""
+    return Own(work / "git" / "index", work / "git" / "objects")
 
 
 def _plain(path: str) -> str:

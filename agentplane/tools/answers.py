@@ -84,7 +84,8 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
     if stamp.of(root) == before:
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
         folder = store.layout.cache / _FOLDER
-        if folder.is_dir() and not folder.is_symlink() and len(names := os.listdir(folder)) >= _MOST:
+        links = store.layout.cache.is_symlink() or folder.is_symlink()
+        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
         name = f"{_FOLDER}/{_name(dialect, task)}"
         cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode(), plain=True)

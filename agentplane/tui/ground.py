@@ -148,10 +148,8 @@ def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
             found.append(Evidence(text, "there", path=path, line=line))
         else:
             is_commit = re.fullmatch(r"(?:commit[: ]|git:)?[0-9a-f]{7,40}", text.strip()) is not None
-            known = (
-                is_commit
-                and git.run(project, "cat-file", "-t", text.strip()[-40:].split(":")[-1]) == "commit"
-            )
+            name = re.split("[: ]", text.strip())[-1]
+            known = is_commit and git.knows(project, name) == "commit"
             found.append(Evidence(text, "there" if known else "said", "a commit" if known else ""))
     return tuple(found)
 
@@ -268,11 +266,5 @@ def _run(line: bytes, source: str, id_: str) -> Run | None:
 
 def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:
     """The commits that brought the id into its file, or took it away."""
-    told = git.run(
-        layout.project, "log", f"-n{_MOST}", "--no-textconv", "--format=%h%x1f%as%x1f%an%x1f%s",
-        f"-S{id_}", "--", layout.shown(file),
-    )  # fmt: skip
-    for line in (told or "").splitlines():
-        parts = line.split("\x1f")
-        if len(parts) == 4:
-            yield Commit(*parts)
+    for parts in git.with_text(layout.root, id_, file, _MOST):
+        yield Commit(*parts)

@@ -183,14 +183,19 @@ def planned(plane: Plane, ask: Ask) -> Planned:
 
 def changed_here(project: Path) -> tuple[str, ...]:
     """The files that this branch changed, and those that are not committed; none where git cannot tell."""
-    told = [git.run(project, "diff", "--name-only", "--relative", "-z", "HEAD", "--", ".")]
-    told.append(git.run(project, "ls-files", "-z", "--others", "--exclude-standard", "--", "."))
-    for name in _BASES:
-        if (base := git.run(project, "merge-base", "HEAD", name)) is not None:
-            told.append(git.run(project, "diff", "--name-only", "--relative", "-z", base, "HEAD", "--", "."))
-            break
-    paths = dict.fromkeys(path for text in told if text for path in text.split("\0") if path)
+    paths = dict.fromkeys([*git.uncommitted(project), *git.untracked(project), *_since_base(project)])
     return tuple(path for path in paths if not path.startswith(".agentplane/"))[:_MOST_PATHS]
+
+
+def _since_base(project: Path) -> list[str]:
+    """What this branch changed since it left the first of the usual bases."""
+    head = git.commit(project, "HEAD")
+    for name in _BASES:
+        base = git.commit(project, name)
+        found = git.merge_bases(project, base, head) if base and head else []
+        if found:
+            return git.changed_since(project, found[0])
+    return []
 
 
 # What is typed

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ from agentplane.api import Plane
 from agentplane.plane import processes
 from agentplane.runs import noted, opening, seal, session
 from agentplane.runs.opening import Session
-from agentplane.runs.session import Ending
+from agentplane.runs.session import Asked, Ending
 from agentplane.text import files
+from agentplane.tools import hook_log
 from tests.runs.made import bad, run_events
 
 
@@ -93,7 +96,8 @@ def test_a_marker_that_does_not_fit_is_passed_over(plane: Plane, spoilt: bytes) 
     root = str(plane.layout.root)
     run_id = begun(plane, one(plane))
     path = plane.layout.runs / run_id / "work" / "open.json"
-    path.write_bytes(spoilt.replace(b"X", run_id.encode()))
+    work = str(path.parent)
+    path.write_bytes(opening.marked(work, run_id, spoilt.replace(b"X", run_id.encode())))
     assert opening.find(root, one(plane)) is None
     assert opening.of_process(root, one(plane)) is None
     assert opening.around(root, os.getpid()) is None
@@ -141,9 +145,84 @@ def test_changes_of_two_at_once_are_both_there(plane: Plane) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    marker = json.loads((plane.layout.runs / run_id / "work" / "open.json").read_bytes())
+    marker = json.loads((plane.layout.runs / run_id / "work" / "open.json").read_bytes())["run"]
     assert (marker["actor"], marker["revision"], marker["session"]["source"]) == ("x", "y", "compact")
     assert (marker["session"]["id"], marker["session"]["transcript"]) == ("t", "/t.jsonl")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.replace(b'"tool":"codex"', b'"tool":"other"'),
+        lambda data: b'{"mark":"' + b"0" * 32 + data[41:],
+        lambda data: json.dumps(json.loads(data)["run"]).encode(),
+        lambda data: json.dumps(json.loads(data)).encode(),
+        lambda data: data + b" ",
+        lambda data: data[:-1],
+        lambda data: b"",
+    ],
+)
+def test_a_marker_is_believed_as_it_was_written(plane: Plane, change: Callable[[bytes], bytes]) -> None:
+    root, run_id = str(plane.layout.root), begun(plane, one(plane))
+    path = plane.layout.runs / run_id / "work" / "open.json"
+    data = path.read_bytes()
+    assert b'"tool":"codex"' in data
+    path.write_bytes(change(data))
+    assert opening.named(root, run_id) is None
+    assert session.load(plane.layout, run_id) is None
+    assert session.is_foreign(plane.layout, run_id)
+    path.write_bytes(data)
+    assert opening.named(root, run_id) is not None
+    assert session.load(plane.layout, run_id) is not None
+
+
+def test_a_copy_of_an_open_run_is_not_believed(plane: Plane) -> None:
+    root, run_id = str(plane.layout.root), begun(plane, one(plane))
+    folder, other = plane.layout.runs / run_id, plane.layout.runs / "20260101T000000Z-copied"
+    shutil.copytree(folder, other)
+    assert session.is_foreign(plane.layout, other.name)
+    shutil.rmtree(folder)
+    other.rename(folder)
+    assert opening.named(root, run_id) is None
+    assert session.load(plane.layout, run_id) is None
+
+
+def test_another_user_does_not_believe_it(
+    plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, run_id = str(plane.layout.root), begun(plane, one(plane))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    assert opening.named(root, run_id) is None
+    assert session.every(plane.layout) == []
+
+
+def test_where_no_key_can_be_kept_no_session_opens_a_run(
+    plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(PermissionError, match="no key can be kept"):
+        begun(plane, one(plane))
+    assert not [path for path in plane.layout.runs.iterdir() if path.is_dir()]
+    ran, _ = plane.run(Asked(command=["true"], cwd=str(plane.layout.project)))
+    assert (ran.code, ran.unsealed) == (0, None)
+
+
+@pytest.mark.parametrize("place", ["cache", "cache/sessions"])
+def test_hints_are_not_looked_for_behind_a_link(plane: Plane, tmp_path: Path, place: str) -> None:
+    there = tmp_path / "there"
+    (there / "sessions").mkdir(parents=True)
+    for file in (there / "a", there / "sessions/a"):
+        file.write_text("mine")
+    path = plane.layout.root / place
+    shutil.rmtree(path, ignore_errors=True)
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(there)
+    opening.tidy(str(plane.layout.root))
+    begun(plane, one(plane))
+    hook_log.note(str(plane.layout.root), "stop", "codex", "x")
+    found = sorted(str(file.relative_to(there)) for file in there.rglob("*"))
+    assert found == ["a", "sessions", "sessions/a"]
 
 
 def test_hints_to_runs_that_are_sealed_go(plane: Plane) -> None:

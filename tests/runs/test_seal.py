@@ -16,7 +16,7 @@ from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect, fix
 from agentplane.plane import create, gitdriver, lock
-from agentplane.runs import capsule, repair, seal, session
+from agentplane.runs import capsule, opening, repair, seal, session
 from agentplane.runs.session import Asked, Ending
 from agentplane.runs.wrap import Recorder
 from tests.conftest import ROOT, plane_in
@@ -392,7 +392,8 @@ def test_one_bad_folder_stops_no_other_run(plane: Plane, tmp_path: Path) -> None
     bad_id, junk = "20260101T000000Z-aaaaaa", "20260101T000000Z-bbbbbb"
     (plane.layout.runs / bad_id).symlink_to(tmp_path)
     (plane.layout.runs / junk / "work").mkdir(parents=True)
-    (plane.layout.runs / junk / "work/open.json").write_text('{"run_id": "../../x"}')
+    work = plane.layout.runs / junk / "work"
+    (work / "open.json").write_bytes(opening.marked(str(work), junk, b'{"run_id": "../../x"}'))
     run = shell(plane, "echo hi")
     assert held(plane, run, "outputs/stdout") == b"hi\n"
     said = {finding.where.rpartition("/")[2]: finding.what for finding in bad(plane)}
@@ -403,12 +404,22 @@ def test_one_bad_folder_stops_no_other_run(plane: Plane, tmp_path: Path) -> None
 def test_an_open_run_cannot_name_another_folder(plane: Plane, tmp_path: Path) -> None:
     run = opened(plane)
     marker = session.work(plane.layout, run.run_id) / "open.json"
-    told = json.loads(marker.read_text())
-    marker.write_text(json.dumps(told | {"run_id": "../../../outside"}))
-    assert session.every(plane.layout) == []
-    marker.write_text(json.dumps(told | {"started": "yesterday"}))
-    assert session.every(plane.layout) == []
-    marker.write_text(json.dumps(told))
+    told = json.loads(marker.read_text())["run"]
+
+    def write(**more: object) -> None:
+        data = json.dumps(told | more).encode()
+        marker.write_bytes(opening.marked(str(marker.parent), run.run_id, data))
+
+    option = "--output=x"
+    for more in (
+        {"run_id": "../../../outside"},
+        {"started": "yesterday"},
+        {"before": {"tree": option}},
+        {"before": {"head": option}},
+    ):
+        write(**more)
+        assert session.every(plane.layout) == []
+    write()
     assert plane.seal_left() == [run.run_id]
 
 

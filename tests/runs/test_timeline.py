@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, seal, session, timeline
+from agentplane.runs import seal, session, timeline
 from agentplane.runs.session import Asked, OpenRun
 
 
@@ -18,8 +18,7 @@ def opened(plane: Plane, task: str = "T1") -> OpenRun:
 
 def gone(plane: Plane, run: OpenRun) -> None:
     """As if the process that runs it had been killed."""
-    marker = session.work(plane.layout, run.run_id) / capsule.OPEN
-    marker.write_bytes(msgspec.json.encode(msgspec.structs.replace(run, born=run.born - 1000)))
+    session.keep(plane.layout, msgspec.structs.replace(run, born=run.born - 1000))
 
 
 def kinds(plane: Plane) -> list[str]:
@@ -43,8 +42,7 @@ def test_a_run_whose_process_is_gone_is_lost_and_not_running(plane: Plane) -> No
 
 def test_a_number_that_another_process_has_by_now_is_no_sign_of_life(plane: Plane) -> None:
     run = opened(plane)
-    marker = session.work(plane.layout, run.run_id) / capsule.OPEN
-    marker.write_bytes(msgspec.json.encode(msgspec.structs.replace(run, pid=1)))
+    session.keep(plane.layout, msgspec.structs.replace(run, pid=1))
     assert kinds(plane) == ["lost", "op"]
 
 
