@@ -12,6 +12,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
+from agentplane.plane import programs
 from agentplane.text.visible import visible
 
 
@@ -46,7 +47,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
 
 def _called() -> str:
     """What to type for this program: its name where the shell finds it by that, else its full path."""
-    mine, found = Path(sys.argv[0]).absolute(), shutil.which("agentplane")
+    mine, found = Path(sys.argv[0]).absolute(), programs.find("agentplane")
     if mine.name != "agentplane" or not mine.is_file() or (found and mine.samefile(found)):
         return "agentplane"
     return shlex.quote(visible(str(mine)))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.plane import programs
+
 
 # Variables that would point git at another repository than the folder's own (set inside git hooks).
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
@@ -81,7 +83,7 @@ def stream(folder: Path, *words: str, more: Mapping[str, str]) -> Iterator[bytes
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", **more}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "PATH": programs.path(), **more}
 
 
 def head(folder: Path) -> str | None:
