@@ -128,8 +128,10 @@ def test_mcp(clone: Repository) -> None:
 
 
 def test_a_merge_by_git(clone: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTHONPATH")
     with_driver(clone)
+    monkeypatch.setenv(
+        "PYTHONPATH", ":"
+    )  # an empty element is the current folder, as left by `PYTHONPATH=$PYTHONPATH:x`
     clone.branch("side")
     clone.approve("Deploys wait for the bank.")
     clone.checkout("main")
