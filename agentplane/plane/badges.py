@@ -10,7 +10,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, stamp
 from agentplane.plane import layout as layouts
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, files
+from agentplane.text import canonical, decoding, files
 
 
 _CONTESTED = "contested"
@@ -81,7 +81,7 @@ def contested(layout: Layout, waiting: Collection[str], present: Collection[str]
 def _contested(layout: Layout) -> dict[str, list[str]]:
     data = cache.load(layout, _CONTESTED)
     try:
-        return msgspec.json.decode(data, type=dict[str, list[str]]) if data else {}
+        return decoding.Json(dict[str, list[str]]).decode(data) if data else {}
     except (msgspec.MsgspecError, ValueError):
         return {}
 

@@ -26,7 +26,7 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
-from agentplane.text import canonical, chain, document, files
+from agentplane.text import canonical, chain, decoding, document, files
 from agentplane.text.bulk import uncollected
 from agentplane.text.draft import Draft, Gap
 
@@ -120,7 +120,7 @@ class _Timed(msgspec.Struct, frozen=True):
     ts: str = ""
 
 
-_timed = msgspec.json.Decoder(_Timed)
+_timed = decoding.Json(_Timed)
 
 
 class _Work(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from agentplane.errors import BadInput, Damaged
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.review.masks import Masked
-from agentplane.text import chain, files
+from agentplane.text import chain, decoding, files
 
 
 SUMMARY = "summary.md"
@@ -80,7 +80,7 @@ class Run(msgspec.Struct, frozen=True):
         return next((kept for kept in self.capsule if kept.name == name), None)
 
 
-_run = msgspec.json.Decoder(Run)
+_run = decoding.Json(Run)
 
 
 def place_of(layout: Layout) -> str:
