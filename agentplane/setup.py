@@ -1,19 +1,24 @@
 """Setting up a plane in a project: what that would write, and doing it."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from agentplane.api import open_plane
-from agentplane.errors import BadInput
+from agentplane.errors import BadInput, Refused
 from agentplane.plane import create, git, gitdriver, origin
 from agentplane.plane.layout import Layout, is_plane
 from agentplane.plane.stamp import FOLDER
 from agentplane.plane.store import Store
+from agentplane.text.visible import visible
 from agentplane.tools import found, wire
 from agentplane.tools.table import Tool
 from agentplane.tools.wire import Wired
+
+
+_LOG = "memory/log.jsonl"
 
 
 class Outlook(msgspec.Struct, frozen=True):
@@ -53,9 +58,24 @@ def tools_in_use(project: Path) -> list[Tool]:
 def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
     """Refuses a folder that another program keeps."""
     create.check_free(folder)
+    _check_checked_out(folder)
     project = folder.parent
     touched = tuple(wire.touched(project, tools))
     return Outlook(folder, is_plane(folder), tuple(tools), touched, wire.blocked(project, tools))
+
+
+def _check_checked_out(folder: Path) -> None:
+    """Refuse where git has a plane that the work tree doesn't: a new one would be a second history."""
+    if (folder / _LOG).is_file() or not folder.parent.is_dir():
+        return
+    known = git.in_index(folder.parent, f"{folder.name}/{_LOG}")
+    if known is None:
+        return
+    name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
+    todo = f"Run `git checkout -- :/{name}` to restore it."
+    if not known.is_checked_out:
+        todo = f"Run `git sparse-checkout add {name}` to check it out."
+    raise Refused("The project memory is in git, but its files are not here.", where=str(folder), todo=todo)
 
 
 def make(wanted: Outlook, channel: str) -> Made:

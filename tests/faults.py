@@ -3,7 +3,7 @@
     python -m tests.faults kill 17 SCRIPT ARGUMENTS…
 
 Counts every call that changes something on disk. `kill` ends the process by SIGKILL at that call,
-for a write after half of the bytes; `enospc` and `erofs` let that call and all later ones fail.
+for a write after half of the bytes; `stop` stops it there by SIGSTOP, until somebody sends SIGCONT; `enospc` and `erofs` let that call and all later ones fail.
 With 0 nothing fails, and the number of calls is printed as the last line.
 """
 
@@ -37,7 +37,9 @@ class Faults:
                 return real(*arguments, **more)  # a pipe or a terminal is on no disk
             self.count += 1
             if self.hit():
-                self.fail(name, real, arguments)
+                done = self.fail(name, real, arguments)
+                if done is not None:
+                    return done
             return real(*arguments, **more)
 
         return call
@@ -53,19 +55,22 @@ class Faults:
         return call
 
     def hit(self) -> bool:
-        if self.mode == "kill":
+        if self.mode in ("kill", "stop"):
             return self.count == self.at
         return 0 < self.at <= self.count
 
-    def fail(self, name: str, real: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        if self.mode == "kill":
+    def fail(self, name: str, real: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """What the call returns, where it was begun here."""
+        if self.mode in ("kill", "stop"):
+            done = None
             if name == "write":
                 data = bytes(arguments[1])
-                real(arguments[0], data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGKILL)
+                done = real(arguments[0], data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL if self.mode == "kill" else signal.SIGSTOP)
+            return done
         number = errno.ENOSPC if self.mode == "enospc" else errno.EROFS
         if self.mode == "enospc" and name in ("unlink", "ftruncate"):
-            return
+            return None
         raise OSError(number, os.strerror(number))
 
 

@@ -12,7 +12,7 @@ from agentplane.api.tools import Tools
 from agentplane.memory import ids
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.plane import history, layout, origin, prune, recover, undo
+from agentplane.plane import history, layout, lock, origin, prune, recover, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
@@ -38,6 +38,8 @@ class Status(msgspec.Struct, frozen=True):
     damaged: bool
     """The log and the files do not fit together; doctor says how."""
     next: str
+    writing: bool = False
+    """Another process is in the middle of a change. What it has committed counts already."""
 
 
 class Plane(Tools):
@@ -45,7 +47,8 @@ class Plane(Tools):
 
     def status(self) -> Status:
         memory = self.memory()
-        damaged = self.is_damaged()
+        writing = memory.snapshot.writing or lock.is_held(self.layout)
+        damaged = not writing and self.is_damaged()
         # What a change that is not completed left in the files is nobody's edit.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
         return Status(
@@ -56,12 +59,13 @@ class Plane(Tools):
             broken=memory.broken,
             damaged=damaged,
             next="agentplane doctor" if damaged else _next_step(memory),
+            writing=writing,
         )
 
     def is_damaged(self) -> bool:
         """Whether something is left that opening the plane could not mend."""
         for _ in range(_LOOKS):
-            if not recover.unfit(self.layout):
+            if not recover.unfit(self.layout) or lock.is_held(self.layout):
                 return False
             time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
         return True

@@ -10,7 +10,7 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
-from agentplane.plane import git
+from agentplane.plane import git, programs
 from agentplane.text.visible import visible
 
 
@@ -45,7 +45,7 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
 
 def _called() -> str:
     """What to type for this program: its name where the shell finds it by that, else its full path."""
-    mine, found = Path(sys.argv[0]).absolute(), shutil.which("agentplane")
+    mine, found = Path(sys.argv[0]).absolute(), programs.find("agentplane")
     if mine.name != "agentplane" or not mine.is_file() or (found and mine.samefile(found)):
         return "agentplane"
     return shlex.quote(visible(str(mine)))

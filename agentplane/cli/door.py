@@ -10,6 +10,7 @@ import click
 from agentplane.api import Plane, open_plane
 from agentplane.cli import complete, out
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import lock
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def opened(*, deciding: str | None = None) -> Plane:
-    """The plane of this command. `deciding` names a verb that only a person may use."""
+def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
+    """The plane of this command. `deciding` names a verb that only a person may use. `quiet`: the command itself says
+    whether a change is being written.
+    """
     root = click.get_current_context().find_root()
     wanted: str | None = root.obj
     # A person who decides may well give the command a file or a pipe to read.
@@ -35,6 +38,8 @@ def opened(*, deciding: str | None = None) -> Plane:
         todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
         raise BadInput(error.what, where=error.where, todo=todo) from None
     plane.settled = _tell_settled
+    if not quiet:
+        plane.store.on_writing = _Once(plane)
     if deciding is not None:
         check_person(plane.store.settings(), deciding)
     return plane
@@ -46,6 +51,22 @@ def _checked(wanted: str | None) -> str:
         return wanted or "."
     todo = "name the folder of a plane, or run `agentplane init`."
     raise BadInput("no such folder", where=one_line(wanted, 60), todo=todo)
+
+
+class _Once:
+    """Says once in a command that another process has not completed its change."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._said = False
+
+    def __call__(self) -> None:
+        if not self._said:
+            self._said = True
+            pid = lock.owner(self._plane.layout)
+            out.note(
+                f"Another process{f' ({pid})' if pid else ''} is writing a change. Its committed part is shown."
+            )
 
 
 def _tell_settled(done: "Settled") -> None:

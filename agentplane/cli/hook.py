@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 4
 """After so long the tool gets an empty answer, and the rest is done without it."""
+_MEMORY = 4 << 30
+"""Bytes of address space. Libraries for numbers reserve much of it and use little."""
 _FOR_THE_END = 1.0
 """Seconds that the end of a session is waited for: some tools give their hooks one and a half then."""
 _FIRST_THE_TOOL = 0.1
@@ -334,6 +336,9 @@ def _grumble(what: str) -> None:
 
 
 def _opened(root: str, tool: str) -> "Plane":
+    from agentplane.cli import budget
+
+    budget.limit_memory(_MEMORY)
     from agentplane.api import open_plane
 
     return open_plane(root, channel="hook", actor=tool)

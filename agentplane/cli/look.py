@@ -12,7 +12,7 @@ from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory.entry import SHELF_STATUSES
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.plane import stamp
+from agentplane.plane import lock, stamp
 from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @json_option
 def status_command(as_json: bool) -> None:
     """What waits, and what to do next."""
-    plane = opened()
+    plane = opened(quiet=True)
     status = plane.status()
     if as_json:
         out.emit("status", **msgspec.to_builtins(status))
@@ -36,6 +36,9 @@ def status_command(as_json: bool) -> None:
     counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
     counts += ["the log and the files do not fit together"] if status.damaged else []
     out.line(f"  {', '.join(counts)}")
+    if status.writing:
+        pid = lock.owner(plane.layout)
+        out.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
     out.line(f"  next: {status.next}")
 
 
@@ -44,7 +47,7 @@ def status_command(as_json: bool) -> None:
 def badge_command(as_json: bool) -> int:
     """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
     try:
-        plane = opened()
+        plane = opened(quiet=True)
         badge = plane.badge()
         if plane.is_damaged():
             raise Damaged("the log and the files do not fit together", todo="run `agentplane doctor`.")

@@ -16,7 +16,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
 from agentplane.runs import capsule
-from agentplane.text import canonical, chain, files
+from agentplane.text import canonical, chain, decoding, files
 
 
 ACTIVE = "context/active.md"
@@ -63,7 +63,7 @@ def holds(root: Path, whole: Pack) -> bool:
     if data is None or data == whole.text.encode():
         return data is not None
     try:
-        told = msgspec.json.decode(files.read_if(root / RECEIPT) or b"", type=Receipt)
+        told = decoding.Json(Receipt).decode(files.read_if(root / RECEIPT) or b"")
     except msgspec.MsgspecError:
         return False
     receipt = whole.receipt
@@ -88,7 +88,7 @@ def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
 
 def _receipts(data: bytes | None) -> dict[str, Any]:
     try:
-        return dict(msgspec.json.decode(data or b"{}")["files"])
+        return dict(decoding.Json().decode(data or b"{}")["files"])
     except (msgspec.DecodeError, KeyError, TypeError, ValueError):
         return {}
 

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from agentplane.text import decoding
+
 
 # Counts up when what is built of a text changes.
 _MAGIC = b"agentplane corpus 1\n"
@@ -39,7 +41,7 @@ def unpacked(data: bytes, mark: bytes) -> tuple[dict[str, Any], dict[str, list[s
     if data[:start] != _MAGIC + hashlib.sha256(body).digest():
         return None
     try:
-        found = msgspec.msgpack.decode(body, type=_Archive)
+        found = decoding.Pack(_Archive).decode(body)
         arrays = {n: np.frombuffer(a.data, dtype=a.kind).reshape(a.shape) for n, a in found.arrays.items()}
     except (msgspec.MsgspecError, ValueError, TypeError):
         return None

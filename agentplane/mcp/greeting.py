@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from agentplane.mcp.line import LONGEST, Line
+from agentplane.text import decoding
 
 
 KEPT = Path(__file__).with_name("greetings.json")
@@ -50,7 +51,7 @@ def load_meanwhile() -> None:
 
 def greet(line: Line) -> Greeted | None:
     """Answers until something is asked that needs the library; None: the client is gone."""
-    known = msgspec.json.decode(KEPT.read_bytes(), type=Greetings)
+    known = decoding.Json(Greetings).decode(KEPT.read_bytes())
     met: bytes | None = None
     confirmed: bytes | None = None
     number: str | int | None = None
@@ -72,7 +73,7 @@ def greet(line: Line) -> Greeted | None:
 def _message(said: bytes) -> dict[str, Any]:
     """Empty where it is none: then it is the library's."""
     try:
-        found = msgspec.json.decode(said) if len(said) <= LONGEST else None
+        found = decoding.Json().decode(said) if len(said) <= LONGEST else None
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return {}
     return found if isinstance(found, dict) and found.get("jsonrpc") == "2.0" else {}

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from agentplane.text import decoding
+
 
 INBOX_STATUS = "proposed"
 SHELF_STATUSES = ("accepted", "deprecated", "superseded")
@@ -93,9 +95,9 @@ def statement_of(body: str, label: str) -> str:
     return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
 
 
-_strict = msgspec.msgpack.Decoder(Header)
-_strict_list = msgspec.msgpack.Decoder(list[Header])
-_loose = msgspec.msgpack.Decoder()
+_strict = decoding.Pack(Header)
+_strict_list = decoding.Pack(list[Header])
+_loose = decoding.Pack()
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _NUMBERS = ("confidence", "systemic_scale")
 _FLAGS = ("pinned",)

@@ -1,16 +1,21 @@
 """Keeping the counts that `badge` prints, so that it need not count."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, stamp
+from agentplane.plane import layout as layouts
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, files
+from agentplane.text import canonical, decoding, files
 
 
 _CONTESTED = "contested"
+_GIVEN_UP = "given-up"
+_FOR_SECONDS = 600
 
 
 class Badge(msgspec.Struct, frozen=True):
@@ -28,6 +33,34 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
             cache.save_plain(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
     except (AgentplaneError, OSError):
         pass
+
+
+def give_up(folder: str) -> None:
+    """Note that counting these files took more than a prompt can give."""
+    layout = _layout(folder)
+    cache.save(
+        layout,
+        _GIVEN_UP,
+        f"{int(time.time())}\n{stamp.of(str(layout.root))}".encode("utf-8", "surrogateescape"),
+    )
+
+
+def was_given_up(folder: str) -> bool:
+    """True if counting these very files took too long a few minutes ago."""
+    try:
+        layout = _layout(folder)
+        when, _, what = (
+            (cache.load(layout, _GIVEN_UP) or b"").decode("utf-8", "surrogateescape").partition("\n")
+        )
+        return 0 <= time.time() - int(when or 0) < _FOR_SECONDS and what == stamp.of(str(layout.root))
+    except (AgentplaneError, OSError, ValueError):
+        return False
+
+
+def _layout(folder: str) -> Layout:
+    """The plane that a folder is, or is the project of. Raises where that is a link or another program's."""
+    start = Path(folder)
+    return layouts.at(start) if layouts.is_plane(start) else layouts.find(start)
 
 
 def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
@@ -48,7 +81,7 @@ def contested(layout: Layout, waiting: Collection[str], present: Collection[str]
 def _contested(layout: Layout) -> dict[str, list[str]]:
     data = cache.load(layout, _CONTESTED)
     try:
-        return msgspec.json.decode(data, type=dict[str, list[str]]) if data else {}
+        return decoding.Json(dict[str, list[str]]).decode(data) if data else {}
     except (msgspec.MsgspecError, ValueError):
         return {}
 

@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
-from agentplane.plane import create, git, gitdriver, gitlog, records, recover, views
+from agentplane.plane import create, git, gitdriver, gitlog, lock, records, recover, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
@@ -38,6 +38,11 @@ _FROM_GIT = "take the file back from git: `git checkout -- {}`."
 
 def check(store: Store) -> Iterator[Finding]:
     layout = store.layout
+    writing = lock.is_held(layout)
+    if writing:
+        pid = lock.owner(layout)
+        what = f"another process{f' ({pid})' if pid else ''} is writing a change"
+        yield Finding("info", layout.shown(".lock"), what, "run `agentplane doctor` again when it is done.")
     yield from _settings(store)
     of_log = list(_log(layout))
     yield from of_log
@@ -48,7 +53,7 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _folder(layout)
     yield from _in_conflict(layout)
     yield from _driver(layout)
-    if is_whole:
+    if is_whole and not writing:
         yield from _views(layout, ledger)
         yield from _met(layout, ledger)
         if not ledger.gaps:

@@ -3,14 +3,13 @@
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import threading
 from pathlib import Path
 
 from agentplane.errors import BadInput
-from agentplane.plane import cache
+from agentplane.plane import cache, programs
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Token
 from agentplane.text import files
@@ -54,7 +53,7 @@ def edit(path: Path, before: bytes) -> None:
 
 def has_editor() -> bool:
     """Whether one is named, be it there or not, or is there without being named."""
-    return _named() is not None or shutil.which("vi") is not None
+    return _named() is not None or programs.find("vi") is not None
 
 
 def _named() -> str | None:
@@ -68,13 +67,23 @@ def run_editor(path: Path, line: int | None = None) -> int:
     here = threading.current_thread() is threading.main_thread()
     old = signal.signal(signal.SIGINT, lambda *_: None) if here else None
     try:
-        return subprocess.call(command(shlex.split(editor), path, line))
+        return subprocess.call(_found(command(shlex.split(editor), path, line)))
     except (OSError, ValueError):
         what = f"cannot start the editor `{one_line(editor, 60)}`"
         raise BadInput(what, todo="set VISUAL or EDITOR to one that is there.") from None
     finally:
         if here:
             signal.signal(signal.SIGINT, old)
+
+
+def _found(words: list[str]) -> list[str]:
+    """The command line with the editor's whole path; a name with a slash is a path already."""
+    if not words or "/" in words[0]:
+        return words
+    program = programs.find(words[0])
+    if program is None:
+        raise FileNotFoundError(words[0])
+    return [program, *words[1:]]
 
 
 _PLUS_LINE = {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "pico", "mg"}

@@ -298,6 +298,23 @@ def tracked(folder: Path, paths: Sequence[str]) -> set[str] | None:
     return None if found is None else set(_names(found))
 
 
+class InIndex(msgspec.Struct, frozen=True):
+    """A file as the index of git has it."""
+
+    path: str
+    """Seen from the top of the repository."""
+    is_checked_out: bool
+    """False where git was told to keep it out of the work tree."""
+
+
+def in_index(folder: Path, path: str) -> InIndex | None:
+    """Return what the index says of a path in a folder, or None where git does not track it."""
+    words = ("ls-files", "-t", "-z", "--full-name")
+    found = git_process.output(folder, *words, paths=(path,)) or b""
+    state, _, name = os.fsdecode(found.partition(b"\0")[0]).partition(" ")
+    return InIndex(name, state != "S") if name else None
+
+
 def untracked(folder: Path) -> list[str]:
     """The files of a folder that git does not track and does not leave out."""
     return _names(

@@ -18,6 +18,8 @@ from typing import TypedDict, Unpack
 
 import msgspec
 
+from agentplane.plane import programs
+
 
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 _BLOCK = 1 << 20
@@ -170,7 +172,7 @@ def stream(folder: Path, *words: str, more: Mapping[str, str], **values: Unpack[
 def environment(more: Mapping[str, str]) -> dict[str, str]:
     """Return the environment that git gets."""
     kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
-    return {**kept, **_SET, **more}
+    return {**kept, **_SET, "PATH": programs.path(), **more}
 
 
 def _is_embedded(folder: Path) -> bool:

@@ -2,16 +2,14 @@
 
 import os
 import shlex
-import shutil
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from agentplane.plane import git
+from agentplane.plane import git, programs
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.plane.stamp import FOLDER
@@ -36,12 +34,8 @@ class Stages(msgspec.Struct, frozen=True):
 
 
 def command() -> str:
-    """How git starts this program, whatever its PATH is."""
-    found = shutil.which("agentplane")
-    beside = Path(sys.executable).with_name("agentplane")
-    if beside.is_file():
-        return shlex.quote(str(beside))
-    return shlex.quote(found) if found else f"{shlex.quote(sys.executable)} -m agentplane"
+    """How git starts this program, whatever its PATH is and whatever the work tree contains."""
+    return shlex.join(programs.python("agentplane"))
 
 
 def is_set(layout: Layout) -> bool | None:
@@ -67,9 +61,16 @@ def _stands(layout: Layout, field: Literal["name", "driver"], value: str) -> boo
     found = git.driver(layout.project, field)
     if found is None:
         return False
-    # A driver of another working copy of this program stays, as long as it is there.
-    program = shlex.split(found)[0] if field == "driver" else ""
-    return found == value or (found.endswith(_WORDS) and os.path.isfile(program))
+    return found == value or (field == "driver" and _is_another_installation(found))
+
+
+def _is_another_installation(driver: str) -> bool:
+    """True if the driver belongs to another working copy of this program, which is still there and starts isolated."""
+    try:
+        words = shlex.split(driver)
+    except ValueError:
+        return False
+    return driver.endswith(_WORDS) and programs.is_isolated(words) and os.path.isfile(words[0])
 
 
 def _set_hooks(layout: Layout) -> Iterator[str]:

@@ -13,7 +13,7 @@ from agentplane.plane import cache, records, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
-from agentplane.text import canonical, chain, links
+from agentplane.text import canonical, chain, decoding, links
 
 
 VERSION = 5
@@ -141,9 +141,9 @@ def take_in(known: dict[str, Known], record: records.Record) -> None:
             known[change.id] = Known(change.after, change.file, record.op)
 
 
-_op_event = msgspec.json.Decoder(OpEvent)
-_run_event = msgspec.json.Decoder(RunEvent)
-_codec = msgspec.msgpack.Decoder(Ledger)
+_op_event = decoding.Json(OpEvent)
+_run_event = decoding.Json(RunEvent)
+_codec = decoding.Pack(Ledger)
 
 
 def read(layout: Layout) -> Ledger:

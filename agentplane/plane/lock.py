@@ -1,12 +1,15 @@
 """One writer at a time. The lock is the kernel's: it falls when its owner dies, however that happens."""
 
+import errno
+import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentplane.errors import Damaged, Locked
+from agentplane.errors import AgentplaneError, Damaged, Locked
 from agentplane.plane.layout import Layout
+from agentplane.text import files
 
 
 # A waiting process looks this often: short, because an op holds the lock for a few milliseconds.
@@ -46,6 +49,30 @@ def held(layout: Layout, timeout: float) -> Iterator[None]:
         lock.release()
 
 
+def is_held(layout: Layout) -> bool:
+    """True if another process is writing at this moment."""
+    try:
+        fd = os.open(layout.lock, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EAGAIN)
+    finally:
+        os.close(fd)
+    return False
+
+
+def owner(layout: Layout) -> str | None:
+    """Return the id of the process that holds the lock, as it says itself."""
+    try:
+        words = files.read(layout.lock, most=64).decode(errors="replace").split()
+    except AgentplaneError:
+        return None
+    return words[0] if words and words[0].isascii() and words[0].isdecimal() else None
+
+
 def _sign(layout: Layout) -> None:
     """Says in the lock file who holds it, for the message of whoever waits in vain."""
     try:
@@ -61,8 +88,5 @@ def _sign(layout: Layout) -> None:
 
 
 def _owner(layout: Layout) -> str:
-    try:
-        words = layout.lock.read_text(errors="replace").split()
-    except OSError:
-        return ""
-    return f" (process {words[0]})" if words and words[0].isdecimal() else ""
+    found = owner(layout)
+    return f" (process {found})" if found else ""

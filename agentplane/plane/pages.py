@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, document, files
+from agentplane.text import canonical, decoding, document, files
 from agentplane.text.document import Block, Document, Trouble
 
 
@@ -33,7 +33,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     troubles: tuple[Trouble, ...]
 
 
-_codec = msgspec.msgpack.Decoder(_Kept)
+_codec = decoding.Pack(_Kept)
 
 
 def read_all(layout: Layout) -> dict[str, Page]:

@@ -15,7 +15,7 @@ import msgspec
 
 from agentplane.errors import Damaged
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, chain, document, files
+from agentplane.text import canonical, chain, decoding, document, files
 from agentplane.text.draft import Gap
 
 
@@ -98,8 +98,8 @@ class Stored(msgspec.Struct, frozen=True):
         return None if text is None else text.decode(errors="replace")
 
 
-_record = msgspec.json.Decoder(Record)
-_texts = msgspec.json.Decoder(dict[str, Any])
+_record = decoding.Json(Record)
+_texts = decoding.Json(dict[str, Any])
 
 
 def encode_text(data: bytes) -> Any:

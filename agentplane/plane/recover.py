@@ -16,8 +16,9 @@ from agentplane.plane import cache, pages, records, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
+from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Stored
-from agentplane.text import canonical, chain, document, files
+from agentplane.text import canonical, chain, decoding, document, files
 from agentplane.text.draft import Draft
 
 
@@ -194,6 +195,36 @@ def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
     return True
 
 
+def completed(layout: Layout, ledger: Ledger, found: dict[str, Page]) -> dict[str, Page]:
+    """Return the pages as they will be once the last op is complete, without writing anything.
+
+    For readers who meet a writer between its commit point and its last file.
+    """
+    made = dict(found)
+    for op in _lagging(layout, ledger):
+        stored = records.load(layout, op)
+        for file in dict.fromkeys(change.file for change in stored.record.changes):
+            made[file] = _completed(file, made.get(file), stored)
+    return made
+
+
+def _completed(file: str, page: Page | None, stored: Stored) -> Page:
+    draft = Draft(page.document if page else document.parse(pages.new_file(file)))
+    for change in stored.record.changes:
+        if change.file == file:
+            _redo(draft, change, stored)
+    data = bytes(draft)
+    if page and data == page.document.data:
+        return page
+    return Page(file, canonical.sha256(data), document.parse(data, pages.known_headers(page)))
+
+
+def progress(layout: Layout) -> tuple[object, ...]:
+    """Return what moves whenever a writer completes a step: equal before and after a read, it belongs together."""
+    tail = chain.tail(layout.log)
+    return tail.size, tail.head, cache.load(layout, records.SIZES), views.applied(layout)
+
+
 def _redo(draft: Draft, change: Change, stored: Stored) -> None:
     core = draft.core(change.id)
     current = None if core is None else document.digest(core)
@@ -252,7 +283,7 @@ def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
 def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
     """The files of a capsule that were sealed with one of these hashes."""
     try:
-        run = msgspec.json.decode(line, type=_Capsule)
+        run = decoding.Json(_Capsule).decode(line)
     except msgspec.MsgspecError:
         return []
     return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]

@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -10,7 +9,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.text import files
+from agentplane.text import files, toml_text
+from agentplane.text.visible import one_line
 
 
 class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,37 +152,34 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 DEFAULTS = Settings()
 
+LARGEST = 64 << 10
+"""Bytes of a config.toml. Every shell prompt may have to read it."""
+
 
 def load(path: Path, shown: str) -> Settings:
     """The settings of a plane; `shown` is how errors name the file."""
-    data = files.read_if(path)
+    data = files.read_if(path, most=LARGEST + 1)
     return DEFAULTS if data is None else parse(data, shown)
 
 
 def parse(data: bytes, shown: str) -> Settings:
+    if len(data) > LARGEST:
+        what = f"is larger than {LARGEST >> 10} KiB"
+        raise BadInput(what, where=shown, todo="Remove what is no setting. docs/settings.md lists every key.")
     try:
         text = data.decode()
-        table = tomllib.loads(text)
+        table = toml_text.read(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(str(error), shown) from None
-    except RecursionError:
-        raise BadInput("is nested too deeply", where=shown, todo="docs/settings.md has every key.") from None
+    except toml_text.TomlError as error:
+        where = shown if error.line is None else f"{shown}:{error.line}"
+        todo = "mend this line; docs/settings.md has every key."
+        raise BadInput(error.what, where=where, todo=todo) from None
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         raise _value_error(str(error), table, text, shown) from None
-
-
-def _syntax_error(message: str, shown: str) -> BadInput:
-    place = re.search(r" \(at line (\d+), column \d+\)$", message)
-    what = message[: place.start()] if place else message
-    where = f"{shown}:{place[1]}" if place else shown
-    return BadInput(
-        what[:1].lower() + what[1:], where=where, todo="mend this line; docs/settings.md has every key."
-    )
 
 
 def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:
@@ -199,7 +196,7 @@ def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> 
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
     todo = f"the keys are {', '.join(_names(Settings))}."
     if unknown:
-        what = f"unknown key `{'.'.join([*keys, unknown[1]])}`"
+        what = f"unknown key `{one_line('.'.join([*keys, unknown[1]]), 80)}`"
         keys.append(unknown[1])
         near = difflib.get_close_matches(".".join(keys), _names(Settings), 1)
         todo = f"did you mean `{near[0]}`?" if near else todo
@@ -247,16 +244,21 @@ def _allowed(keys: list[str]) -> str:
     return " or ".join(f'"{value}"' for value in get_args(kind)) if get_origin(kind) is Literal else ""
 
 
+def _parts(key: str) -> list[str]:
+    return [part.strip().strip("\"'") for part in key.split(".")]
+
+
 def line_of(keys: Sequence[str], text: str) -> int:
     """The line of the deepest of `keys` that can be found; dotted and inline tables give the outer one's."""
     table: list[str] = []
     best, depth = 1, 0
     for number, line in enumerate(text.splitlines(), 1):
-        if head := re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line):
-            table = [part.strip().strip("\"'") for part in head[1].split(".")]
-            path = table
-        elif pair := re.match(r"\s*([^=#\s][^=]*?)\s*=", line):
-            path = table + [part.strip().strip("\"'") for part in pair[1].split(".")]
+        stripped = line.strip()
+        name, is_pair, _ = stripped.partition("=")
+        if stripped.startswith("[") and "]" in stripped:
+            path = table = _parts(stripped.lstrip("[").partition("]")[0])
+        elif is_pair and not stripped.startswith(("#", "=")):
+            path = table + _parts(name)
         else:
             continue
         if len(path) > depth and path == list(keys[: len(path)]):

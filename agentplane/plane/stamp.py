@@ -7,6 +7,7 @@ import os
 FOLDER = ".agentplane"
 KEPT = "badge"
 _VERSION = "1"
+_LARGEST = 1 << 20
 
 
 def folder_of(start: str) -> str | None:
@@ -44,7 +45,7 @@ def kept_counts(folder: str) -> list[int] | None:
         # Without O_NONBLOCK a FIFO in its place would hang the prompt.
         fd = os.open(os.path.join(folder, "cache", KEPT), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         with open(fd, encoding="utf-8", errors="surrogateescape") as file:
-            counts, _, stamp = file.read().partition("\n")
+            counts, _, stamp = file.read(_LARGEST).partition("\n")
         if stamp == of(folder):
             return [int(count) for count in counts.split()]
     except (OSError, ValueError):

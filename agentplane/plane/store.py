@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.errors import AgentplaneError, BadInput, Damaged
+from agentplane.errors import AgentplaneError, BadInput, Damaged, Locked
 from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitlog import Lost, Standing
@@ -26,7 +26,7 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
-from agentplane.text import canonical, chain, document, files
+from agentplane.text import canonical, chain, decoding, document, files
 from agentplane.text.bulk import uncollected
 from agentplane.text.draft import Draft, Gap
 
@@ -55,6 +55,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     settings: Settings
     ledger: Ledger
     pages: dict[str, Page]
+    writing: bool = False
+    """Another process was in the middle of a change: this is what it has committed, whatever its files hold by now."""
 
     def core(self, file: str, id_: str) -> bytes | None:
         """The bytes of an entry as they stand in its file."""
@@ -118,7 +120,7 @@ class _Timed(msgspec.Struct, frozen=True):
     ts: str = ""
 
 
-_timed = msgspec.json.Decoder(_Timed)
+_timed = decoding.Json(_Timed)
 
 
 class _Work(msgspec.Struct, frozen=True):
@@ -136,6 +138,8 @@ class Store:
         self.layout = layout
         self.clock = clock
         self.token = token
+        self.on_writing: Callable[[], None] | None = None
+        """Called when a reader meets a change that another process has not completed."""
 
     def settings(self) -> Settings:
         return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
@@ -143,7 +147,8 @@ class Store:
     def snapshot(self) -> Snapshot:
         """Files and ledger that belong together; mends first what a crash left.
 
-        Readers take no lock: when a writer was at work in between, they read again.
+        Readers don't wait for writers. If a writer was at work in between, they read again. If one holds the lock and
+        has not completed its change, they work out what it committed.
         """
         recover.check_log(self.layout)
         for _ in range(_SNAPSHOT_TRIES):
@@ -153,11 +158,37 @@ class Store:
             snapshot = self._read()
             if chain.tail(self.layout.log) == before and not recover.needed(self.layout):
                 return snapshot
-        try:
-            with self._locked():
-                return self._read()
-        except Damaged:
+        return self._mended()
+
+    def _mended(self) -> Snapshot:
+        for _ in range(_SNAPSHOT_TRIES):
+            try:
+                with self._locked(patience=0):
+                    return self._read()
+            except Locked:
+                before = recover.progress(self.layout)
+                snapshot = self._committed(writing=True)
+                if recover.progress(self.layout) == before:
+                    self._tell_writing()
+                    return snapshot
+            except Damaged:  # on a disk that is read-only, or where the log lost lines
+                return self._committed(writing=False)
+        with (
+            self._locked()
+        ):  # one writer after the other: there is progress, and it is worth waiting for a turn
             return self._read()
+
+    def _committed(self, *, writing: bool) -> Snapshot:
+        found = self._read()
+        try:
+            pages_then = recover.completed(self.layout, found.ledger, found.pages)
+        except AgentplaneError:  # the op's record can't be read: doctor says why
+            return found
+        return msgspec.structs.replace(found, pages=pages_then, writing=writing)
+
+    def _tell_writing(self) -> None:
+        if self.on_writing is not None:
+            self.on_writing()
 
     def commit(self, plan: Callable[[Snapshot], Plan | None], origin: Origin) -> Done | None:
         """Does what `plan` works out from the plane as it is under the lock; None if that is nothing."""
@@ -246,8 +277,9 @@ class Store:
             return recover.repair(self.layout)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with lock.held(self.layout, self.settings().write.lock_timeout):
+    def _locked(self, patience: float | None = None) -> Iterator[None]:
+        seconds = self.settings().write.lock_timeout if patience is None else patience
+        with lock.held(self.layout, seconds):
             recover.check_log(self.layout)
             if recover.needed(self.layout):
                 recover.repair(self.layout)

@@ -19,6 +19,7 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
 from agentplane.review.conflicts import Compare, Conflict, Text, compare_each
 from agentplane.review.neighbours import package_of_embeddings
+from agentplane.text import decoding
 
 
 K = TypeVar("K")
@@ -34,9 +35,9 @@ _AT_ONCE = 1000
 _FOUND_AT_ONCE = _AT_ONCE // 20
 """Of candidates, each with all that it conflicts with."""
 
-_kept = msgspec.msgpack.Decoder(tuple[str, list[msgspec.Raw]])
-_some_pairs = msgspec.msgpack.Decoder(dict[bytes, Conflict | None])
-_some_found = msgspec.msgpack.Decoder(dict[str, tuple[Conflict, ...]])
+_kept = decoding.Pack(tuple[str, list[msgspec.Raw]])
+_some_pairs = decoding.Pack(dict[bytes, Conflict | None])
+_some_found = decoding.Pack(dict[str, tuple[Conflict, ...]])
 
 
 @lru_cache(maxsize=1)
@@ -124,9 +125,7 @@ def _packed(mark: str, items: Iterator[tuple[Any, Any]], at_once: int) -> bytes:
     return msgspec.msgpack.encode((mark, pieces))
 
 
-def _loaded(
-    layout: Layout, name: str, mark: str, piece_of: "msgspec.msgpack.Decoder[dict[K, V]]"
-) -> dict[K, V]:
+def _loaded(layout: Layout, name: str, mark: str, piece_of: "decoding.Pack[dict[K, V]]") -> dict[K, V]:
     """What was kept under this mark; nothing where it is another, or not whole."""
     data = cache.load(layout, name)
     found: dict[K, V] = {}

@@ -10,6 +10,7 @@ import msgspec
 
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
+from agentplane.text import decoding
 
 
 _FILE = "suppressed.jsonl"
@@ -24,7 +25,7 @@ class _Line(msgspec.Struct, frozen=True):
     """The candidate that was rejected."""
 
 
-_line = msgspec.json.Decoder(_Line)
+_line = decoding.Json(_Line)
 
 
 def add(layout: Layout, by: str, id_: str) -> int:

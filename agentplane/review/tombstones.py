@@ -19,7 +19,7 @@ from agentplane.plane.undo import out_of_force
 from agentplane.review import globs
 from agentplane.review.conflicts import Text, compare
 from agentplane.review.neighbours import Kept, Neighbours
-from agentplane.text import document
+from agentplane.text import decoding, document
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
@@ -169,7 +169,7 @@ class _File(msgspec.Struct, frozen=True):
 _KEPT = "rejections.mp"
 _VERSION = 200 + wording.VERSION
 _NONE: Mapping[str, str] = {}
-_codec = msgspec.msgpack.Decoder(_File)
+_codec = decoding.Pack(_File)
 _FEW = 8
 
 

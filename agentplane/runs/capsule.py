@@ -17,7 +17,7 @@ from agentplane.errors import BadInput, Damaged
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.review.masks import Masked
-from agentplane.text import chain, files
+from agentplane.text import chain, decoding, files
 
 
 SUMMARY = "summary.md"
@@ -82,7 +82,7 @@ class Run(msgspec.Struct, frozen=True):
         return next((kept for kept in self.capsule if kept.name == name), None)
 
 
-_run = msgspec.json.Decoder(Run)
+_run = decoding.Json(Run)
 
 
 def is_run_id(text: str) -> bool:

@@ -9,7 +9,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.plane.records import Change, Record
 from agentplane.runs.sides import Side, shown
-from agentplane.text import canonical
+from agentplane.text import canonical, decoding
 
 
 PERSONAL = ("terminal", "tui")
@@ -62,8 +62,8 @@ class _Kind(msgspec.Struct, frozen=True):
     summary: str | None = None
 
 
-_said = msgspec.json.Decoder(Said)
-_kind = msgspec.json.Decoder(_Kind)
+_said = decoding.Json(Said)
+_kind = decoding.Json(_Kind)
 
 
 def of(side: Side) -> list[Deed]:

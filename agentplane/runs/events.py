@@ -17,7 +17,7 @@ from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
-from agentplane.text import files
+from agentplane.text import decoding, files
 
 
 RUN_ID = "AGENTPLANE_RUN_ID"
@@ -159,7 +159,7 @@ def read(event: Mapping[str, Any]) -> Event:
 def of_line(line: bytes) -> Event:
     """The event of a run as the log has it. Raises BadInput, or msgspec's errors, for what nobody could have logged."""
     run = capsule.read_event(line)
-    told = msgspec.json.decode(line, type=dict[str, Any])
+    told = decoding.Json(dict[str, Any]).decode(line)
     found = read({key: value for key, value in told.items() if key not in _SEALED})
     if not is_run_id(run.run_id):
         raise BadInput("run_id: is missing", where="event")

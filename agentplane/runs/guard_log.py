@@ -12,9 +12,10 @@ from agentplane.plane.records import Stored
 from agentplane.runs import deeds, events
 from agentplane.runs.deeds import called
 from agentplane.runs.sides import LOG, RecordLine, Side, shown
-from agentplane.text import canonical, chain, document, links
+from agentplane.text import canonical, chain, decoding, document, links
 
 
+_any = decoding.Json()
 _KINDS = ("op", "run", "merge")
 
 
@@ -96,7 +97,7 @@ def _is_event(line: bytes) -> bool:
     if links.is_merge(line):
         return True
     try:
-        event = msgspec.json.decode(line)
+        event = _any.decode(line)
         stated = event.pop("hash_self")
         sealed = links.seal(canonical.dumps(event)[:-1])
     except (ValueError, RecursionError, AttributeError, KeyError, BadInput, msgspec.MsgspecError):

@@ -6,11 +6,11 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from agentplane.plane import programs
 from agentplane.runs import monitor
 from agentplane.runs.job import Ended, Stopped
 
@@ -23,7 +23,7 @@ class Leader:
         stdin, stdout, stderr = streams
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", monitor.__file__, str(theirs.fileno()), str(terminal)],
+                programs.bare_python(monitor.__file__, str(theirs.fileno()), str(terminal)),
                 cwd=cwd,
                 stdin=stdin,
                 stdout=stdout,

@@ -21,7 +21,7 @@ from agentplane.runs import session
 from agentplane.runs.left_on import LeftOn
 from agentplane.runs.noted import BELL, HAPPENED
 from agentplane.runs.typed import Typed
-from agentplane.text import files
+from agentplane.text import decoding, files
 
 
 QUIET = 2.0
@@ -91,7 +91,7 @@ def reply(layout: Layout, run_id: str) -> Reply | None:
     """What was said of a request; None while nothing was."""
     try:
         data = files.read_if(session.work(layout, run_id) / REPLY)
-        return msgspec.json.decode(data, type=Reply) if data else None
+        return decoding.Json(Reply).decode(data) if data else None
     except (AgentplaneError, msgspec.MsgspecError):
         return None
 
@@ -160,7 +160,7 @@ class Watch:
             self._printed = time.monotonic()
         try:
             data = files.read_if(self._work / REQUEST)
-            self._request = msgspec.json.decode(data, type=Request) if data else None
+            self._request = decoding.Json(Request).decode(data) if data else None
         except (AgentplaneError, msgspec.MsgspecError):
             self._request = None
 

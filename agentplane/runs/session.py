@@ -24,7 +24,7 @@ from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, opening, sharing, surroundings
 from agentplane.runs.surroundings import Git
-from agentplane.text import files
+from agentplane.text import decoding, files
 
 
 _MOST_NOTES = 4 << 20
@@ -106,7 +106,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
 
 
-_codec = msgspec.json.Decoder(OpenRun)
+_codec = decoding.Json(OpenRun)
 
 
 def tool_of(command: Sequence[str]) -> str | None:
@@ -309,7 +309,7 @@ def notes(layout: Layout, run_id: str) -> list[events.Event]:
 
 def _note(line: bytes) -> events.Event | None:
     try:
-        return events.read(msgspec.json.decode(line, type=dict[str, Any]))
+        return events.read(decoding.Json(dict[str, Any]).decode(line))
     except (AgentplaneError, msgspec.MsgspecError):
         return None
 

@@ -10,7 +10,7 @@ import msgspec
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
 from agentplane.runs import events, session
-from agentplane.text import chain
+from agentplane.text import chain, decoding
 from agentplane.text.visible import one_line
 
 
@@ -66,7 +66,7 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-_row = msgspec.json.Decoder(Row)
+_row = decoding.Json(Row)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:

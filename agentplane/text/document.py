@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import frontmatter
 import msgspec
 
+from agentplane.text import decoding
 from agentplane.text.fences import Fences
 from agentplane.text.yaml12 import HASTY, LOOKS_LIKE_ENTRY, MAX_CHARS, PATIENT, YamlError, shown
 
@@ -30,6 +31,9 @@ _FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
 # a long header counts as several.
 _PATIENCE: Final = 100
 _LONG: Final = 4096
+
+
+_packed = decoding.Pack()
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -80,7 +84,7 @@ class Document(msgspec.Struct, frozen=True, dict=True):
         return self.data[block.body : block.end].replace(b"\r\n", b"\n").decode()
 
     def header(self, block: Block) -> dict[str, Any]:
-        header: dict[str, Any] = msgspec.msgpack.decode(block.packed)
+        header: dict[str, Any] = _packed.decode(block.packed)
         return header
 
     def find(self, id: str) -> Block | None:  # noqa: A002

@@ -24,6 +24,8 @@ _NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Added to every open; without O_NONBLOCK a FIFO in a file's place would hang us."""
 
 _CHUNK = 1 << 20
+_LARGEST = 2 << 30
+"""Bytes of a file that is read as a whole."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
 _LONGEST_IN_TEMP = 200
 """Bytes of a file's name that its temp name repeats: both have to fit into 255."""
@@ -46,22 +48,30 @@ _WORDS = {
 }
 
 
-def read(path: StrPath) -> bytes:
+def read(path: StrPath, most: int | None = None) -> bytes:
+    """The bytes of a file; with `most`, no more than so many from its beginning."""
     with _opened(path, os.O_RDONLY) as fd:
-        whole = os.read(fd, os.fstat(fd).st_size)
+        size = os.fstat(fd).st_size
+        if most is not None:
+            return _first(fd, most)
+        if size > _LARGEST:
+            # A file with a hole can be of any size and cost its author nothing.
+            todo = "Put the real file in its place."
+            raise Damaged(f"is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
+        whole = os.read(fd, size)
         # The system may give less at once, and the file may have grown since.
         rest = iter(lambda: os.read(fd, _CHUNK), b"")
         return b"".join([whole, *rest])
 
 
-def read_if(path: StrPath) -> bytes | None:
+def read_if(path: StrPath, most: int | None = None) -> bytes | None:
     """The bytes, or None where there is no such file."""
     with _explained(path):
         try:
             os.lstat(_usable(path))
         except FileNotFoundError:
             return None
-    return read(path)
+    return read(path, most)
 
 
 @contextmanager
@@ -189,6 +199,14 @@ def _explained(path: StrPath) -> Iterator[None]:
         unknown = (os.strerror(error.errno or 0).lower(), "Run `agentplane doctor`.")
         what, todo = _WORDS.get(error.errno or 0, unknown)
         raise Damaged(what, where=str(path), todo=todo) from error
+
+
+def _first(fd: int, most: int) -> bytes:
+    pieces: list[bytes] = []
+    while most > 0 and (piece := os.read(fd, min(most, _CHUNK))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
 
 
 def _usable(path: StrPath) -> str:

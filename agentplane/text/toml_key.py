@@ -6,9 +6,15 @@ key it has to say the same as before.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
+
+from agentplane.text import toml_text
+
+
+_TRIES = 50
+"""Places where the key may stand. Each one costs reading the whole text."""
 
 
 class NoPlace(ValueError):
@@ -32,26 +38,28 @@ def put(text: str, table: str, key: str, value: str) -> str:
 
 def _ways(text: str, table: str, key: str, written: str) -> Iterator[str]:
     """In place of the value, or below the table's header, or beside its other keys, or as a table at the end."""
-    for found in re.finditer(rf"""\b{re.escape(key)}["']?[ \t]*=[ \t]*("[^"\r\n]*"|'[^'\r\n]*')""", text):
+    value = re.finditer(rf"""\b{re.escape(key)}["']?[ \t]*=[ \t]*("[^"\r\n]*"|'[^'\r\n]*')""", text)
+    for found in islice(value, _TRIES):
         yield text[: found.start(1)] + written + text[found.end(1) :]
     newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    for found in re.finditer(
+    header = re.finditer(
         rf"""(?m)^[ \t]*\[[ \t]*["']?{re.escape(table)}["']?[ \t]*\][^\r\n]*(\r?\n|\Z)""", text
-    ):
+    )
+    for found in islice(header, _TRIES):
         end = "" if found[1] else newline
         yield f"{text[: found.end()]}{end}{key} = {written}{newline}{text[found.end() :]}"
-    for found in re.finditer(rf"(?m)^[ \t]*{re.escape(table)}[ \t]*\.", text):
+    for found in islice(re.finditer(rf"(?m)^[ \t]*{re.escape(table)}[ \t]*\.", text), _TRIES):
         yield f"{text[: found.start()]}{table}.{key} = {written}{newline}{text[found.start() :]}"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     yield f"{text}{gap}[{table}]{newline}{key} = {written}{newline}"
 
 
 def _read(text: str) -> dict[str, Any]:
-    return tomllib.loads(text, parse_float=str)
+    return toml_text.read(text, parse_float=str)
 
 
 def _read_if(text: str) -> dict[str, Any] | None:
     try:
         return _read(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except toml_text.TomlError:
         return None

@@ -1,13 +1,13 @@
 """Which coding tools are used here, by what they leave in the project and on the machine."""
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from agentplane.errors import BadInput
+from agentplane.plane import programs
 from agentplane.text.visible import one_line
 from agentplane.tools.table import TOOLS, Tool
 
@@ -25,7 +25,7 @@ def look(project: Path, home: Path | None = None) -> list[Found]:
         Found(
             tool,
             in_project=any(os.path.lexists(project / mark) for mark in tool.marks),
-            installed=any(shutil.which(name) for name in tool.programs)
+            installed=any(programs.find(name) for name in tool.programs)
             or any(os.path.isdir(house / folder) for folder in tool.homes),
         )
         for tool in TOOLS

@@ -4,10 +4,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
+from agentplane.text import decoding
 from agentplane.tools import harvest_front, harvest_lines
 from agentplane.tools.harvest_files import bare, read_text, tags_of
 from agentplane.tools.taken import Haul, Taken
@@ -53,7 +55,7 @@ def _of_note(text: str, place: str, haul: Haul) -> Iterator[Taken]:
     fields = found or {}
     more = fields.get("metadata")
     kind = fields.get("type") or (more.get("type") if isinstance(more, dict) else None)
-    if kind in _PERSONAL:
+    if isinstance(kind, str) and kind in _PERSONAL:
         haul.left["notes about the person"] += 1
         return
     if place.endswith("MEMORY.md"):
@@ -98,7 +100,7 @@ def _cwds(folder: Path) -> Iterator[str]:
             continue
         for text in found:
             try:
-                yield msgspec.json.decode(text, type=str)
+                yield decoding.Json(str).decode(text)
             except msgspec.MsgspecError:
                 continue
 
@@ -127,7 +129,7 @@ def codex(project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
     place = "~/.codex/memories/MEMORY.md"
     haul.places.append(place)
     starts = [found.start() for found in _GROUP.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         group = text[start:end]
         if not _applies(group, Path(os.path.realpath(project))):
             haul.left["groups of other projects"] += 1

@@ -18,7 +18,7 @@ from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.runs import restarting, session
 from agentplane.runs.session import OpenRun
-from agentplane.text import chain
+from agentplane.text import chain, decoding
 from agentplane.tools import resuming, session_files, sync
 from agentplane.tools.table import TOOLS, Tool
 
@@ -220,18 +220,30 @@ def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]
     return _told(layout.log, min(times), (seen.st_size, seen.st_mtime_ns)) if times else ()
 
 
+class _Event(msgspec.Struct, frozen=True):
+    """What an event of the log says of the memory's revision."""
+
+    kind: str = ""
+    ts: str = ""
+    revision: str | None = None
+
+
+_op_event = decoding.Json(_Event)
+
+
 @lru_cache(4)
 def _told(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
     """Of a log that did not change it is known."""
     found: list[tuple[float, str]] = []
     for line in chain.lines_backwards(log):
         try:
-            event = msgspec.json.decode(line, type=dict[str, object])
-        except msgspec.MsgspecError:
+            event = _op_event.decode(line)
+            when = datetime.fromisoformat(event.ts).timestamp()
+        except (msgspec.MsgspecError, ValueError, OverflowError):
             continue
-        if event.get("kind") == "run" or not isinstance(revision := event.get("revision"), str):
+        if event.kind == "run" or event.revision is None:
             continue
-        found.append((datetime.fromisoformat(str(event["ts"])).timestamp(), revision))
+        found.append((when, event.revision))
         if found[-1][0] <= since:
             break
     return found

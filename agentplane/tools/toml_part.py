@@ -6,13 +6,19 @@ the same as before.
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
+
+from agentplane.text import toml_text
 
 
 MADE = "# Made by `agentplane tools add`.\n"
 """What a file begins with that was made for our table; it goes with it."""
+
+
+_TRIES = 50
+"""Lines that look like our header. Each one costs reading the whole text."""
 
 
 class NotToml(ValueError):
@@ -21,9 +27,10 @@ class NotToml(ValueError):
 
 def read(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text, parse_float=str)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise NotToml(f"is no TOML: {str(error)[:80].lower()}") from error
+        return toml_text.read(text, parse_float=str)
+    except toml_text.TomlError as error:
+        place = f" (line {error.line})" if error.line else ""
+        raise NotToml(f"is no TOML: {error.what[:80]}{place}") from error
 
 
 def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -61,11 +68,11 @@ def remove(text: str, path: Sequence[str]) -> str | None:
     header = re.compile(r"[ \t]*\[[ \t]*" + r"[ \t]*\.[ \t]*".join(map(_key, path)) + r"[ \t]*\]")
     wanted = _bare(_without(read(text), path), path)
     # What looks like our header may stand in a string of theirs; then the rest says something else.
-    for begin in reversed(range(len(lines))):
-        if header.match(lines[begin]):
-            rest = _cut(lines, begin)
-            if _bare(_read_if(rest), path) == wanted:
-                return None if rest.replace("\r\n", "\n") == MADE else rest
+    places = (begin for begin in reversed(range(len(lines))) if header.match(lines[begin]))
+    for begin in islice(places, _TRIES):
+        rest = _cut(lines, begin)
+        if _bare(_read_if(rest), path) == wanted:
+            return None if rest.replace("\r\n", "\n") == MADE else rest
     raise NotToml(f"holds `{'.'.join(path)}` in a form of its own")
 
 

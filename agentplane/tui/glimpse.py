@@ -108,7 +108,7 @@ def kept(wanted: str | None) -> Mapping[str, Any] | None:
         if found["stamp"] != stamp.of(folder):
             return None
         found["rows"] = [tuple(map(str, one)) for one in found["rows"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return found if all(len(one) == 7 for one in found["rows"]) else None
 

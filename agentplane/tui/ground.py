@@ -13,7 +13,7 @@ from agentplane.memory.entry import Entry, Header
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import git, history
 from agentplane.plane.layout import Layout
-from agentplane.text import chain, files
+from agentplane.text import chain, decoding, files
 
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class _RunEvent(msgspec.Struct):
     tool_calls: list[object] = []
 
 
-_event = msgspec.json.Decoder(_RunEvent)
+_event = decoding.Json(_RunEvent)
 
 
 def _run(line: bytes, source: str, id_: str) -> Run | None:

@@ -16,6 +16,7 @@ from agentplane.runs.glance import Piece
 from agentplane.runs.session import OpenRun
 from agentplane.runs.surroundings import Git
 from agentplane.runs.timeline import Row
+from agentplane.text import decoding
 
 
 TAIL = 6_000
@@ -75,7 +76,7 @@ class Told(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-_context = msgspec.json.Decoder(Context)
+_context = decoding.Json(Context)
 
 
 def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:

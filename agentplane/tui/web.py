@@ -8,7 +8,6 @@ import hmac
 import secrets
 import shlex
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from aiohttp import web
 from textual_serve.server import Server
 
 from agentplane.errors import PlaneError
+from agentplane.plane import programs
 
 
 HOST = "127.0.0.1"
@@ -39,7 +39,7 @@ class Door(Server):
 
     def __init__(self, plane: Path, listening: socket.socket, token: str) -> None:
         port = listening.getsockname()[1]
-        command = shlex.join((sys.executable, "-m", "agentplane.tui.served", str(plane)))
+        command = shlex.join(programs.python("agentplane.tui.served", str(plane)))
         super().__init__(command, host=HOST, port=port, title="agentplane", templates_path=str(_PAGE))
         self.public_url = f"http://{HOST}:{port}"
         self._listening = listening

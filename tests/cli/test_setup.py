@@ -1,12 +1,15 @@
 """init, demo, completion."""
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from agentplane.plane.create import INTRODUCTIONS
 from tests.cli.conftest import Cli
+from tests.conftest import plane_in
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -76,6 +79,42 @@ def test_init_of_a_plane_of_another_name_says_how_it_is_found(
     monkeypatch.setenv("AGENTPLANE_PLANE", f"{project}/.agent memory")
     assert cli("status").code == 0
     assert "AGENTPLANE_PLANE" not in cli("--plane", ".agentplane", "init", "--yes").err
+
+
+@pytest.mark.parametrize("cone", ["--cone", "--no-cone"])
+def test_init_in_a_checkout_that_hides_the_plane(git_project: Path, tmp_path: Path, cone: str) -> None:
+    plane_in(git_project)
+    (git_project / "src").mkdir()
+    (git_project / "src/x").write_text("x")
+    for words in (("add", "-A"), ("commit", "-q", "-m", "plane")):
+        subprocess.run(("git", *words), cwd=git_project, check=True)
+    clone = tmp_path / "clone"
+    subprocess.run(("git", "clone", "-q", "--no-checkout", str(git_project), str(clone)), check=True)
+
+    def git(*words: str) -> None:
+        subprocess.run(("git", *words), cwd=clone, check=True, capture_output=True)
+
+    git("sparse-checkout", "set", cone, "src")
+    git("checkout", "-q", "main")
+    assert not (clone / ".agentplane").exists()
+    found = started(clone / "src", "init", "--yes")
+    assert found.returncode == 3
+    assert "git sparse-checkout add .agentplane" in found.stderr
+    assert not (clone / ".agentplane").exists()
+    git("sparse-checkout", "add", ".agentplane")
+    assert (clone / ".agentplane/memory/log.jsonl").is_file()
+    assert started(clone, "init", "--yes", "--tools", "none").returncode == 0
+    shutil.rmtree(clone / ".agentplane")
+    found = started(clone, "init", "--yes")
+    assert (found.returncode, "git checkout -- :/.agentplane" in found.stderr) == (3, True)
+    git("checkout", "--", ":/.agentplane")
+    git("diff", "--exit-code")
+
+
+def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        (sys.executable, "-m", "agentplane", *words), cwd=folder, capture_output=True, text=True
+    )
 
 
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:

@@ -25,10 +25,16 @@ from tests.tui.browser import PROGRAM, Page
 class Served:
     """The real command in a terminal of its own."""
 
-    def __init__(self, plane: Plane, *words: str, **more: str) -> None:
+    def __init__(
+        self,
+        plane: Plane,
+        *words: str,
+        program: tuple[str, ...] = (sys.executable, "-m", "agentplane"),
+        **more: str,
+    ) -> None:
         self._master, slave = pty.openpty()
         self.child = subprocess.Popen(
-            (sys.executable, "-m", "agentplane", "web", *words),
+            (*program, "web", *words),
             cwd=plane.layout.project, env=clean_environment() | more,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, text=True,
         )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Work with a hard limit on time and memory, in a process of its own. Imports nothing heavy: `badge` loads it.
+
+A timer in the same process can't end work that is inside a library, and a signal handler can't end a lack of memory.
+A child process can be ended at any moment, and its parent answers all the same.
+"""
+
+import os
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MOST = 1 << 16
+_FAILED = 70
+
+
+def within(
+    work: "Callable[[], int]", *, seconds: float, cpu_seconds: int, memory: int
+) -> "tuple[int, bytes] | None":
+    """Return the exit code and the standard output of `work`, or None if it went over a limit or broke off."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        _work(work, write_end, cpu_seconds, memory)
+    os.close(write_end)
+    said = _said(read_end, seconds)
+    os.close(read_end)
+    if said is None:
+        import signal
+
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return None if said is None or not 0 <= code < _FAILED else (code, said)
+
+
+def _said(fd: int, seconds: float) -> bytes | None:
+    """What is written until the other end is closed; None if that takes too long."""
+    import select
+    import time
+
+    until = time.monotonic() + seconds
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return None
+        part = os.read(fd, _MOST)
+        if not part:
+            return b"".join(parts)
+        size += len(part)
+        if size <= _MOST:
+            parts.append(part)
+
+
+def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: int) -> None:
+    """The child: never returns, and says nothing but what `work` says."""
+    code = _FAILED
+    try:
+        import sys
+
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(write_end, 1)
+        os.dup2(nowhere, 2)
+        _limit("RLIMIT_CORE", 0)
+        _limit("RLIMIT_CPU", cpu_seconds)
+        limit_memory(memory)
+        code = work()
+        sys.stdout.flush()
+    except BaseException:  # noqa: BLE001 -- a lack of memory comes in many forms
+        code = _FAILED
+    finally:
+        os._exit(code)
+
+
+def limit_memory(size: int) -> None:
+    """Limit the address space of this process, unless it has a lower limit already."""
+    _limit("RLIMIT_AS", size)
+
+
+def _limit(name: str, value: int) -> None:
+    import resource
+
+    which = getattr(resource, name, None)
+    if which is None:
+        return
+    soft, hard = resource.getrlimit(which)
+    if soft != resource.RLIM_INFINITY and soft <= value:
+        return
+    try:
+        resource.setrlimit(which, (value, hard))
+    except (OSError, ValueError):  # macOS knows some limits by name only
+        return

@@ -1,0 +1,82 @@
+"""TOML within limits: what is over one is refused before the parser sees it; everything else is read as the parser reads it."""
+
+import tomllib
+
+import pytest
+
+from agentplane.errors import BadInput
+from agentplane.plane import settings
+from agentplane.text import toml_text
+
+
+DOTS = "a" + ".a" * 30_000
+
+OVER = {
+    "dots in a key": (DOTS + " = 1\n", 1),
+    "dots in a header": ("x = 1\n[" + DOTS + "]\n", 2),
+    "dots of quoted parts": ("\n\na" + '."a"' * 33 + " = 1\n", 3),
+    "dots with spaces": ("a" + " . a" * 33 + " = 1", 1),
+    "dots in an inline table": ("x = { " + DOTS + " = 1 }", 1),
+    "dots behind a string that is closed late": ('x = """\n' + "\\" * 6 + '"\n"""\n[' + DOTS + "]", 4),
+    "brackets": ("a = " + "[" * 100_000, 1),
+    "brackets that are closed": ("a = " + "[" * 40 + "]" * 40, 1),
+    "braces": ("a = " + "{a = " * 100 + "1" + "}" * 100, 1),
+    "brackets over many lines": ("a = " + "[\n" * 100 + "]\n" * 100, 33),
+}
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_over_a_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tomllib, "loads", lambda *_, **__: pytest.fail("the parser was asked"))
+    text, line = OVER[name]
+    with pytest.raises(toml_text.TomlError) as found:
+        toml_text.read(text)
+    assert found.value.line == line
+
+
+def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tomllib, "loads", lambda *_, **__: pytest.fail("the parser was asked"))
+    with pytest.raises(toml_text.TomlError, match="256 KiB"):
+        toml_text.read("#" * (toml_text.LARGEST + 1))
+    with pytest.raises(BadInput, match="64 KiB"):
+        settings.parse(b"#" * (settings.LARGEST + 1), "config.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 32 + " = 1\n",
+        "a = [" + "1.5, " * 10_000 + "]",
+        "a = [\n" + "1.5,\n" * 10_000 + "]",
+        'a = "' + "." * 10_000 + '"',
+        "a = '" + ".[{" * 10_000 + "'",
+        'a = """' + "[.\n" * 10_000 + '"""\n',
+        "a = '''" + "[.\n'" * 10_000 + "'''\n",
+        "# " + ".[" * 10_000 + "\na = 1",
+        "".join(f"[[a]]\nb.c = {number}.5\n" for number in range(3000)),
+        'a = "\\\\" # "[[[[\nb = "\\""\n' * 1 + "c = " + "[" * 30 + "]" * 30,
+    ],
+)
+def test_what_is_within_the_limits_is_read_as_ever(text: str) -> None:
+    assert toml_text.read(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", ["a = " + "9" * 5000, "a = ]", "a", '"""' + '\\"""' * 10_000, "]" * 100 + "[" * 100])  # fmt: skip
+def test_what_is_no_toml(text: str) -> None:
+    with pytest.raises(toml_text.TomlError):
+        toml_text.read(text)
+
+
+def test_the_error_of_a_settings_file_has_a_line_and_a_next_step() -> None:
+    with pytest.raises(BadInput) as found:
+        settings.parse(b"\n\n[" + DOTS.encode()[:60_000] + b"]", "config.toml")
+    assert found.value.where == "config.toml:3"
+    assert found.value.todo
+
+
+def test_the_line_of_a_bad_key_is_found_in_a_long_line_of_spaces() -> None:
+    """What looks for the line reads each character once."""
+    text = "x = '''\n[" + " " * 50_000 + "\n" + " " * 9_000 + "\n'''\n[nothing]\nkey = 1\n"
+    with pytest.raises(BadInput) as found:
+        settings.parse(text.encode(), "config.toml")
+    assert "unknown key" in found.value.what
