@@ -1,14 +1,14 @@
 """The memory that a session is given when it starts: kept as it was made last, for as long as nothing has changed.
 
-What is kept is believed under the same stamp as the badge's counts: times, sizes and inodes of the files that it was
-made from, which whoever made a repository elsewhere cannot know. Reading it loads nothing but os and json.
+agentplane believes what it kept while two things are true: the file has this user's mark, and the files that the text was made
+from have the same times, sizes and inodes. Reading it loads nothing but os, json and the key.
 """
 
 import json
 import os
 import time
 
-from agentplane.plane import stamp
+from agentplane.plane import cache_file, stamp
 
 
 TYPE_CHECKING = False
@@ -43,11 +43,8 @@ class Answer:
 
 def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
-    path = os.path.join(root, "cache", _FOLDER, _name(dialect, task))
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(fd, "rb") as file:
-            found = json.loads(file.read(_LARGEST))
+        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
         if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -87,7 +84,7 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
         if folder.is_dir() and not folder.is_symlink() and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
         name = f"{_FOLDER}/{_name(dialect, task)}"
-        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode(), plain=True)
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
     return answer
 
 
