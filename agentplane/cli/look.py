@@ -36,6 +36,8 @@ def status_command(as_json: bool) -> None:
     counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
     counts += ["the log and the files do not fit together"] if status.damaged else []
     out.line(f"  {', '.join(counts)}")
+    if status.weakened:
+        out.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     out.line(f"  next: {status.next}")
 
 

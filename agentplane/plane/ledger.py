@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from agentplane.plane import braid as braids
-from agentplane.plane import cache, records, versions
+from agentplane.plane import cache, records, trust_settings, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
 from agentplane.text import canonical, chain, links
 
 
-VERSION = 5
+VERSION = 6
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
@@ -92,6 +92,8 @@ class Ledger(msgspec.Struct, frozen=True):
     """Whether the log holds lines twice, or in an order that another clone would not have."""
     gaps: list[str] = []
     """Events that the log names and does not hold."""
+    settings: dict[str, str] = {}
+    """The trust settings that the last op of the verb `settings` recorded, where they are not at their default."""
     version: int = VERSION
 
     @property
@@ -267,6 +269,7 @@ class _Sums:
         self.shelf = ledger.shelf
         self.ledger = ledger
         self.met = dict(ledger.met)
+        self.settings = ledger.settings
 
     def follows(self, line: bytes) -> bool:
         """Whether all that was before is the history of this event: then no other can meet it."""
@@ -302,6 +305,7 @@ class _Sums:
             met=self.met,
             tangled=self.ledger.tangled,
             gaps=self.ledger.gaps,
+            settings=self.settings,
         )
 
     def _add_op(self, event: OpEvent) -> None:
@@ -311,6 +315,8 @@ class _Sums:
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         self.pruned += record.prunes
+        if record.verb == trust_settings.VERB:
+            self.settings = record.settings
         self._take_in(record)
         self.shelf = None
         raise_tops(self.tops, (change.id for change in record.changes))

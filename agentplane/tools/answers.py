@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from agentplane.plane.origin import Origin
     from agentplane.plane.store import Store
     from agentplane.tools.dialects import Dialect
 
@@ -52,14 +53,16 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     return None
 
 
-def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
-    """Makes it, and keeps it unless a file has changed meanwhile."""
+def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
+    """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context import active, pack
     from agentplane.context.choose import Ask
     from agentplane.memory.shelf import Memory
     from agentplane.plane import cache
+    from agentplane.plane.store import settings_changed
 
     root = str(store.layout.root)
+    store.note_settings(store.snapshot(), by)
     before = stamp.of(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
     snapshot = store.snapshot()
@@ -78,7 +81,7 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
     if pinned := [given.id for given in told.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
     answer = Answer(made.text, receipt)
-    if stamp.of(root) == before:
+    if stamp.of(root) == before and not settings_changed(snapshot):
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
         folder = store.layout.cache / _FOLDER
         if folder.is_dir() and not folder.is_symlink() and len(names := os.listdir(folder)) >= _MOST:
