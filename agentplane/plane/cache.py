@@ -21,7 +21,7 @@ from agentplane.text import chain, files
 # Holds what a person is editing right now: not derived, so it stays when the rest is cleared.
 DRAFTS = "edit"
 
-_OWNER = "owner"
+OWNER = "owner"
 _PRUNED = "pruned"
 
 PLAIN = frozenset({"hooks.log", "suppressed.jsonl"})
@@ -37,7 +37,7 @@ def load(layout: Layout, name: str) -> bytes | None:
 
 def load_plain(layout: Layout, name: str) -> bytes | None:
     """Return a file that has no mark, in a folder that is this user's."""
-    if name not in PLAIN or not _is_inside(layout, name) or not _is_own(layout):
+    if name not in PLAIN or not _is_inside(layout, name) or not is_own(layout):
         return None
     return cache_file.raw(str(layout.root), name)
 
@@ -110,8 +110,8 @@ def drop(layout: Layout, name: str) -> None:
 
 
 def _is_valid(layout: Layout, name: str) -> bool:
-    if name == _OWNER:
-        return _is_own(layout)
+    if name == OWNER:
+        return is_own(layout)
     data = cache_file.raw(str(layout.root), name)
     return data is not None and cache_file.is_valid(str(layout.root), name, data)
 
@@ -151,19 +151,20 @@ def _own(layout: Layout) -> bool:
     token = _token(layout)
     if token is None:
         return False
-    if cache_file.raw(str(layout.root), _OWNER) != token:
+    if cache_file.raw(str(layout.root), OWNER) != token:
         clear(layout)
-        files.write_atomic(layout.file(f"cache/{_OWNER}"), token, durable=False)
+        files.write_atomic(layout.file(f"cache/{OWNER}"), token, durable=False)
     return True
 
 
-def _is_own(layout: Layout) -> bool:
+def is_own(layout: Layout) -> bool:
+    """True if agentplane made this cache for this user, here."""
     token = _token(layout)
-    return token is not None and cache_file.raw(str(layout.root), _OWNER) == token
+    return token is not None and cache_file.raw(str(layout.root), OWNER) == token
 
 
 def _token(layout: Layout) -> bytes | None:
-    return cache_file.mark_of(str(layout.root), _OWNER, machine().encode(errors="replace"))
+    return cache_file.mark_of(str(layout.root), OWNER, machine().encode(errors="replace"))
 
 
 @lru_cache(maxsize=1)

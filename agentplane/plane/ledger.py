@@ -20,7 +20,8 @@ VERSION = 6
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
-_KEPT = "ledger.mp"
+KEPT = "ledger.mp"
+"""Its file in the cache."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -161,11 +162,11 @@ def read(layout: Layout) -> Ledger:
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    cache.save(layout, _KEPT, msgspec.msgpack.encode(ledger))
+    cache.save(layout, KEPT, msgspec.msgpack.encode(ledger))
 
 
 def _kept(layout: Layout) -> Ledger:
-    data = cache.load(layout, _KEPT)
+    data = cache.load(layout, KEPT)
     try:
         ledger = _codec.decode(data) if data else Ledger()
     except msgspec.MsgspecError:
@@ -173,6 +174,20 @@ def _kept(layout: Layout) -> Ledger:
     if ledger.version != VERSION or not _still_there(layout, ledger):
         return Ledger()
     return ledger
+
+
+def from_cache(layout: Layout) -> Ledger | None:
+    """What `read` would build on, carried on to the end of the log; None where it would start from nothing."""
+    kept = _kept(layout)
+    return None if kept.size == 0 or kept.unproved else advance(kept, layout)
+
+
+def differing(one: Ledger, other: Ledger) -> list[str]:
+    """The parts in which two ledgers of one log say different things."""
+    same = ("known", "met", "ops", "outputs", "tops", "settings")
+    found = [name for name in same if getattr(one, name) != getattr(other, name)]
+    listed = ("pruned", "unproved", "gaps", "heads")
+    return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
 
 
 def _still_there(layout: Layout, ledger: Ledger) -> bool:

@@ -384,6 +384,21 @@ class Store:
         return pages.read(self.layout, file)
 
 
+class Rebuilt(Store):
+    """The plane as its log, its records and its files say, without the cache. It is read once."""
+
+    def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
+        super().__init__(layout, clock, token)
+        self._once: Snapshot | None = None
+
+    def _read(self) -> Snapshot:
+        if self._once is None:
+            with uncollected():
+                ledger = ledgers.advance(Ledger(), self.layout)
+                self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
+        return self._once
+
+
 def settings_changed(snapshot: Snapshot) -> bool:
     """True if the trust settings differ from those that the log has last.
 

@@ -14,10 +14,13 @@ from agentplane.plane import cache_file, stamp
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
+    from agentplane.context.choose import Ask
+    from agentplane.context.pack import Pack
     from agentplane.plane.origin import Origin
-    from agentplane.plane.store import Store
+    from agentplane.plane.store import Snapshot, Store
     from agentplane.tools.dialects import Dialect
 
 _FOLDER = "packs"
@@ -55,9 +58,7 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
 
 def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
-    from agentplane.context import active, pack
     from agentplane.context.choose import Ask
-    from agentplane.memory.shelf import Memory
     from agentplane.plane import cache
     from agentplane.plane.store import settings_changed
 
@@ -66,7 +67,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     before = stamp.of(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
     snapshot = store.snapshot()
-    made = pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+    made = _made(store, snapshot, ask)
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -91,10 +92,39 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     return answer
 
 
+def wrong(store: "Store") -> "Iterator[str]":
+    """Return the files of the cache with a text that would be given now and that is not what `store` gives."""
+    from agentplane.context.choose import Ask
+
+    root = str(store.layout.root)
+    folder = os.path.join(root, cache_file.FOLDER, _FOLDER)
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        try:
+            found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
+            program, day, budget, measure, task = found["for"]
+            is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            text = found["text"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue  # no hook would take it
+        ask = Ask(task, budget=budget, measure=measure)
+        if is_current and text != _made(store, store.snapshot(), ask).text:
+            yield f"{_FOLDER}/{name}"
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "Pack":
+    from agentplane.context import active, pack
+    from agentplane.memory.shelf import Memory
+
+    return pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+
+
 def _for(dialect: "Dialect", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    return [_program(), day, dialect.budget, dialect.measure, task]
+    return [_program(), _today(), dialect.budget, dialect.measure, task]
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def _program() -> list[int]:
