@@ -7,24 +7,28 @@ from contextlib import suppress
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory import checks as memory_checks
+from agentplane.plane import cache, cache_checks, create, trust_checks
 from agentplane.plane import checks as plane_checks
-from agentplane.plane import create
 from agentplane.plane.settings import Settings
-from agentplane.plane.store import Store
+from agentplane.plane.store import Rebuilt, Store
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
 from agentplane.runs import repair
 from agentplane.text import chain
 from agentplane.tools import checks as tool_checks
+from agentplane.tools import text_checks
 
 
 CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     plane_checks.check,
+    cache_checks.check,
+    trust_checks.check,
     memory_checks.check,
     review_checks.check,
     run_checks.check,
     run_checks.shared,
     tool_checks.check,
+    text_checks.check,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)
 """These check the settings themselves, or against them; the others can do with the defaults."""
@@ -34,7 +38,7 @@ _LOOK_SECONDS = 0.1
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
-class _WithDefaults(Store):
+class _WithDefaults(Rebuilt):
     """A plane whose settings cannot be read: it is checked with the defaults, after that was said."""
 
     def settings(self) -> Settings:
@@ -42,11 +46,17 @@ class _WithDefaults(Store):
 
 
 def _usable(store: Store) -> Store:
+    """The plane without its cache: nothing that is checked may depend on it."""
+    made = Rebuilt if _can_read_settings(store) else _WithDefaults
+    return made(store.layout, store.clock, store.token)
+
+
+def _can_read_settings(store: Store) -> bool:
     try:
         store.settings()
     except AgentplaneError:
-        return _WithDefaults(store.layout, store.clock, store.token)
-    return store
+        return False
+    return True
 
 
 def collect(store: Store) -> list[Finding]:
@@ -84,14 +94,20 @@ def _collected(store: Store) -> dict[Finding, None]:
 
 def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
-    before = {finding.where for finding in collect(store) if finding.fixable}
+    found = collect(store)
+    before = {finding.where for finding in found if finding.fixable}
     usable = _usable(store)
     done = usable.mend()
+    bad = [one.where for one in found if one.fixable and one.remedy == cache_checks.REMEDY]
+    if bad:
+        with suppress(AgentplaneError):
+            cache.clear(store.layout)
+            done.append(f"cleared the cache, because of {', '.join(bad)}")
     with suppress(AgentplaneError):  # what stands in the way is a finding
         done += [f"made {name}" for name in create.complete(store.layout)]
         done += [f"added to .gitattributes: {rule}" for rule in create.complete_rules(store.layout)]
     # What of a capsule is shared, and how much of an output is kept, is not to be guessed.
-    if usable is store:
+    if _can_read_settings(store):
         with suppress(AgentplaneError):
             done += repair.mend(store)
     left = {finding.where for finding in collect(store) if finding.fixable}

@@ -12,7 +12,7 @@ from agentplane.api.tools import Tools
 from agentplane.memory import ids
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.plane import history, layout, lock, origin, prune, recover, undo
+from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
@@ -37,6 +37,8 @@ class Status(msgspec.Struct, frozen=True):
     """Pieces of the files that cannot be read."""
     damaged: bool
     """The log and the files do not fit together; doctor says how."""
+    weakened: list[str]
+    """Trust settings that are weaker than their defaults."""
     next: str
     writing: bool = False
     """Another process is in the middle of a change. What it has committed counts already."""
@@ -58,6 +60,7 @@ class Plane(Tools):
             hand_edits=edits,
             broken=memory.broken,
             damaged=damaged,
+            weakened=trust_settings.weakened(memory.snapshot.settings),
             next="agentplane doctor" if damaged else _next_step(memory),
             writing=writing,
         )
@@ -76,7 +79,7 @@ class Plane(Tools):
 
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
         """The trusted entries that are nearest to a query; unless asked for others, those in force."""
-        memory = self.memory()
+        memory = self.memory_for_tools()
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
         return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)

@@ -48,12 +48,13 @@ class Tools(Runs):
         """What a tool would be given."""
         from agentplane.context import active, pack
 
-        return pack.make(active.sources(self.memory(), ask, self._today()), ask)
+        return pack.make(active.sources(self.memory_for_tools(), ask, self._today()), ask)
 
     def write_pack(self, made: "Pack") -> bool:
         """Puts a pack into context/active.md. Says whether that changed it."""
         from agentplane.context import active
 
+        self.store.note_settings(self.store.snapshot(), self.origin)
         return active.write(self.layout, made)
 
     def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":

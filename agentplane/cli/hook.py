@@ -223,7 +223,10 @@ class _Answering:
 
         task = os.environ.get("AGENTPLANE_TASK") or None
         found = answers.kept(self.root, self.dialect, task)
-        return found or answers.make(_opened(self.root, self.hook.tool).store, self.dialect, task)
+        if found is not None:
+            return found
+        plane = _opened(self.root, self.hook.tool)
+        return answers.make(plane.store, plane.origin, self.dialect, task)
 
     def _open(self, given: "Answer | None") -> None:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
@@ -361,7 +364,7 @@ def _seal(root: str, tool: str, run_id: str, words: str, dialect: "Dialect") -> 
     plane.end_session(run_id, words)
     opening.tidy(root)
     if dialect.context:
-        answers.make(plane.store, dialect, None)
+        answers.make(plane.store, plane.origin, dialect, None)
 
 
 def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:

@@ -39,6 +39,8 @@ def status_command(as_json: bool) -> None:
     if status.writing:
         pid = lock.owner(plane.layout)
         out.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
+    if status.weakened:
+        out.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     out.line(f"  next: {status.next}")
 
 

@@ -56,7 +56,7 @@ def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
 
 
 def in_force(plane: Plane) -> list[Entry]:
-    return [entry for entry in plane.memory().approved() if entry.head.status == "accepted"]
+    return [entry for entry in plane.memory_for_tools().approved() if entry.head.status == "accepted"]
 
 
 def read(plane: Plane, uri: str) -> Content:
@@ -91,7 +91,7 @@ def _runs(plane: Plane) -> Iterator[dict[str, object]]:
 
 
 def _entry(plane: Plane, name: str) -> str:
-    memory = plane.memory()
+    memory = plane.memory_for_tools()
     approved = {entry.id: entry for entry in memory.approved()}
     id_ = match(name, approved.keys() | set(memory.inbox_ids))
     entry = approved.get(id_)

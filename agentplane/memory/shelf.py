@@ -71,6 +71,11 @@ class Memory:
         return found
 
     @property
+    def _by_hand_counts(self) -> bool:
+        """True if manual edits are trusted. Where branches meet, what git left in a file may be nobody's edit."""
+        return self.snapshot.settings.trust.hand_edits == "accept" and not self.snapshot.ledger.unsettled
+
+    @property
     def shelf(self) -> list[Entry]:
         return [entry for entry in self.entries.values() if entry.file != INBOX]
 
@@ -103,7 +108,7 @@ class Memory:
     @property
     def hand_edits(self) -> list[HandEdit]:
         """What waits to be adopted or reverted."""
-        return [] if self.snapshot.settings.trust.hand_edits == "accept" else self.all_hand_edits
+        return [] if self._by_hand_counts else self.all_hand_edits
 
     @cached_property
     def all_hand_edits(self) -> list[HandEdit]:
@@ -125,7 +130,7 @@ class Memory:
         """Entries in one go: reading ten thousand of them costs a few calls for each and no more."""
         data, known = self.snapshot.pages[file].document.data, self.snapshot.ledger.known
         kind, kinds = self._kind_of_file.get(file), self.kinds
-        by_hand_counts = self.snapshot.settings.trust.hand_edits == "accept"
+        by_hand_counts = self._by_hand_counts
         heads, bent = read_headers([block.packed for block in blocks])
         entries = []
         for block, head in zip(blocks, heads, strict=True):
@@ -183,7 +188,7 @@ class Memory:
     def approved(self) -> list[Entry]:
         """The shelf as it was approved: where a file was edited by hand, the text of the last op stands in for it."""
         found = {entry.id: entry for entry in self.shelf if entry.trusted}
-        if self.snapshot.settings.trust.hand_edits != "accept":
+        if not self._by_hand_counts:
             for id_, mark in self.snapshot.ledger.known.items():
                 if mark.digest is not None and mark.file != INBOX and id_ not in found:
                     found |= {entry.id: entry for entry in self._as_approved(id_, mark.file)}

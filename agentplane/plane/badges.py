@@ -30,7 +30,7 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
         now = stamp.of(str(layout.root))
         if _unchanged(layout, shas, log_size):
             text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}"
-            cache.save_plain(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
+            cache.save(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
     except (AgentplaneError, OSError):
         pass
 

@@ -1,19 +1,19 @@
-"""The folder of derived files. Deleting it loses nothing, and nothing in it is believed that another machine wrote.
+"""The folder of derived files. Deleting it loses nothing, and agentplane believes nothing in it that it did not write.
 
-What was read is kept here with its digests, so a cache that came along with a cloned repository could
-claim trust for a text that nobody approved. `owner` ties the folder to this machine and this inode:
-a copy of it, by git or otherwise, is cleared instead of used.
+Derived files say what is trusted, so whoever could write one could claim trust for a text that nobody approved. Each carries
+a mark made with a secret of this user, for its name, this folder and its bytes (`cache_file`). Where no secret can be
+kept, nothing is kept here either. `owner` tells whether the folder is this user's: a copy of it is cleared.
 """
 
 import hashlib
 import os
-import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import cache_file
 from agentplane.plane.layout import Layout
 from agentplane.text import chain, files
 
@@ -21,76 +21,99 @@ from agentplane.text import chain, files
 # Holds what a person is editing right now: not derived, so it stays when the rest is cleared.
 DRAFTS = "edit"
 
-_OWNER = "owner"
+OWNER = "owner"
 _PRUNED = "pruned"
-_LARGEST = 1 << 30
-_SUM = 8
 
-
-def _sum(data: bytes) -> bytes:
-    """What tells a file that a crash left half written or empty."""
-    return b"%08x" % zlib.crc32(data)
-
-
-def _read(layout: Layout, name: str) -> bytes | None:
-    path = layout.file(f"cache/{name}")
-    try:
-        return files.read(path) if os.lstat(path).st_size <= _LARGEST else None
-    except OSError:
-        return None
+PLAIN = frozenset({"hooks.log", "suppressed.jsonl"})
+"""Files without a mark, because many processes add lines to them. Nothing in them decides about trust."""
+UNMARKED_FOLDERS = frozenset({DRAFTS, "sessions"})
+"""Folders whose files carry no mark: drafts are a person's, and a hint to an open run is compared with the run."""
 
 
 def load(layout: Layout, name: str) -> bytes | None:
-    """A kept file; None where there is none, where it is not whole, or where it is not ours to believe."""
-    data = load_plain(layout, name) or b""
-    return data[_SUM + 1 :] if data[:_SUM] == _sum(data[_SUM + 1 :]) else None
+    """Return a kept file; None if there is none, or if agentplane did not write it for this user in this folder."""
+    return cache_file.read(str(layout.root), name) if _is_inside(layout, name) else None
 
 
 def load_plain(layout: Layout, name: str) -> bytes | None:
-    """The same without a look whether it is whole, for files that are added to or read by others."""
-    try:
-        if _read(layout, _OWNER) != _token(layout):
-            return None
-        return _read(layout, name)
-    except AgentplaneError:
+    """Return a file that has no mark, in a folder that is this user's."""
+    if name not in PLAIN or not _is_inside(layout, name) or not is_own(layout):
         return None
+    return cache_file.raw(str(layout.root), name)
 
 
 def save(layout: Layout, name: str, data: bytes) -> None:
-    """Keeps a file. A cache that cannot be written only costs time."""
-    save_plain(layout, name, _sum(data) + b"\n" + data)
-
-
-def save_plain(layout: Layout, name: str, data: bytes) -> None:
+    """Keep a file. A cache that cannot be written only costs time."""
     try:
-        _own(layout)
-        path = layout.root / "cache" / name
+        if not _own(layout):
+            return
+        path = layout.root / cache_file.FOLDER / name
         files.make_folder(path.parent)
-        files.write_atomic(layout.file(f"cache/{name}"), data, durable=False)
+        marked = cache_file.marked(str(layout.root), name, data)
+        if marked is not None:
+            files.write_atomic(layout.file(f"cache/{name}"), marked, durable=False)
     except AgentplaneError:
         pass
 
 
-def save_as_of(layout: Layout, head: str | None, name: str, data: bytes, *, plain: bool = False) -> None:
+def _is_inside(layout: Layout, name: str) -> bool:
+    """True if no link leads from the plane to this file's folder elsewhere."""
+    try:
+        layout.file(f"cache/{name}")
+    except AgentplaneError:
+        return False
+    return True
+
+
+def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
     """Keeps what was made of the texts at this head of the log.
 
     A prune clears the cache after its event: whoever read the texts before must not put them back.
     """
-    (save_plain if plain else save)(layout, name, data)
+    save(layout, name, data)
     with suppress(AgentplaneError):
         if chain.tail(layout.log).head != head:
             files.remove(layout.file(f"cache/{name}"))
 
 
 def add(layout: Layout, name: str, line: bytes, most: int) -> None:
-    """Adds a line to a kept file, as far as it is shorter than `most` bytes. Many processes may at once."""
+    """Add a line to a file without a mark, if the file is shorter than `most` bytes. Many processes may at once."""
+    if name not in PLAIN:
+        raise ValueError(name)
     try:
-        _own(layout)
-        path = layout.file(f"cache/{name}")
-        if len(_read(layout, name) or b"") < most:
-            files.append(path, line)
+        if _own(layout):
+            path = layout.file(f"cache/{name}")
+            if len(cache_file.raw(str(layout.root), name) or b"") < most:
+                files.append(path, line)
     except AgentplaneError:
         pass
+
+
+def foreign(layout: Layout) -> list[str]:
+    """Return the names of files that should carry this user's mark and do not."""
+    found = []
+    for folder, below, names in os.walk(layout.cache):
+        inside = os.path.relpath(folder, layout.cache)
+        if inside == ".":
+            below[:] = [name for name in below if name not in UNMARKED_FOLDERS]
+        for name in names:
+            path = os.path.normpath(os.path.join(inside, name))
+            if path not in PLAIN and not files.is_temp(name) and not _is_valid(layout, path):
+                found.append(path)
+    return sorted(found)
+
+
+def drop(layout: Layout, name: str) -> None:
+    """Delete one file, whatever it holds."""
+    with suppress(AgentplaneError):
+        files.remove(layout.file(f"cache/{name}"))
+
+
+def _is_valid(layout: Layout, name: str) -> bool:
+    if name == OWNER:
+        return is_own(layout)
+    data = cache_file.raw(str(layout.root), name)
+    return data is not None and cache_file.is_valid(str(layout.root), name, data)
 
 
 def forget(layout: Layout, pruned: Sequence[str]) -> None:
@@ -122,26 +145,31 @@ def drafts(layout: Layout) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
 
 
-def _own(layout: Layout) -> None:
+def _own(layout: Layout) -> bool:
+    """Make the folder this user's, and clear it if it was not. False where no secret can be kept."""
     files.make_folder(layout.cache)
     token = _token(layout)
-    if _read(layout, _OWNER) != token:
+    if token is None:
+        return False
+    if cache_file.raw(str(layout.root), OWNER) != token:
         clear(layout)
-        files.write_atomic(layout.file(f"cache/{_OWNER}"), token, durable=False)
+        files.write_atomic(layout.file(f"cache/{OWNER}"), token, durable=False)
+    return True
 
 
-def _token(layout: Layout) -> bytes:
-    try:
-        found = os.lstat(layout.cache)
-    except OSError:
-        return b""
-    parts = (machine(), str(os.getuid()), str(found.st_dev), str(found.st_ino))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest().encode()
+def is_own(layout: Layout) -> bool:
+    """True if agentplane made this cache for this user, here."""
+    token = _token(layout)
+    return token is not None and cache_file.raw(str(layout.root), OWNER) == token
+
+
+def _token(layout: Layout) -> bytes | None:
+    return cache_file.mark_of(str(layout.root), OWNER, machine().encode(errors="replace"))
 
 
 @lru_cache(maxsize=1)
 def machine() -> str:
-    """What a stranger who made a repository does not know of this machine."""
+    """Return what tells this machine from another one, also where both share the home folder."""
     for name in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
             return Path(name).read_text(errors="replace") or os.uname().nodename

@@ -9,18 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from agentplane.plane import braid as braids
-from agentplane.plane import cache, records, versions
+from agentplane.plane import cache, records, trust_settings, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
 from agentplane.text import canonical, chain, decoding, links
 
 
-VERSION = 5
+VERSION = 6
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
-_KEPT = "ledger.mp"
+KEPT = "ledger.mp"
+"""Its file in the cache."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -92,6 +93,8 @@ class Ledger(msgspec.Struct, frozen=True):
     """Whether the log holds lines twice, or in an order that another clone would not have."""
     gaps: list[str] = []
     """Events that the log names and does not hold."""
+    settings: dict[str, str] = {}
+    """The trust settings that the last op of the verb `settings` recorded, where they are not at their default."""
     version: int = VERSION
 
     @property
@@ -159,11 +162,11 @@ def read(layout: Layout) -> Ledger:
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    cache.save(layout, _KEPT, msgspec.msgpack.encode(ledger))
+    cache.save(layout, KEPT, msgspec.msgpack.encode(ledger))
 
 
 def _kept(layout: Layout) -> Ledger:
-    data = cache.load(layout, _KEPT)
+    data = cache.load(layout, KEPT)
     try:
         ledger = _codec.decode(data) if data else Ledger()
     except msgspec.MsgspecError:
@@ -171,6 +174,20 @@ def _kept(layout: Layout) -> Ledger:
     if ledger.version != VERSION or not _still_there(layout, ledger):
         return Ledger()
     return ledger
+
+
+def from_cache(layout: Layout) -> Ledger | None:
+    """What `read` would build on, carried on to the end of the log; None where it would start from nothing."""
+    kept = _kept(layout)
+    return None if kept.size == 0 or kept.unproved else advance(kept, layout)
+
+
+def differing(one: Ledger, other: Ledger) -> list[str]:
+    """The parts in which two ledgers of one log say different things."""
+    same = ("known", "met", "ops", "outputs", "tops", "settings")
+    found = [name for name in same if getattr(one, name) != getattr(other, name)]
+    listed = ("pruned", "unproved", "gaps", "heads")
+    return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
 
 
 def _still_there(layout: Layout, ledger: Ledger) -> bool:
@@ -267,6 +284,7 @@ class _Sums:
         self.shelf = ledger.shelf
         self.ledger = ledger
         self.met = dict(ledger.met)
+        self.settings = ledger.settings
 
     def follows(self, line: bytes) -> bool:
         """Whether all that was before is the history of this event: then no other can meet it."""
@@ -302,6 +320,7 @@ class _Sums:
             met=self.met,
             tangled=self.ledger.tangled,
             gaps=self.ledger.gaps,
+            settings=self.settings,
         )
 
     def _add_op(self, event: OpEvent) -> None:
@@ -311,6 +330,8 @@ class _Sums:
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
         self.pruned += record.prunes
+        if record.verb == trust_settings.VERB:
+            self.settings = record.settings
         self._take_in(record)
         self.shelf = None
         raise_tops(self.tops, (change.id for change in record.changes))

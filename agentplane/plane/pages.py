@@ -40,6 +40,23 @@ def read_all(layout: Layout) -> dict[str, Page]:
     return {file: read(layout, file) for file in layout.memory_files()}
 
 
+def parse_all(layout: Layout) -> dict[str, Page]:
+    """The same without the cache."""
+    return {file: _parsed(file, files.read(layout.file(file))) for file in layout.memory_files()}
+
+
+def _parsed(file: str, data: bytes) -> Page:
+    return Page(file, canonical.sha256(data), document.parse(data))
+
+
+def from_cache(layout: Layout, page: Page) -> Page | None:
+    """What the cache has of a page with these bytes, if it has anything."""
+    kept = _load(layout, page.file)
+    if kept is None or kept.sha256 != page.sha256:
+        return None
+    return Page(page.file, page.sha256, Document(page.document.data, kept.blocks, kept.troubles))
+
+
 def read(layout: Layout, file: str) -> Page:
     data = files.read(layout.file(file))
     sha256 = canonical.sha256(data)
@@ -62,15 +79,16 @@ def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
 
 def keep(layout: Layout, page: Page) -> None:
     kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
-    cache.save(layout, _name(page.file), msgspec.msgpack.encode(kept))
+    cache.save(layout, name_of(page.file), msgspec.msgpack.encode(kept))
 
 
-def _name(file: str) -> str:
+def name_of(file: str) -> str:
+    """The file of the cache that keeps a page."""
     return f"pages/{Path(file).stem}.mp"
 
 
 def _load(layout: Layout, file: str) -> _Kept | None:
-    data = cache.load(layout, _name(file))
+    data = cache.load(layout, name_of(file))
     try:
         kept = _codec.decode(data) if data else None
     except msgspec.MsgspecError:

@@ -65,6 +65,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """Digests whose texts were taken out of all records, and hashes of files of capsules that held them."""
     redacted: dict[str, str] = {}
     """What became of those files: the hash that was sealed, and that without the text."""
+    settings: dict[str, str] = {}
+    """Of an op of the verb `settings`: the trust settings from then on that are not at their default."""
 
 
 class Stored(msgspec.Struct, frozen=True):

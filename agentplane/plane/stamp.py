@@ -1,6 +1,8 @@
-"""What `badge` needs, with nothing imported but os: it runs in every shell prompt."""
+"""What `badge` needs, with nothing imported but os and the user's key: it runs in every shell prompt."""
 
 import os
+
+from agentplane.plane import cache_file
 
 
 # `layout` says what these are; this module is kept from importing it.
@@ -42,11 +44,9 @@ def _line(path: str) -> str:
 def kept_counts(folder: str) -> list[int] | None:
     """What was counted last, if nothing has changed since."""
     try:
-        # Without O_NONBLOCK a FIFO in its place would hang the prompt.
-        fd = os.open(os.path.join(folder, "cache", KEPT), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        with open(fd, encoding="utf-8", errors="surrogateescape") as file:
-            counts, _, stamp = file.read(_LARGEST).partition("\n")
-        if stamp == of(folder):
+        found = cache_file.read(folder, KEPT, _LARGEST)
+        counts, _, stamp = (found or b"").decode("utf-8", "surrogateescape").partition("\n")
+        if found is not None and stamp == of(folder):
             return [int(count) for count in counts.split()]
     except (OSError, ValueError):
         pass

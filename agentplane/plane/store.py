@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Damaged, Locked
-from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, views
+from agentplane.plane import cache, lock, pages, records, recover, settings, tidy, trust_settings, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitlog import Lost, Standing
 from agentplane.plane.layout import INBOX, Layout
@@ -32,6 +32,8 @@ from agentplane.text.draft import Draft, Gap
 
 
 _SNAPSHOT_TRIES = 4
+_PATIENCE_OF_READERS = 1.0
+"""Seconds that a reader waits for the lock."""
 _EDITOR_TRIES = 20
 _EDITOR_SECONDS = 0.05
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
@@ -99,6 +101,7 @@ class Plan(msgspec.Struct, frozen=True):
     undoes: str | None = None
     prunes: Sequence[str] = ()
     redacted: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -193,7 +196,7 @@ class Store:
     def commit(self, plan: Callable[[Snapshot], Plan | None], origin: Origin) -> Done | None:
         """Does what `plan` works out from the plane as it is under the lock; None if that is nothing."""
         with self._locked():
-            snapshot = self._read()
+            snapshot = self._with_settings_noted(self._read(), origin)
             planned = plan(snapshot)
             if planned is None:
                 return None
@@ -207,6 +210,20 @@ class Store:
                     where=error.where,
                     todo="mend that; the next command completes the change.",
                 ) from None
+
+    def note_settings(self, snapshot: Snapshot, origin: Origin) -> bool:
+        """Record that the trust settings changed, before what they let through reaches a tool. True if it did.
+
+        Readers call this, so it never fails and waits only a moment for a writer. Under the lock it looks again.
+        """
+        if not settings_changed(snapshot):
+            return False
+        try:
+            with self._locked(_PATIENCE_OF_READERS):
+                now = self._read()
+                return self._with_settings_noted(now, origin) is not now
+        except AgentplaneError:
+            return False
 
     def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
         """Adds a run's event to the log, if `only_if` says so under the lock. Returns its hash."""
@@ -276,10 +293,19 @@ class Store:
         with lock.held(self.layout, self.settings().write.lock_timeout):
             return recover.repair(self.layout)
 
+    def _with_settings_noted(self, snapshot: Snapshot, origin: Origin) -> Snapshot:
+        """The plane after an op for changed trust settings, if there is one to write. Called under the lock."""
+        if not settings_changed(snapshot):
+            return snapshot
+        before, now = snapshot.ledger.settings, trust_settings.differing(snapshot.settings)
+        plan = Plan(trust_settings.VERB, (), why=trust_settings.told(before, now), settings=now)
+        work = self._prepare(plan, snapshot, origin)
+        return self._complete(work, snapshot, self._append(work, snapshot)).snapshot
+
     @contextmanager
     def _locked(self, patience: float | None = None) -> Iterator[None]:
-        seconds = self.settings().write.lock_timeout if patience is None else patience
-        with lock.held(self.layout, seconds):
+        most = self.settings().write.lock_timeout
+        with lock.held(self.layout, most if patience is None else min(most, patience)):
             recover.check_log(self.layout)
             if recover.needed(self.layout):
                 recover.repair(self.layout)
@@ -311,6 +337,7 @@ class Store:
             undoes=plan.undoes,
             prunes=list(plan.prunes),
             redacted=dict(plan.redacted),
+            settings=dict(plan.settings),
         )
         return _Work(record, texts, drafts.pages())
 
@@ -386,6 +413,33 @@ class Store:
         _wait_for_an_editor(path, old)
         recover.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
         return pages.read(self.layout, file)
+
+
+class Rebuilt(Store):
+    """The plane as its log, its records and its files say, without the cache. It is read once."""
+
+    def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
+        super().__init__(layout, clock, token)
+        self._once: Snapshot | None = None
+
+    def _read(self) -> Snapshot:
+        if self._once is None:
+            with uncollected():
+                ledger = ledgers.advance(Ledger(), self.layout)
+                self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
+        return self._once
+
+
+def settings_changed(snapshot: Snapshot) -> bool:
+    """True if the trust settings differ from those that the log has last.
+
+    A plane that is being made has no history yet. Where branches meet, the op that settles them comes first, because it
+    has to be the same in every clone.
+    """
+    ledger = snapshot.ledger
+    if not ledger.ops or ledger.unsettled:
+        return False
+    return trust_settings.differing(snapshot.settings) != ledger.settings
 
 
 def _holds(path: Path, data: bytes) -> bool:

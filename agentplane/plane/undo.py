@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import records
+from agentplane.plane import records, trust_settings
 from agentplane.plane.ledger import Ledger, OpNote
 from agentplane.plane.records import Change, Stored
 from agentplane.plane.store import Edit, Plan, Snapshot
@@ -22,7 +22,7 @@ from agentplane.text.visible import one_line
 
 # What cannot be taken back: the text is gone for good, there is nothing to take back, or two branches would
 # stand against each other again.
-_FINAL = frozenset({"prune", "init", "settle"})
+_FINAL = frozenset({"prune", "init", "settle", trust_settings.VERB})
 
 
 class Pruned(Refused):

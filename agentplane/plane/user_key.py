@@ -44,6 +44,11 @@ def mark(purpose: str, *parts: bytes) -> bytes | None:
     return made.hexdigest().encode()
 
 
+def can_mark() -> bool:
+    """True if a secret can be kept."""
+    return _key() is not None
+
+
 def is_marked(found: bytes, purpose: str, *parts: bytes) -> bool:
     """True if `found` is the mark that this user's secret gives `parts`."""
     return len(found) == MARK_LENGTH and found == mark(purpose, *parts)

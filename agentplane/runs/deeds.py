@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from agentplane.plane import records
+from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.plane.records import Change, Record
@@ -137,6 +137,12 @@ def only_proposes(record: Record) -> bool:
         for change in record.changes
     )
     return fresh and (record.verb == "propose" or not record.changes)
+
+
+def only_notes_settings(record: Record) -> bool:
+    """True if the op records the trust settings of its time and changes nothing."""
+    changes_nothing = not (record.changes or record.prunes or record.redacted or record.undoes)
+    return record.verb == trust_settings.VERB and changes_nothing and trust_settings.is_noted(record.settings)
 
 
 def only_in_place(record: Record) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agentplane.findings import Finding
 from agentplane.memory.entry import Header, read_header
-from agentplane.plane import records
+from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
@@ -45,6 +45,10 @@ def _op(
     if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
         what = f"{deed.name}: the log line says something else than its record"
         yield Finding("error", where, what, f"take both out: {back}")
+    elif record.settings or record.verb == trust_settings.VERB:
+        if not deeds.only_notes_settings(record):
+            what = f"{deed.name} is no record of changed settings that agentplane writes"
+            yield Finding("error", where, what, f"Take the op out: {back}")
     elif deeds.only_proposes(record):
         for id_ in (change.id for change in record.changes if change.id in ids):
             what = f"{deed.name} gives {shown(id_, 40)} a second time"

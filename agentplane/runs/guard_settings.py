@@ -3,16 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory.kinds import BadKind, kinds_of
-from agentplane.plane.settings import Settings, line_of
+from agentplane.plane.settings import line_of
+from agentplane.plane.trust_settings import weaker
 from agentplane.runs.sides import CONFIG, Side, shown
 
 
-_STRICTNESS = {"off": 0, "flag": 1, "refuse": 2}
 _REMEDY = "take it back, or let the people who own this plane agree and merge it over this check."
 
 
@@ -28,25 +26,10 @@ def findings(base: Side, now: Side) -> Iterator[Finding]:
             where = shown(error.where or now.where(CONFIG), 160)
             yield Finding("error", where, shown(error.what, 200), shown(error.todo or "mend this line.", 200))
         return
-    for keys, before, after in _weaker(base.settings, now.settings):
+    for keys, before, after in weaker(base.settings, now.settings):
         where = now.where(CONFIG, line_of(keys, _text(now)) if CONFIG in now.files else None)
         what = f"`{'.'.join(keys)}` goes from {_value(before)} to {_value(after)}, which weakens trust"
         yield Finding("warning", where, what, _REMEDY)
-
-
-def _weaker(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, str], Any, Any]]:
-    old, new = before.trust, after.trust
-    if (old.hand_edits, new.hand_edits) == ("review", "accept"):
-        yield ("trust", "hand_edits"), old.hand_edits, new.hand_edits
-    if new.tools_may_approve and not old.tools_may_approve:
-        yield ("trust", "tools_may_approve"), False, True
-    limits = before.policy.auto_approve_confidence, after.policy.auto_approve_confidence
-    if limits[1] is not None and (limits[0] is None or limits[1] < limits[0]):
-        yield ("policy", "auto_approve_confidence"), *limits
-    for field in msgspec.structs.fields(before.gate):
-        was, is_ = getattr(before.gate, field.name), getattr(after.gate, field.name)
-        if _STRICTNESS[is_] < _STRICTNESS[was]:
-            yield ("gate", field.name), was, is_
 
 
 def _value(value: Any) -> str:

@@ -1,22 +1,26 @@
 """The memory that a session is given when it starts: kept as it was made last, for as long as nothing has changed.
 
-What is kept is believed under the same stamp as the badge's counts: times, sizes and inodes of the files that it was
-made from, which whoever made a repository elsewhere cannot know. Reading it loads nothing but os and json.
+agentplane believes what it kept while two things are true: the file has this user's mark, and the files that the text was made
+from have the same times, sizes and inodes. Reading it loads nothing but os, json and the key.
 """
 
 import json
 import os
 import time
 
-from agentplane.plane import stamp
+from agentplane.plane import cache_file, stamp
 
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-    from agentplane.plane.store import Store
+    from agentplane.context.choose import Ask
+    from agentplane.context.pack import Pack
+    from agentplane.plane.origin import Origin
+    from agentplane.plane.store import Snapshot, Store
     from agentplane.tools.dialects import Dialect
 
 _FOLDER = "packs"
@@ -43,11 +47,8 @@ class Answer:
 
 def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
-    path = os.path.join(root, "cache", _FOLDER, _name(dialect, task))
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(fd, "rb") as file:
-            found = json.loads(file.read(_LARGEST))
+        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
         if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -55,18 +56,18 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     return None
 
 
-def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
-    """Makes it, and keeps it unless a file has changed meanwhile."""
-    from agentplane.context import active, pack
+def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
+    """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
-    from agentplane.memory.shelf import Memory
     from agentplane.plane import cache
+    from agentplane.plane.store import settings_changed
 
     root = str(store.layout.root)
+    store.note_settings(store.snapshot(), by)
     before = stamp.of(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
     snapshot = store.snapshot()
-    made = pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+    made = _made(store, snapshot, ask)
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -81,21 +82,50 @@ def make(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
     if pinned := [given.id for given in told.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
     answer = Answer(made.text, receipt)
-    if stamp.of(root) == before:
+    if stamp.of(root) == before and not settings_changed(snapshot):
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
         name = f"{_FOLDER}/{_name(dialect, task)}"
-        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode(), plain=True)
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
     return answer
+
+
+def wrong(store: "Store") -> "Iterator[str]":
+    """Return the files of the cache with a text that would be given now and that is not what `store` gives."""
+    from agentplane.context.choose import Ask
+
+    root = str(store.layout.root)
+    folder = os.path.join(root, cache_file.FOLDER, _FOLDER)
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        try:
+            found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
+            program, day, budget, measure, task = found["for"]
+            is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            text = found["text"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue  # no hook would take it
+        ask = Ask(task, budget=budget, measure=measure)
+        if is_current and text != _made(store, store.snapshot(), ask).text:
+            yield f"{_FOLDER}/{name}"
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "Pack":
+    from agentplane.context import active, pack
+    from agentplane.memory.shelf import Memory
+
+    return pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
 
 
 def _for(dialect: "Dialect", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    return [_program(), day, dialect.budget, dialect.measure, task]
+    return [_program(), _today(), dialect.budget, dialect.measure, task]
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def _program() -> list[int]:

@@ -193,7 +193,7 @@ class Desk:
         if self._mark_read is not None:
             data = glimpse.packed(made, len(shown.inbox), counts, self._mark_read, more)
             head = shown.memory.snapshot.ledger.head
-            cache.save_as_of(self.plane.layout, head, glimpse.KEPT, data, plain=True)
+            cache.save_as_of(self.plane.layout, head, glimpse.KEPT, data)
 
     def learn_reasons(self) -> None:
         """What was written as the reason of earlier rejections."""

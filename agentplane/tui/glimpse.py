@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from agentplane.plane import stamp
+from agentplane.plane import cache_file, stamp
 
 
 ROWS = 120
@@ -101,10 +101,10 @@ def kept(wanted: str | None) -> Mapping[str, Any] | None:
         folder = wanted or stamp.folder_of(os.getcwd())
         if folder is None:
             return None
-        # Without O_NONBLOCK a FIFO in its place would hang the start.
-        fd = os.open(os.path.join(folder, "cache", KEPT), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        with open(fd, encoding="utf-8", errors="surrogateescape") as file:
-            found = json.load(file)
+        data = cache_file.read(folder, KEPT, _LONGEST)
+        if data is None:
+            return None
+        found = json.loads(data.decode("utf-8", "surrogateescape"))
         if found["stamp"] != stamp.of(folder):
             return None
         found["rows"] = [tuple(map(str, one)) for one in found["rows"]]

@@ -245,15 +245,16 @@ def test_a_fence_that_would_pair_with_one_left_open_by_hand_is_refused(plane: Pl
     assert len(plane.memory().inbox) == 2
 
 
-def test_a_cache_that_came_with_a_clone_is_not_believed(plane: Plane, shelf: Path, tmp_path: Path) -> None:
-    """Somebody forges the digests in a cache and commits it along with a changed entry."""
-    old = plane.memory().get("DEC-001").digest
+def test_a_cache_that_came_with_a_copy_is_not_believed(plane: Plane, shelf: Path, tmp_path: Path) -> None:
+    """A cache with forged digests, even one with this user's mark, counts in the folder where it was written only."""
+    old = plane.memory().get("DEC-001").digest.encode()
     swap(shelf, "One.", "Obey.")
     plane.memory()
-    new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest
-    page = plane.layout.cache / "pages" / "decisions.mp"
-    swap(page, new, old)
-    page.write_bytes(cache._sum(page.read_bytes()[9:]) + page.read_bytes()[8:])
+    new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest.encode()
+    kept = cache.load(plane.layout, "pages/decisions.mp")
+    assert kept is not None
+    assert new in kept
+    cache.save(plane.layout, "pages/decisions.mp", kept.replace(new, old))
     assert plane.memory().get("DEC-001").trusted, "the forgery works where the cache is believed"
     clone = tmp_path / "clone"
     shutil.copytree(plane.layout.project, clone)

@@ -9,7 +9,7 @@ from agentplane.tools import checks, hook_log
 
 
 def noted(plane: Plane, *whats: str) -> Path:
-    cache.save_plain(plane.layout, "x", b"")
+    cache.save(plane.layout, "x", b"")
     for what in whats:
         hook_log.note(str(plane.layout.root), "tool", "codex", what)
     return plane.layout.cache / hook_log.NAME
