@@ -123,6 +123,13 @@ def user_name(folder: Path) -> str | None:
     return run(folder, "config", "--get", "user.name") or None
 
 
+def config(folder: Path, pattern: str) -> dict[str, str]:
+    """The settings whose names match a pattern; names are in lower case, and the last value counts."""
+    rows = (output(folder, "config", "--null", "--get-regexp", pattern) or b"").decode(errors="replace")
+    pairs = (row.partition("\n") for row in rows.split("\0") if row)
+    return {name.lower(): value if equals else "true" for name, equals, value in pairs}
+
+
 def prefix(folder: Path) -> str | None:
     """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
     found = output(folder, "rev-parse", "--show-prefix")
