@@ -57,6 +57,11 @@ class Verdict(msgspec.Struct, frozen=True):
     trouble: str = ""
     """Why it proves nothing."""
 
+    @property
+    def said(self) -> str:
+        """The verdict in a few words, for a list."""
+        return f"signed by {one_line(self.by, 60)}" if self.by else f"WRONGLY SIGNED: {self.trouble}"
+
 
 def sign(data: bytes, key: str) -> str:
     """Return the signature of `data` as one line of base64. `key`: a path, or a public key that an agent holds."""

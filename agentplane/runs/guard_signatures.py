@@ -8,7 +8,7 @@ from agentplane.plane import git, settings, signatures
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store import Store
-from agentplane.runs import deeds, guard_relate, guard_settle, sides
+from agentplane.runs import deeds, guard_settle, sides
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import CONFIG, LOG, Side, shown
 from agentplane.text import links
@@ -199,8 +199,8 @@ def _decides(
         return not ids.isdisjoint(earlier) or not ids.isdisjoint(shelf)
     if (record.verb, record.channel) == deeds.SETTLES:
         return alone and guard_settle.complaint(record, done, now) is not None
-    only_links = record.verb == "relate" and guard_relate.only_links(record, now)
-    return not (only_links and ids.isdisjoint(shelf))
+    relates = record.verb == "relate" and deeds.only_in_place(record)
+    return not (relates and ids.isdisjoint(shelf))
 
 
 def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
