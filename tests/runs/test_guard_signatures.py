@@ -1,6 +1,9 @@
 """Signed approvals: what a branch must sign, and what no forged, moved or changed signature gets through."""
 
 import json
+import os
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change
 from agentplane.text import canonical, chain, links
-from tests.conftest import decision
+from tests.conftest import ROOT, decision
 from tests.runs import branches, signed
 from tests.runs.branches import LOG, Repo, append_op, forged, write_entry
 
@@ -340,8 +343,6 @@ def test_an_expired_key_fails(template: Repo, keys: Path, tmp_path: Path) -> Non
 
 
 def test_a_certificate_authority_may_be_an_allowed_signer(template: Repo, keys: Path, tmp_path: Path) -> None:
-    import subprocess
-
     mine = signed.make_key(tmp_path, "mine")
     words = (
         "ssh-keygen",
@@ -503,8 +504,6 @@ def test_a_signing_program_that_git_names_is_never_run(repo: Repo, tmp_path: Pat
 def test_an_ssh_keygen_in_the_current_folder_is_never_run(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-
     trap = repo.folder / "ssh-keygen"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     trap.chmod(0o700)
@@ -517,8 +516,6 @@ def test_an_ssh_keygen_in_the_current_folder_is_never_run(
 def test_without_ssh_keygen_nothing_is_decided_or_checked(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import shutil
-
     git = shutil.which("git")
     repo.approved("Logs go to standard error.")
     repo.commit()
@@ -665,6 +662,23 @@ def test_the_signed_bytes_are_those_of_the_event_and_can_be_verified_by_hand(rep
     assert one.payload == canonical.dumps(event)
     assert event["op_sha256"]
     assert event["hash_prev"] == chain.hash_of(repo.log()[-2])
+
+
+def test_the_page_shows_how_to_verify_by_hand(repo: Repo, keys: Path, tmp_path: Path) -> None:
+    repo.approved("Logs go to standard error.")
+    page = (ROOT / "docs/formats.md").read_text()
+    script = (
+        page[page.index("## Signatures") :]
+        .split("```sh\n")[1]
+        .split("```")[0]
+        .replace("ada@example.org", ADA)
+    )
+    for name in ("allowed_signers", "signed", "signature"):
+        assert name in script
+    (repo.folder / "allowed_signers").write_text(f"{signed.signer(keys / 'ada')}\n")
+    words = ("sh", "-ec", script)
+    done = subprocess.run(words, cwd=repo.folder, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(f'Good "agentplane" signature for {ADA}'), done
 
 
 def test_tools_still_propose_without_a_key(repo: Repo) -> None:
