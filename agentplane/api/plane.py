@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
 if TYPE_CHECKING:
+    from agentplane.plane.ssh_keygen import Verdict
     from agentplane.runs.guard import Checked
 
 
@@ -99,6 +101,12 @@ class Plane(Tools):
         memory = self.memory()
         id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)
         return id_, history.of(memory.snapshot, id_)
+
+    def signed_by(self, ops: Collection[str]) -> "dict[str, Verdict]":
+        """Return who signed each of these ops. An op that is not signed is left out."""
+        from agentplane.plane import signatures
+
+        return signatures.signers_of(self.layout, self.store.settings(), ops)
 
     def check(self, base: str) -> "Checked":
         """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""

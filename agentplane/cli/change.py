@@ -7,6 +7,7 @@ import click
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
+from agentplane.cli.rows import with_signer
 from agentplane.errors import BadInput
 
 
@@ -40,15 +41,18 @@ def redo_command(as_json: bool) -> None:
 @json_option
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""
-    found = opened().ops(limit)
+    plane = opened()
+    found = plane.ops(limit)
+    signed = plane.signed_by([op.op for op in found])
     if as_json:
-        out.emit("ops", ops=found)
+        out.emit("ops", ops=[with_signer(op, signed) for op in found])
         return
     for op in found:
         ids = ", ".join(op.ids[:3]) + (f" and {len(op.ids) - 3} more" if len(op.ids) > 3 else "")
         told = [
             "undone" if op.undone else "",
             f"by {op.actor} ({op.channel}, {op.program})",
+            signed[op.op].said if op.op in signed else "",
             f"why: {op.why}" if op.why else "",
             ids,
         ]

@@ -8,6 +8,7 @@ import msgspec
 
 from agentplane.cli import complete, out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
+from agentplane.cli.rows import with_signer
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory.entry import SHELF_STATUSES
 from agentplane.memory.kinds import kind_named
@@ -167,18 +168,20 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """What happened to an entry, oldest first."""
-    name, steps = opened().history(id)
+    plane = opened()
+    name, steps = plane.history(id)
+    signed = plane.signed_by({step.op for step in steps})
     if as_json:
-        out.emit("history", id=name, steps=steps)
+        out.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
         return
     if not steps:
         out.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
     for step in steps:
         why = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
-        out.line(
-            f"{step.ts}  {step.verb:<9} {step.id}  by {one_line(step.actor, 30)} ({step.channel}){why}{pruned}"
-        )
+        signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
+        by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
+        out.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{why}{pruned}")
         if texts and step.after is not None:
             for text in visible(step.after).splitlines():
                 out.line(f"    {text}")

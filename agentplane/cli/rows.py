@@ -1,5 +1,6 @@
 """Entries as JSON and as text: the shapes that list, show and inbox share."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +12,15 @@ from agentplane.text.visible import visible
 
 
 if TYPE_CHECKING:
+    from agentplane.plane.ssh_keygen import Verdict
     from agentplane.review.inbox import Reviewed
+
+
+def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[str, Any]:
+    """What an op did, with who signed it. `signed_by` is null, and `signature` says why, if nothing proves a signer."""
+    row: dict[str, Any] = msgspec.to_builtins(act)
+    verdict = signed.get(row["op"])
+    return {**row, "signed_by": verdict and verdict.by, "signature": verdict and (verdict.trouble or "valid")}
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:

@@ -109,6 +109,13 @@ def top(folder: Path) -> Path | None:
     return above if above and Path(os.path.realpath(folder)).is_relative_to(above) else None
 
 
+def config(folder: Path, pattern: str) -> dict[str, str]:
+    """The settings whose names match a pattern; names are in lower case, and the last value counts."""
+    rows = (output(folder, "config", "--null", "--get-regexp", pattern) or b"").decode(errors="replace")
+    pairs = (row.partition("\n") for row in rows.split("\0") if row)
+    return {name.lower(): value if equals else "true" for name, equals, value in pairs}
+
+
 def prefix(folder: Path) -> str | None:
     """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
     found = git_process.output(folder, "rev-parse", "--show-prefix")

@@ -18,6 +18,12 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`review`: an edit by hand waits to be adopted. `accept`: it counts at once, for those who work alone."""
     tools_may_approve: bool = False
     """Let approvals come from a coding tool's shell or without a terminal."""
+    require_signatures: bool = False
+    """`check` and `doctor` refuse changes that no allowed signer signed, and deciding without a signing key is refused."""
+    allowed_signers: tuple[str, ...] = ()
+    """Who may sign, each as a line of OpenSSH's allowed_signers file: `ada@example.org ssh-ed25519 AAAA…`."""
+    signed_after: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
+    """The hash of the log line up to which `doctor` takes unsigned changes as they are."""
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,6 +160,13 @@ DEFAULTS = Settings()
 
 LARGEST = 64 << 10
 """Bytes of a config.toml. Every shell prompt may have to read it."""
+_LONGEST_SIGNER = 16384
+# Principals, options, type of the key, the key, comment. ssh-keygen reads the line itself: here only its form counts,
+# so that a line can't become two.
+_SIGNER = re.compile(
+    r'(?:"[^"\x00-\x1f\x7f]+"|[^\s"#][^\s"]*) (?:[^\x00-\x1f\x7f]+ )?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]+'
+    r" [A-Za-z0-9+/]{16,}={0,2}(?: [^\x00-\x1f\x7f]*)?"
+)
 
 
 def load(path: Path, shown: str) -> Settings:
@@ -177,9 +190,34 @@ def parse(data: bytes, shown: str) -> Settings:
         todo = "mend this line; docs/settings.md has every key."
         raise BadInput(error.what, where=where, todo=todo) from None
     try:
-        return msgspec.convert(table, Settings)
+        found = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         raise _value_error(str(error), table, text, shown) from None
+    _check_signatures(found, text, shown)
+    return found
+
+
+def _check_signatures(found: Settings, text: str, shown: str) -> None:
+    """Refuses signers that are none, and what can't go with `require_signatures`: nobody signs what a policy approves."""
+    trust, keys, what, todo = found.trust, ("trust", "require_signatures"), "", ""
+    for number, line in enumerate(trust.allowed_signers, 1):
+        if len(line) > _LONGEST_SIGNER or not _SIGNER.fullmatch(line):
+            where = f"{shown}:{line_of(('trust', 'allowed_signers'), text)}"
+            what = f"`trust.allowed_signers`: line {number} is not a line of an allowed_signers file"
+            raise BadInput(what, where=where, todo='Write it as "ada@example.org ssh-ed25519 AAAA…".')
+    if not trust.require_signatures:
+        return
+    if not trust.allowed_signers:
+        what, todo = "nobody may sign", "Add signers to `trust.allowed_signers`."
+    elif trust.hand_edits == "accept":
+        keys = ("trust", "hand_edits")
+        what, todo = "accepted manual edits are never signed", 'Set `trust.hand_edits = "review"`.'
+    elif found.policy.auto_approve_confidence is not None:
+        keys = ("policy", "auto_approve_confidence")
+        what, todo = "automatic approvals are never signed", "Remove this setting."
+    if what:
+        where = f"{shown}:{line_of(keys, text)}"
+        raise BadInput(f"`trust.require_signatures` is on, and {what}", where=where, todo=todo)
 
 
 def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:

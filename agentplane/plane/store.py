@@ -343,7 +343,11 @@ class Store:
 
     def _append(self, work: _Work, snapshot: Snapshot) -> Ledger:
         """The record, then the event: the commit point."""
-        ledger = self._joined(snapshot.ledger)
+        from agentplane.plane import signatures  # readers and hooks don't need it
+
+        ledger = snapshot.ledger
+        joint = self._joint(ledger)
+        prev = chain.hash_of(joint) if joint else ledger.head or chain.GENESIS
         line, sha256 = records.line_of(work.record, work.texts)
         known = dict(ledger.known)
         ledgers.take_in(known, work.record)
@@ -358,7 +362,9 @@ class Store:
             "op_sha256": sha256,
             "revision": ledgers.revision_of(known),
         }
-        linked = chain.link(event, ledger.head or chain.GENESIS)
+        linked = chain.link(signatures.signed_event(event, prev, snapshot.settings, self.layout), prev)
+        if joint:
+            files.append(self.layout.log, joint)
         files.make_folder(self.layout.ops)
         path = records.month_file(self.layout, work.record.op)
         recover.end_records(path)
@@ -370,11 +376,17 @@ class Store:
             raise
         return ledgers.advance(ledger, self.layout)
 
-    def _joined(self, ledger: Ledger) -> Ledger:
-        """After a merge of two branches: the event that joins their heads comes first."""
+    def _joint(self, ledger: Ledger) -> bytes:
+        """After a merge of two branches: the event that joins their heads and comes first. Empty where one head is left."""
         if len(ledger.heads) < 2:
+            return b""
+        return chain.join(ledger.heads, latest(self.layout, set(ledger.heads)))
+
+    def _joined(self, ledger: Ledger) -> Ledger:
+        joint = self._joint(ledger)
+        if not joint:
             return ledger
-        files.append(self.layout.log, chain.join(ledger.heads, latest(self.layout, set(ledger.heads))))
+        files.append(self.layout.log, joint)
         return ledgers.advance(ledger, self.layout)
 
     def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:

@@ -9,7 +9,16 @@ from agentplane.findings import Finding
 from agentplane.plane import git, views
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.runs import deeds, guard_entries, guard_ids, guard_log, guard_ops, guard_settings, sides
+from agentplane.runs import (
+    deeds,
+    guard_entries,
+    guard_ids,
+    guard_log,
+    guard_ops,
+    guard_settings,
+    guard_signatures,
+    sides,
+)
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
 
 
@@ -43,7 +52,7 @@ def check(layout: Layout, rev: str) -> Checked:
         return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None)))
     bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
     base, commit = bases[0]
-    found = [*between(base, now, commit)]
+    found = [*between(base, now, commit), *guard_signatures.findings(base, now, rev, _back(base, commit))]
     for other, its_commit in bases[1:]:
         found += guard_log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))

@@ -282,6 +282,8 @@ class About:
                 (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
                 f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
             )  # fmt: skip
+            if signed := self.ground.signed.get(step.op) if self.ground else None:
+                line.append(f", {one_line(signed, 160)}")
             line.append(f"  “{one_line(step.why, 120)}”" if step.why else "", self.look("emphasis"))
             lines.append(self._beside("", line))
         return lines

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -67,6 +67,8 @@ class Ground(msgspec.Struct, frozen=True):
     """Runs that name it in what they read."""
     links: tuple[Link, ...] = ()
     steps: tuple[history.Step, ...] = ()
+    signed: Mapping[str, str] = {}
+    """Who signed which of them, in words."""
     commits: tuple[Commit, ...] = ()
     approved: str | None = None
     """Of what was edited by hand: the text that was approved."""
@@ -104,12 +106,14 @@ def ground(subject: Subject) -> Ground:
     file = entry.file if entry else edit.file if edit else ""
     source = entry.head.source if entry else None
     runs = list(_runs(layout, subject.id, source or ""))
+    steps = _steps(memory, subject.id)
     return Ground(
         evidence=evidence(entry, layout.project) if entry else (),
         run=next((run for run in runs if run.id == source), None),
         used_by=tuple(run for run in runs if run.id != source)[-_MOST:],
         links=links(entry, memory) if entry else (),
-        steps=tuple(_steps(memory, subject.id)),
+        steps=tuple(steps),
+        signed=_signed(memory, steps),
         commits=tuple(_commits(layout, subject.id, file)),
         approved=_text(snapshot.approved_text(edit.id)) if edit else None,
         now=_text(snapshot.core(edit.file, edit.id)) if edit else None,
@@ -224,6 +228,17 @@ def _steps(memory: Memory, id_: str) -> list[history.Step]:
         return history.of(memory.snapshot, id_)
     except AgentplaneError:
         return []
+
+
+def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
+    from agentplane.plane import signatures
+
+    snapshot = memory.snapshot
+    try:
+        found = signatures.signers_of(snapshot.layout, snapshot.settings, {step.op for step in steps})
+    except (AgentplaneError, OSError):
+        return {}
+    return {op: verdict.said for op, verdict in found.items()}
 
 
 def _runs(layout: Layout, id_: str, source: str) -> Iterator[Run]:

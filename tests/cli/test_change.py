@@ -11,7 +11,10 @@ from tests.cli.conftest import Cli, candidate
 from tests.conftest import files_of
 
 
-OP_KEYS = {"op", "ts", "verb", "actor", "channel", "program", "ids", "why", "undoes", "undone"}
+OP_KEYS = {"op", "ts", "verb", "actor", "channel", "program", "ids", "why", "undoes", "undone"} | {
+    "signed_by",
+    "signature",
+}
 
 
 def test_undo_again_goes_further_back_and_redo_comes_forward(plane: Plane, person: Cli) -> None:

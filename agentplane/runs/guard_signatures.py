@@ -1,0 +1,217 @@
+"""Every op that decides something is signed by an allowed signer, where the settings require signatures."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Finding
+from agentplane.plane import git, settings, signatures
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.settings import Settings, Trust, line_of
+from agentplane.plane.store import Store
+from agentplane.runs import deeds, guard_settle, sides
+from agentplane.runs.deeds import Deed
+from agentplane.runs.sides import CONFIG, LOG, Side, shown
+from agentplane.text import links
+
+
+_GENESIS = bytes.fromhex(links.GENESIS)
+_NAMED = 3
+_OWNERS = "Undo this change, or let the owners of this plane agree and merge it over this check."
+
+
+def findings(base: Side, now: Side, rev: str, back: str) -> Iterator[Finding]:
+    """For `check`. The rules are those of `rev` as it is now: an old branch is no way around a newer rule."""
+    owners = _settings_at(base, now, rev)
+    if owners is None:
+        what = f"the settings at `{shown(rev, 60)}` can't be read, so signatures can't be checked"
+        yield Finding("error", now.where(CONFIG), what, "Fix `config.toml` on that branch first.")
+        return
+    if not owners.trust.require_signatures:
+        return
+    yield from _weaker(base, now, owners.trust)
+    if base.log:
+        yield from _other_histories(now, base.lines, back)
+    found = _Found(now, base.lines)
+    remedy = f"take the op out, then decide again with your signing key: {back}"
+    for deed in found.unsigned:
+        what = f"{deed.name} is not signed, and `{shown(rev, 60)}` requires signed approvals"
+        yield Finding("error", now.where(LOG, deed.number), what, remedy)
+    yield from found.wrong(owners.trust, None, remedy)
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """For `doctor`. The rules are the settings of this plane, whoever wrote them."""
+    trust, layout = store.settings().trust, store.layout
+    if not trust.require_signatures:
+        return
+    now = sides.checked_out(layout, f"{layout.root.name}/")
+    before = _history(now, trust.signed_after)
+    if before is None:
+        what = "`trust.signed_after` names no line of the log"
+        where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
+        yield Finding("error", where, what, "Take config.toml back from git.")
+        before = set()
+    yield from _other_histories(now, before, "see `git log -- .agentplane/memory/log.jsonl`.")
+    yield from _second_events(now, before)
+    found = _Found(now, before, alone=True)
+    remedy = "Review these entries, then undo the change and decide again with your signing key."
+    if found.unsigned:
+        yield _summary(found.unsigned, now)
+    yield from found.wrong(trust, layout, remedy)
+
+
+def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
+    """The settings of the branch to merge into; those of the base where it has none."""
+    layout = now.layout
+    commit = git.commit(layout.root, rev)
+    if commit is None:
+        return base.settings
+    data = _config_at(layout, now.prefix, commit)
+    if data is None and (old := sides.moved_from(layout, now.prefix, commit)) is not None:
+        data = _config_at(layout, old, commit)
+    if data is None:
+        data = base.files.get(CONFIG, b"")
+    try:
+        return settings.parse(data, now.where(CONFIG))
+    except AgentplaneError:
+        return None if b"require_signatures" in data else base.settings
+
+
+def _config_at(layout: Layout, prefix: str, commit: str) -> bytes | None:
+    blobs = git.tree(layout.root, commit, prefix + CONFIG) or {}
+    oids = [blob.oid for blob in blobs.values() if blob.is_file]
+    return next(iter(git.contents(layout.root, oids[:1]).values()), None)
+
+
+def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
+    """What a branch changes about who may sign."""
+    if base.files.get(CONFIG) == now.files.get(CONFIG):
+        return
+    old, new = base.settings.trust, now.settings.trust
+    changed = []
+    if old.require_signatures and not new.require_signatures:
+        changed.append(("require_signatures", "is turned off"))
+    added = [
+        line for line in new.allowed_signers if line not in {*old.allowed_signers, *owners.allowed_signers}
+    ]
+    if added:
+        who = ", ".join(shown(line.split()[0], 40) for line in added[:_NAMED])
+        changed.append(("allowed_signers", f"gets {len(added)} new signer{'s' * (len(added) != 1)} ({who})"))
+    if new.signed_after not in (old.signed_after, owners.signed_after, None):
+        changed.append(("signed_after", f"is set to {new.signed_after}"))
+    for key, what in changed:
+        where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
+        yield Finding("warning", where, f"`trust.{key}` {what}, which weakens trust", _OWNERS)
+
+
+def _text(now: Side) -> str:
+    return now.files.get(CONFIG, b"").decode(errors="replace")
+
+
+def _other_histories(now: Side, before: Collection[bytes], back: str) -> Iterator[Finding]:
+    """A log begins once. A second beginning could bring what people signed for another plane."""
+    begun = any(_begins(line) for line in before)
+    for line, number in now.lines.items():
+        if line in before or not _begins(line):
+            continue
+        if begun:
+            what = "starts a second history: what was signed for another plane does not count in this one"
+            yield Finding(
+                "error", now.where(LOG, number), what, f"take the lines of that history out: {back}"
+            )
+        begun = True
+
+
+def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
+    """Of two events of one op only one can be signed, and which of them counts depends on the branch."""
+    first = {deed.line for deed in deeds.of(now)}
+    for line, number in now.lines.items():
+        if b'"kind":"op"' in line and line not in first and line not in before:
+            what = "is no op event, or one of an op that has an event already"
+            yield Finding("error", now.where(LOG, number), what, "Take the log back from git.")
+
+
+def _begins(line: bytes) -> bool:
+    return links.parents_of(line) == (_GENESIS,)
+
+
+def _history(now: Side, head: str | None) -> set[bytes] | None:
+    """The lines that an event stands on, and its own; None if the log does not hold it."""
+    if head is None:
+        return set()
+    by_hash = {links.stated_by(line): line for line in now.lines if links.is_intact(line)}
+    todo, found = [head.encode()], set[bytes]()
+    if todo[0] not in by_hash:
+        return None
+    while todo:
+        line = by_hash.get(todo.pop())
+        if line is not None and line not in found:
+            found.add(line)
+            todo += [parent.hex().encode() for parent in links.parents_of(line)]
+    return found
+
+
+class _Found:
+    """The ops that had to be signed, apart from those whose events were there `before`."""
+
+    def __init__(self, now: Side, before: Collection[bytes], *, alone: bool = False) -> None:
+        """`alone`: nothing else looks whether ops are what they say, as `check` does."""
+        self.now = now
+        self.unsigned: list[Deed] = []
+        self.signed: dict[str, tuple[Deed, signatures.Signed]] = {}
+        done, ids = deeds.of(now), set[str]()
+        # In whichever order branches stand in the log: an entry of the shelf is no candidate.
+        shelf = {change.id for deed in done for change in deed.changes if change.file != INBOX}
+        for deed in done:
+            if deed.line not in before and _decides(deed, ids, shelf, now, done, alone=alone):
+                one = signatures.of_line(deed.line)
+                if one is None:
+                    self.unsigned.append(deed)
+                else:
+                    self.signed[deed.said.op] = (deed, one)
+            ids.update(change.id for change in deed.changes)
+
+    def wrong(self, trust: Trust, layout: Layout | None, remedy: str) -> Iterator[Finding]:
+        """Those whose signature does not prove who decided."""
+        found = signatures.verdicts((one for _, one in self.signed.values()), trust.allowed_signers, layout)
+        for op, verdict in found.items():
+            if verdict.by is None:
+                deed = self.signed[op][0]
+                what = f"{deed.name} is wrongly signed: {shown(verdict.trouble, 200)}"
+                yield Finding("error", self.now.where(LOG, deed.number), what, remedy)
+
+
+def _decides(
+    deed: Deed,
+    earlier: Collection[str],
+    shelf: Collection[str],
+    now: Side,
+    done: Sequence[Deed],
+    *,
+    alone: bool,
+) -> bool:
+    """Whether an op is more than what anyone may do. One without a proven record counts for nothing."""
+    record = deed.record
+    if record is None:
+        return False
+    ids = {change.id for change in record.changes}
+    if deeds.only_proposes(record):
+        return not ids.isdisjoint(earlier) or not ids.isdisjoint(shelf)
+    if (record.verb, record.channel) == deeds.SETTLES:
+        return alone and guard_settle.complaint(record, done, now) is not None
+    relates = record.verb == "relate" and deeds.only_in_place(record)
+    return not (relates and ids.isdisjoint(shelf))
+
+
+def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
+    """One finding for all of them: where signatures were just switched on, that is the whole history."""
+    names = ", ".join(deed.name for deed in unsigned[:_NAMED])
+    more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
+    count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
+    head = now.ledger.heads[-1] if now.ledger.heads else links.GENESIS
+    return Finding(
+        "error",
+        now.where(LOG, unsigned[0].number),
+        f"{count} not signed, and `trust.require_signatures` is on: {names}{more}",
+        f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].',
+    )
