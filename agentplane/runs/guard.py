@@ -8,7 +8,18 @@ from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.plane import git, views
 from agentplane.plane.layout import Layout
-from agentplane.runs import deeds, guard_entries, guard_ids, guard_log, guard_ops, guard_settings, sides
+from agentplane.plane.store import Clock, utc_now
+from agentplane.runs import (
+    deeds,
+    guard_entries,
+    guard_ids,
+    guard_log,
+    guard_ops,
+    guard_settings,
+    guard_times,
+    sides,
+)
+from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
 
 
@@ -27,7 +38,7 @@ class Checked(msgspec.Struct, frozen=True):
         return all(finding.severity == "info" for finding in self.findings)
 
 
-def check(layout: Layout, rev: str) -> Checked:
+def check(layout: Layout, rev: str, clock: Clock = utc_now) -> Checked:
     """Compares the plane that is checked out with the one where this branch left `rev`."""
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
@@ -39,16 +50,16 @@ def check(layout: Layout, rev: str) -> Checked:
     now = sides.checked_out(layout, prefix)
     commits = _bases(layout, rev)
     if not commits:
-        return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None)))
+        return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None, clock)))
     bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
     base, commit = bases[0]
-    found = [*between(base, now, commit)]
+    found = [*between(base, now, commit, clock)]
     for other, its_commit in bases[1:]:
         found += guard_log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))
 
 
-def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
+def between(base: Side, now: Side, commit: str | None, clock: Clock = utc_now) -> Iterator[Finding]:
     """What is wrong with the way from one state to the other."""
     if base.prefix != now.prefix:
         what = (
@@ -59,11 +70,12 @@ def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
         return
     now = msgspec.structs.replace(now, like=base)
     back = _back(base, commit)
-    done = deeds.of(now)
+    done, past = deeds.of(now), Past(now)
     yield from guard_entries.findings(base, now, done)
     yield from guard_log.findings(base, now, back)
-    yield from guard_ops.findings(base, now, done, back)
-    yield from guard_ids.findings(base, now, done)
+    yield from guard_ops.findings(base, now, done, past, back)
+    yield from guard_times.findings(base, now, done, clock())
+    yield from guard_ids.findings(base, now, done, past)
     yield from guard_settings.findings(base, now)
     yield from _views(base, now)
 

@@ -12,11 +12,10 @@ from agentplane.errors import BadInput
 from agentplane.memory.verbs import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Edit, Plan, Snapshot, Store
+from agentplane.plane.store import Store
 from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
-from agentplane.text import header
 from tests.conftest import decision, plane_in
 from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry
 
@@ -310,25 +309,22 @@ def test_branches_of_two_clones_merged(repo: Repo, tmp_path: Path) -> None:
 def test_an_op_that_brings_branches_together(repo: Repo) -> None:
     """Another id for what a person approved, its links, and what is left over in the inbox: nobody is asked for that."""
     repo.approved("Deploys wait for the bank.")
-    by = Origin("agentplane", "merge", "git")
-
-    def plan(snapshot: Snapshot) -> Plan:
-        text = snapshot.core("memory/decisions.md", "DEC-003") or b""
-        other = snapshot.core("memory/decisions.md", "DEC-001") or b""
-        edits = [
-            Edit("DEC-003", "memory/decisions.md", None),
-            Edit("DEC-004", "memory/decisions.md", text.replace(b"DEC-003", b"DEC-004"), was="DEC-003"),
-            Edit("DEC-001", "memory/decisions.md", header.set_fields(other, {"supersedes": ["DEC-004"]})),
-            Edit(
-                "CAND-LEFT22",
-                "memory/candidates.md",
-                header.new_core({"id": "CAND-LEFT22"}, "Decision: Other."),
-            ),
-        ]
-        return Plan("settle", edits)
-
-    repo.plane().store.commit(plan, by)
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use Textual 8")
+    repo.commit("work")
+    repo.git("checkout", "-q", "main")
+    repo.approved("Logs go to standard error.", refines=["DEC-002"])
+    repo.plane().propose(decision("Logs are lines of JSON.", supersedes=["DEC-003"]))
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use Textual 9")
+    repo.commit("main")
+    repo.git("checkout", "-q", "work")
+    repo.git("merge", "-q", "main", fails=True)
+    done = repo.plane().settle()
+    assert done.op
+    assert done.waiting
+    repo.commit("settled")
     assert repo.check() == []
+    assert repo.check("main") == []
+    assert repo.check("work~1") == []
 
 
 def test_histories_that_cross(repo: Repo) -> None:
