@@ -13,7 +13,7 @@ from agentplane.plane.settings import Settings
 from agentplane.plane.store import Store
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
-from agentplane.runs import repair
+from agentplane.runs import guard_settings, repair
 from agentplane.text import chain
 from agentplane.tools import checks as tool_checks
 
@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     review_checks.check,
     run_checks.check,
     run_checks.shared,
+    guard_settings.check,
     tool_checks.check,
 )
 _OF_SETTINGS = (plane_checks.check, run_checks.shared)

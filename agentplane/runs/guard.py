@@ -15,6 +15,7 @@ from agentplane.runs import (
     guard_ids,
     guard_log,
     guard_ops,
+    guard_rewritten,
     guard_settings,
     guard_times,
     sides,
@@ -76,6 +77,7 @@ def between(base: Side, now: Side, commit: str | None, clock: Clock = utc_now) -
     yield from guard_ops.findings(base, now, done, past, back)
     yield from guard_times.findings(base, now, done, clock())
     yield from guard_ids.findings(base, now, done, past)
+    yield from guard_rewritten.findings(base, now, done)
     yield from guard_settings.findings(base, now)
     yield from _views(base, now)
 
