@@ -219,13 +219,14 @@ def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
         if run.summary:
             yield f"{one_line(run.summary, 400)}\n"
         yield from (f"- next: {one_line(step, 200)}\n" for step in run.next_actions[:_NAMED])
-    warnings = list(_warnings(sources, left_out))
-    if warnings:
+    missing = list(warnings(sources, left_out))
+    if missing:
         yield "\n## Not in here\n\n"
-        yield from (f"- {warning}\n" for warning in warnings)
+        yield from (f"- {warning}\n" for warning in missing)
 
 
-def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+    """What a pack says of what is not in it."""
     if left_out:
         yield f"{LEFT_OUT}: {_listed(left_out)}. `agentplane show ID` has them."
     if sources.hand_edits:

@@ -1,6 +1,6 @@
 """The guard for pull requests: what a branch does to a plane is what ops did, and history has only grown."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -39,7 +39,11 @@ class Checked(msgspec.Struct, frozen=True):
         return all(finding.severity == "info" for finding in self.findings)
 
 
-def check(layout: Layout, rev: str, clock: Clock = utc_now) -> Checked:
+More = Callable[[Side, Side, str | None], Iterable[Finding]]
+"""A check of a room above: of the base, the checkout, and the commit of the base."""
+
+
+def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More] = ()) -> Checked:
     """Compares the plane that is checked out with the one where this branch left `rev`."""
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
@@ -51,13 +55,18 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now) -> Checked:
     now = sides.checked_out(layout, prefix)
     commits = _bases(layout, rev)
     if not commits:
-        return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None, clock)))
+        empty = Side(layout, prefix, {})
+        return Checked(None, _sorted([*between(empty, now, None, clock), *_more(more, empty, now, None)]))
     bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
     base, commit = bases[0]
-    found = [*between(base, now, commit, clock)]
+    found = [*between(base, now, commit, clock), *_more(more, base, now, commit)]
     for other, its_commit in bases[1:]:
         found += guard_log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))
+
+
+def _more(more: Sequence[More], base: Side, now: Side, commit: str | None) -> list[Finding]:
+    return [finding for one in more for finding in one(base, now, commit)]
 
 
 def between(base: Side, now: Side, commit: str | None, clock: Clock = utc_now) -> Iterator[Finding]:

@@ -14,8 +14,9 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import keys
-from agentplane.plane.settings import DEFAULTS, Settings, line_of
+from agentplane.plane.settings import DEFAULTS, Runs, Settings, line_of
 from agentplane.plane.store import Store
+from agentplane.runs import sharing
 from agentplane.runs.sides import CONFIG, Side, shown
 
 
@@ -108,7 +109,7 @@ _MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
 
 def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
     bare = [row.strip().lstrip("!").strip("/") for row in is_ if row not in was]
-    wide = [row for row in bare if _matches(row, _RAW)]
+    wide = [row for row in bare if any(sharing.is_shared(Runs(share=(row,)), name) for name in _RAW)]
     return f"shares raw output with everybody who can read the repository: {_listed(wide)}" if wide else None
 
 
@@ -122,11 +123,7 @@ def _notes(was: Sequence[str], is_: Sequence[str]) -> str | None:
 
 
 def _matches(pattern: str, names: Sequence[str]) -> bool:
-    upper = pattern.upper()
-    return any(
-        fnmatchcase(name.upper(), upper) or fnmatchcase(name.partition("/")[0].upper(), upper)
-        for name in names
-    )
+    return any(fnmatchcase(name.upper(), pattern.upper()) for name in names)
 
 
 def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:

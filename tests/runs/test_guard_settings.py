@@ -78,7 +78,7 @@ def test_what_is_worse_is_told(text: str) -> None:
 
 
 FINE = (
-    "[runs]\nshare = ['meta.json']",
+    "[runs]\nshare = ['meta.json', 's*']",
     "[runs]\nshare = ['summary.md', 'meta.json', 'events.jsonl']",
     "[runs]\nenvironment = ['CI', 'NODE_ENV', 'RUST_*', 'GITHUB_REF']",
     "[gate]\nrandom = 'refuse'",
