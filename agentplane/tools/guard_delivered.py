@@ -46,6 +46,7 @@ class _Line(msgspec.Struct, frozen=True):
     """The entry that it is part of, as far as it looks so."""
     text: str
     """Without what says since when an entry counts."""
+    raw: str
 
 
 def findings(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
@@ -67,7 +68,7 @@ def findings(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
         if fresh:
             known = known or _Known(now, plane)
             for line in fresh:
-                if what := known.complaint(line, whole):
+                if what := known.complaint(line, data):
                     yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
 
 
@@ -109,7 +110,7 @@ def _lines(data: bytes, whole: bool) -> Iterator[_Line]:
             head = _HEAD.match(line)
             id_ = head["id"] if head else id_ if line.startswith("  ") else ""
             if line.strip():
-                yield _Line(number, id_, line if head is None else f"- {id_}{line[head.end() :]}")
+                yield _Line(number, id_, line if head is None else f"- {id_}{line[head.end() :]}", line)
 
 
 def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -132,37 +133,42 @@ class _Known:
         names = [*KINDS, PINNED, *(entry.head.type for entry in entries)]
         self.frame |= {f"## {pack.title(name)}" for name in names}
         self.patterns = _patterns()
+        self.told: dict[str, set[str]] = {}
+        """The lines about runs that were asked about."""
 
-    def complaint(self, line: _Line, whole: bool) -> str | None:
+    def complaint(self, line: _Line, data: bytes) -> str | None:
         """Why a line is not what the memory gives; None where it is."""
         text = line.text.rstrip()
         if (line.id, text) in self.lines or text in self.frame or text == self.imports:
             return None
         if (title := _TITLE.fullmatch(text)) is not None:
             return self._of_title(title["about"] or "")
-        if any(pattern.fullmatch(text) for pattern in self.patterns) or (whole and text in self._of_runs):
+        if any(pattern.fullmatch(text) for pattern in self.patterns) or text in self._of_runs(data):
             return None
-        said = f'"{shown(text.strip(), 100)}"'
+        said = f'"{shown(line.raw.strip(), 100)}"'
         if line.id:
             return f"gives {shown(line.id, 40)} words that nobody approved on this branch: {said}"
         return f"says in the name of the memory what the memory does not: {said}"
 
-    @property
-    def _of_runs(self) -> set[str]:
+    def _of_runs(self, data: bytes) -> set[str]:
         """The lines about the last run, of each run that the log holds and that the file names."""
-        text = (self.now.layout.root / active.ACTIVE).read_text(errors="replace")
-        named = set(_RUN.findall(text))
+        named = set(_RUN.findall(data.decode(errors="replace")))
+        if named - self.told.keys():
+            self.told |= {run_id: self._of_run(run_id) for run_id in named - self.told.keys()}
+        return {line for run_id in named for line in self.told[run_id]}
+
+    def _of_run(self, run_id: str) -> set[str]:
+        mark = f'"run_id":"{run_id}"'.encode()
         found: set[str] = set()
         for line in self.now.log:
-            if b'"kind":"run"' not in line:
+            if b'"kind":"run"' not in line or mark not in line:
                 continue
             try:
                 run = capsule.read_event(line)
             except msgspec.MsgspecError:
                 continue
-            if run.run_id in named:
-                last = LastRun(run.run_id, run.summary, tuple(str(step) for step in run.next_actions))
-                found |= set(_frame(Sources("", (), last_run=last), Ask()))
+            last = LastRun(run.run_id, run.summary, tuple(str(step) for step in run.next_actions))
+            found |= set(_frame(Sources("", (), last_run=last), Ask()))
         return found
 
     def _of_title(self, about: str) -> str | None:

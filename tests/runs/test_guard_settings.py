@@ -31,19 +31,7 @@ WORSE = {
     },
     **{
         f"[runs]\nshare = ['summary.md', '{row}']": "runs.share"
-        for row in (
-            "*",
-            "**",
-            "?*",
-            "outputs",
-            "stdout*",
-            "!*",
-            "/*/",
-            "s*",
-            "[a-z]*",
-            "*.patch",
-            "outputs/*",
-        )
+        for row in ("*", "**", "?*", "outputs", "!*", "/*/", "[a-z]*", "o*", "*.patch", "outputs/*")
     },
     **{
         f"[runs]\nenvironment = ['CI', '{row}']": "runs.environment"
