@@ -13,7 +13,7 @@ from agentplane.plane.settings import Settings
 from agentplane.plane.store import Rebuilt, Store
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
-from agentplane.runs import guard_signatures, repair
+from agentplane.runs import guard_settings, guard_signatures, repair
 from agentplane.text import chain
 from agentplane.tools import checks as tool_checks
 from agentplane.tools import text_checks
@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     run_checks.check,
     run_checks.shared,
     guard_signatures.check,
+    guard_settings.check,
     tool_checks.check,
     text_checks.check,
 )

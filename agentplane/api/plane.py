@@ -111,8 +111,9 @@ class Plane(Tools):
     def check(self, base: str) -> "Checked":
         """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
         from agentplane.runs import guard
+        from agentplane.tools import guard_delivered
 
-        return guard.check(self.layout, base)
+        return guard.check(self.layout, base, self.store.clock, (guard_delivered.findings,))
 
     def check_prune(self, needle: str) -> prune.Found:
         """Raises what `prune` would raise, says where the text stands, and changes nothing."""

@@ -44,7 +44,7 @@ def _print(found: list[Finding]) -> None:
         out.line(f"    {finding.remedy}", dim=True)
     if len(found) > _AT_MOST:
         out.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
-    if not found:
+    if all(finding.severity == "info" for finding in found):
         out.note("nothing is wrong with this branch.")
 
 

@@ -210,10 +210,10 @@ def _rest(entry: Entry) -> str:
 
 
 def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
-    warnings = list(_warnings(sources, left_out))
-    if warnings:
+    missing = list(warnings(sources, left_out))
+    if missing:
         yield "\n## Not in here\n\n"
-        yield from (f"- {warning}\n" for warning in warnings)
+        yield from (f"- {warning}\n" for warning in missing)
 
 
 def _notes(run: Notes | None) -> str:
@@ -229,7 +229,8 @@ def _author(run: Notes) -> str:
     return f"The tool `{run.tool.replace('`', '')}`" if run.tool else "A tool"
 
 
-def _warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
+    """What a pack says of what is not in it."""
     if left_out:
         yield f"{LEFT_OUT}: {_listed(left_out)}. `agentplane show ID` has them."
     if sources.hand_edits:

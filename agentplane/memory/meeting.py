@@ -11,7 +11,7 @@ import msgspec
 from agentplane.memory import ids
 from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
 from agentplane.memory.shelf import Memory
-from agentplane.plane import merge_file, records, tidy, versions
+from agentplane.plane import merge_file, tidy, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
@@ -238,9 +238,7 @@ class _Meeting:
         return ids.durable(prefix, self.numbers[prefix] - 1)
 
     def _text(self, version: Version) -> bytes | None:
-        if version.digest is None:
-            return None
-        return records.load(self.snapshot.layout, version.op).text(version.digest)
+        return None if version.digest is None else self.snapshot.text_of(version.op, version.digest)
 
     def _follow_references(self, entities: Mapping[str, list[_Entity]]) -> None:
         """Links to an entry that has another id now, in the texts that mean this one."""

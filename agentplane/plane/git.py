@@ -22,6 +22,7 @@ KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
 """The same, as a field of what is read from a file."""
 
 _LONGEST_LINE = 4096
+_SIGNING = r"^(gpg\.format|user\.signingkey|agentplane\.(sign|signingkey))$"
 _LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
 """For an index of our own: nothing is written beside it."""
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
@@ -109,10 +110,10 @@ def top(folder: Path) -> Path | None:
     return above if above and Path(os.path.realpath(folder)).is_relative_to(above) else None
 
 
-def config(folder: Path, pattern: str) -> dict[str, str]:
-    """The settings whose names match a pattern; names are in lower case, and the last value counts."""
-    rows = (output(folder, "config", "--null", "--get-regexp", pattern) or b"").decode(errors="replace")
-    pairs = (row.partition("\n") for row in rows.split("\0") if row)
+def signing(folder: Path) -> dict[str, str]:
+    """The person's settings about signing. Names are in lower case, and the last value counts."""
+    found = git_process.output(folder, "config", "--null", "--get-regexp", _SIGNING) or b""
+    pairs = (row.partition("\n") for row in found.decode(errors="replace").split("\0") if row)
     return {name.lower(): value if equals else "true" for name, equals, value in pairs}
 
 

@@ -239,6 +239,13 @@ def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
     return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_op(layout))
 
 
+def braided_from(
+    log: Iterable[bytes], heads: Mapping[str, bytes]
+) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
+    """The same for a log that is no file."""
+    return _braid(list(log), None, heads)
+
+
 def _braid(
     lines: Sequence[bytes], layout: Layout | None, heads: Mapping[str, bytes]
 ) -> tuple[Ledger, Braid, dict[str, list[Version]]]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import cache, git, user_key
+from agentplane.plane import cache, git, trust_settings, user_key
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Settings
@@ -20,7 +20,7 @@ from agentplane.plane.ssh_keygen import GUIDE, NoSshKeygenError, Verdict, Verifi
 from agentplane.text import canonical, chain, links
 
 
-NEEDS_NONE = frozenset({"init", "propose", "relate", "settle"})
+NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", trust_settings.VERB})
 """The verbs that decide nothing: anyone may propose, and settling is worked out from what others decided."""
 
 _KEY = "signature"
@@ -59,7 +59,7 @@ def signed_event(
     """
     if event["verb"] in NEEDS_NONE or event["channel"] in ("policy", "merge"):
         return event
-    trust, own = settings.trust, _own_settings(layout)
+    trust, own = settings.trust, git.signing(layout.root)
     if not trust.require_signatures and own.get("agentplane.sign", "no").lower() not in _YES:
         return event
     payload = _payload(event, prev)
@@ -74,11 +74,6 @@ def signed_event(
                 todo="Sign with a key from that list, or ask the owners of the plane to add yours.",
             )
     return {**event, _KEY: made}
-
-
-def _own_settings(layout: Layout) -> dict[str, str]:
-    """The person's git settings about signing. `config.toml` is shared, and a key is personal."""
-    return git.config(layout.root, r"^(gpg\.format|user\.signingkey|agentplane\.(sign|signingkey))$")
 
 
 def _key(own: Mapping[str, str]) -> str:

@@ -74,7 +74,11 @@ class Snapshot(msgspec.Struct, frozen=True):
         core = self.core(mark.file, id_)
         if core is not None and document.digest(core) == mark.digest:
             return core
-        return records.load(self.layout, mark.op).text(mark.digest)
+        return self.text_of(mark.op, mark.digest)
+
+    def text_of(self, op: str, digest: str | None) -> bytes | None:
+        """A text from the record of an op; None for no digest, and for a pruned text."""
+        return records.load(self.layout, op).text(digest)
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from agentplane.text.visible import one_line
 
 # What cannot be taken back: the text is gone for good, there is nothing to take back, or two branches would
 # stand against each other again.
-_FINAL = frozenset({"prune", "init", "settle", trust_settings.VERB})
+FINAL = frozenset({"prune", "init", "settle", trust_settings.VERB})
 
 
 class Pruned(Refused):
@@ -41,7 +41,7 @@ def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
     redo: list[OpNote] = []
     out = out_of_force(ops)
     for note in ops:
-        if note.actor != actor or note.verb in _FINAL:
+        if note.actor != actor or note.verb in FINAL:
             continue
         if note.undoes is None:
             undo.append(note)
@@ -113,7 +113,7 @@ def _named(ledger: Ledger, op: str) -> OpNote:
     found = [note for note in ledger.ops if note.op == op or note.op.endswith(f"-{op}")]
     if len(found) != 1:
         raise BadInput(f"no op {one_line(op, 40)}", todo="`agentplane ops` lists them.")
-    if found[0].verb in _FINAL:
+    if found[0].verb in FINAL:
         raise Refused(f"{found[0].verb} cannot be undone", where=f"op {found[0].op}")
     out = out_of_force(ledger.ops)
     roots = ledger.roots()

@@ -111,6 +111,12 @@ def called(line: bytes) -> str:
     return f"run {shown(event.run_id, 40)}" if event.kind == "run" else shown(event.kind, 20) or "no event"
 
 
+def time_of(line: bytes) -> str | None:
+    """The time that an op event states."""
+    said = _op(line)
+    return said.ts if said else None
+
+
 def named(verb: str, ids: list[str]) -> str:
     """`approve of CAND-7F3K2Q, DEC-001`."""
     more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""

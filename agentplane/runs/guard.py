@@ -1,6 +1,6 @@
 """The guard for pull requests: what a branch does to a plane is what ops did, and history has only grown."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -9,16 +9,20 @@ from agentplane.findings import Finding
 from agentplane.plane import git, views
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
+from agentplane.plane.store import Clock, utc_now
 from agentplane.runs import (
     deeds,
     guard_entries,
     guard_ids,
     guard_log,
     guard_ops,
+    guard_rewritten,
     guard_settings,
     guard_signatures,
+    guard_times,
     sides,
 )
+from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
 
 
@@ -37,7 +41,11 @@ class Checked(msgspec.Struct, frozen=True):
         return all(finding.severity == "info" for finding in self.findings)
 
 
-def check(layout: Layout, rev: str) -> Checked:
+More = Callable[[Side, Side, ObjectId | None], Iterable[Finding]]
+"""A check of a room above: of the base, the checkout, and the commit of the base."""
+
+
+def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More] = ()) -> Checked:
     """Compares the plane that is checked out with the one where this branch left `rev`."""
     prefix = git.prefix(layout.root) if git.top(layout.root) else None
     if prefix is None:
@@ -49,16 +57,22 @@ def check(layout: Layout, rev: str) -> Checked:
     now = sides.checked_out(layout, prefix)
     commits = _bases(layout, rev)
     if not commits:
-        return Checked(None, _sorted(between(Side(layout, prefix, {}), now, None)))
+        empty = Side(layout, prefix, {})
+        return Checked(None, _sorted([*between(empty, now, None, clock), *_more(more, empty, now, None)]))
     bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
     base, commit = bases[0]
-    found = [*between(base, now, commit), *guard_signatures.findings(base, now, rev, _back(base, commit))]
+    found = [*between(base, now, commit, clock), *_more(more, base, now, commit)]
+    found += guard_signatures.findings(base, now, rev, _back(base, commit))
     for other, its_commit in bases[1:]:
         found += guard_log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))
 
 
-def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
+def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) -> list[Finding]:
+    return [finding for one in more for finding in one(base, now, commit)]
+
+
+def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
     """What is wrong with the way from one state to the other."""
     if base.prefix != now.prefix:
         what = (
@@ -69,11 +83,13 @@ def between(base: Side, now: Side, commit: str | None) -> Iterator[Finding]:
         return
     now = msgspec.structs.replace(now, like=base)
     back = _back(base, commit)
-    done = deeds.of(now)
+    done, past = deeds.of(now), Past(now)
     yield from guard_entries.findings(base, now, done)
     yield from guard_log.findings(base, now, back)
-    yield from guard_ops.findings(base, now, done, back)
-    yield from guard_ids.findings(base, now, done)
+    yield from guard_ops.findings(base, now, done, past, back)
+    yield from guard_times.findings(base, now, done, clock())
+    yield from guard_ids.findings(base, now, done, past)
+    yield from guard_rewritten.findings(base, now, done)
     yield from guard_settings.findings(base, now)
     yield from _views(base, now)
 

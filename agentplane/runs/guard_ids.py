@@ -9,8 +9,8 @@ import msgspec
 from agentplane.findings import Finding
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change
-from agentplane.runs import guard_settle
 from agentplane.runs.deeds import Deed
+from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, Side, shown
 from agentplane.text import document, links
 
@@ -22,7 +22,7 @@ class _Given(msgspec.Struct, frozen=True):
     change: Change
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+def findings(base: Side, now: Side, done: Sequence[Deed], past: Past) -> Iterator[Finding]:
     parents: dict[bytes, tuple[bytes, ...]] = {}
     for id_, given in _given(done).items():
         for one, other in combinations(given, 2):
@@ -30,7 +30,9 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
             if not fresh or one.change.after == other.change.after:
                 continue
             parents = parents or _parents(now)
-            if _apart(one.deed, other.deed, parents) and not _settled(id_, one, other, done, now, parents):
+            if _apart(one.deed, other.deed, parents) and not _settled(
+                id_, one, other, done, now, past, parents
+            ):
                 yield _finding(id_, one, other, fresh[-1], now)
 
 
@@ -77,6 +79,7 @@ def _settled(
     other: _Given,
     done: Sequence[Deed],
     now: Side,
+    past: Past,
     parents: Mapping[bytes, tuple[bytes, ...]],
 ) -> bool:
     """Whether a later op, which knew of both, decided about the id, or both texts are there under ids of their own."""
@@ -85,12 +88,11 @@ def _settled(
     if any(links.is_intact(deed.line) and both <= _above(deed, parents) for deed in later):
         return True
     bodies = {page.document.body(block) for page in now.pages.values() for block in page.document.blocks}
-    return all(_body(given, now) in bodies for given in (one, other))
+    return all(_body(given, past) in bodies for given in (one, other))
 
 
-def _body(given: _Given, now: Side) -> str | None:
-    stored = guard_settle.stored_of(given.deed.said.op, now)
-    text = guard_settle.text_of(given.change.left, given.change, stored, now)
+def _body(given: _Given, past: Past) -> str | None:
+    text = past.text(given.deed.said.op, given.change.left, given.change.file, given.change.id)
     read = document.parse(text) if text else None
     return read.body(read.blocks[0]) if read and len(read.blocks) == 1 else None
 

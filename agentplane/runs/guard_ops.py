@@ -1,35 +1,34 @@
 """Every new op is proven by its record, and was decided over a channel by which that may be decided."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentplane.findings import Finding
 from agentplane.memory.entry import Header, read_header
 from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
-from agentplane.plane.records import Change, Record, Stored
+from agentplane.plane.records import Change, Record
 from agentplane.plane.settings import Settings
-from agentplane.runs import deeds, guard_relate, guard_settle
+from agentplane.runs import deeds, guard_replay, guard_settle
 from agentplane.runs.deeds import Deed
+from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, Side, shown
-from agentplane.text import document
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed], back: str) -> Iterator[Finding]:
+def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: str) -> Iterator[Finding]:
     of_line = {deed.line for deed in done}
     for line, number in now.lines.items():
         if b'"kind":"op"' in line and line not in of_line and line not in base.lines:
             what = "is no op event, or one of an op that has an event already"
             yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
-    ids = set[str]()
     runs = deeds.runs_of(now)
+    by_op = {deed.said.op: deed for deed in done}
     for deed in done:
         if deed.line not in base.lines:
-            yield from _op(deed, base, now, done, ids, runs, back)
-        ids.update(change.id for change in deed.changes)
+            yield from _op(deed, base, now, by_op, past, runs, back)
 
 
 def _op(
-    deed: Deed, base: Side, now: Side, done: Sequence[Deed], ids: set[str], runs: set[str], back: str
+    deed: Deed, base: Side, now: Side, done: Mapping[str, Deed], past: Past, runs: set[str], back: str
 ) -> Iterator[Finding]:
     where = now.where(LOG, deed.number)
     record = deed.record
@@ -45,30 +44,41 @@ def _op(
     if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
         what = f"{deed.name}: the log line says something else than its record"
         yield Finding("error", where, what, f"take both out: {back}")
-    elif record.settings or record.verb == trust_settings.VERB:
+        return
+    if record.settings or record.verb == trust_settings.VERB:
         if not deeds.only_notes_settings(record):
             what = f"{deed.name} is no record of changed settings that agentplane writes"
             yield Finding("error", where, what, f"Take the op out: {back}")
-    elif deeds.only_proposes(record):
-        for id_ in (change.id for change in record.changes if change.id in ids):
-            what = f"{deed.name} gives {shown(id_, 40)} a second time"
-            yield Finding("error", where, what, f"take the op out and propose again: {back}")
-    elif (record.verb, record.channel) == deeds.SETTLES:
-        if complaint := guard_settle.complaint(record, done, now):
-            remedy = f"take the op out, and let `agentplane` settle the merge again: {back}"
+        return
+    if (record.verb, record.channel) == deeds.SETTLES:
+        if complaint := guard_settle.complaint(record, base, past):
+            remedy = f"take the op out, and let `agentplane settle` settle the merge again: {back}"
             yield Finding("error", where, f"{deed.name} {complaint}", remedy)
-    elif record.verb == "relate" and guard_relate.only_links(record, now):
-        pass
-    elif complaint := _not_decided(record, base.settings, now, runs):
+        return
+    is_open = deeds.only_proposes(record) or _relates_own(record, past)
+    if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
         remedy = f"take the op out, and decide in a terminal of your own: {back}"
+        yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+    if complaint := guard_replay.complaint(deed, done, past):
+        remedy = f"take the op out, and do it again with agentplane: {back}"
         yield Finding("error", where, f"{deed.name} {complaint}", remedy)
 
 
-def _not_decided(record: Record, settings: Settings, now: Side, runs: set[str]) -> str | None:
+def _relates_own(record: Record, past: Past) -> bool:
+    """Whether the op only says how candidates of its own proposer stand to other entries. What exactly it changed is
+    compared like that of any other.
+    """
+    if record.verb != "relate" or not deeds.only_in_place(record):
+        return False
+    heads = [_head(record, change, change.before, past) for change in record.changes]
+    return all(head is not None and head.proposed_by == record.actor for head in heads)
+
+
+def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
     """Why an op that decides something does not count as decided by a person or by the base's policy."""
     channel, open_to_tools = record.channel, settings.trust.tools_may_approve
     if channel == "policy":
-        return _not_by_policy(record, settings, now, runs)
+        return _not_by_policy(record, settings, past, runs)
     if channel not in deeds.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
         return f"came over the channel `{shown(channel, 20)}`, over which nobody decides"
     if deeds.by_tool(record) and not open_to_tools:
@@ -76,17 +86,16 @@ def _not_decided(record: Record, settings: Settings, now: Side, runs: set[str]) 
     return None
 
 
-def _not_by_policy(record: Record, settings: Settings, now: Side, runs: set[str]) -> str | None:
+def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
     if record.verb == "adopt" and settings.trust.hand_edits == "accept":
         return None if all(change.file != INBOX for change in record.changes) else "adopts in the inbox"
     limit = settings.policy.auto_approve_confidence
     if record.verb != "approve" or limit is None:
         return "came by a policy that the settings of the base do not have"
-    stored = guard_settle.stored_of(record.op, now)
     for change in record.changes:
         if change.file == INBOX and change.after is None:
             continue
-        head = _head(change, stored, now)
+        head = _head(record, change, change.left, past)
         sure = head is not None and head.type == "fact" and (head.confidence or 0) >= limit
         if head is None or not (sure and head.evidence and head.source in runs):
             return (
@@ -95,8 +104,8 @@ def _not_by_policy(record: Record, settings: Settings, now: Side, runs: set[str]
     return None
 
 
-def _head(change: Change, stored: Stored | None, now: Side) -> Header | None:
-    """The header of what the op left."""
-    text = guard_settle.text_of(change.left, change, stored, now)
-    blocks = document.parse(text).blocks if text else ()
-    return read_header(blocks[0].packed)[0] if len(blocks) == 1 else None
+def _head(record: Record, change: Change, digest: str | None, past: Past) -> Header | None:
+    """The header of a text that the op found or left."""
+    text = past.text(record.op, digest, change.file, change.id)
+    block = past.block(text) if text else None
+    return read_header(block.packed)[0] if block else None

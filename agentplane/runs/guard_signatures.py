@@ -5,11 +5,13 @@ from collections.abc import Collection, Iterator, Sequence
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.plane import git, settings, signatures
+from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store import Store
 from agentplane.runs import deeds, guard_settle, sides
 from agentplane.runs.deeds import Deed
+from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import CONFIG, LOG, Side, shown
 from agentplane.text import links
 
@@ -77,7 +79,7 @@ def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
         return None if b"require_signatures" in data else base.settings
 
 
-def _config_at(layout: Layout, prefix: str, commit: str) -> bytes | None:
+def _config_at(layout: Layout, prefix: str, commit: ObjectId) -> bytes | None:
     blobs = git.tree(layout.root, commit, prefix + CONFIG) or {}
     oids = [blob.oid for blob in blobs.values() if blob.is_file]
     return next(iter(git.contents(layout.root, oids[:1]).values()), None)
@@ -159,11 +161,11 @@ class _Found:
         self.now = now
         self.unsigned: list[Deed] = []
         self.signed: dict[str, tuple[Deed, signatures.Signed]] = {}
-        done, ids = deeds.of(now), set[str]()
+        done, ids, past = deeds.of(now), set[str](), Past(now)
         # In whichever order branches stand in the log: an entry of the shelf is no candidate.
         shelf = {change.id for deed in done for change in deed.changes if change.file != INBOX}
         for deed in done:
-            if deed.line not in before and _decides(deed, ids, shelf, now, done, alone=alone):
+            if deed.line not in before and _decides(deed, ids, shelf, past, alone=alone):
                 one = signatures.of_line(deed.line)
                 if one is None:
                     self.unsigned.append(deed)
@@ -185,20 +187,21 @@ def _decides(
     deed: Deed,
     earlier: Collection[str],
     shelf: Collection[str],
-    now: Side,
-    done: Sequence[Deed],
+    past: Past,
     *,
     alone: bool,
 ) -> bool:
     """Whether an op is more than what anyone may do. One without a proven record counts for nothing."""
-    record = deed.record
+    record, empty = deed.record, Side(past.side.layout, past.side.prefix, {})
     if record is None:
         return False
     ids = {change.id for change in record.changes}
     if deeds.only_proposes(record):
         return not ids.isdisjoint(earlier) or not ids.isdisjoint(shelf)
+    if deeds.only_notes_settings(record):
+        return False
     if (record.verb, record.channel) == deeds.SETTLES:
-        return alone and guard_settle.complaint(record, done, now) is not None
+        return alone and guard_settle.complaint(record, empty, past) is not None
     relates = record.verb == "relate" and deeds.only_in_place(record)
     return not (relates and ids.isdisjoint(shelf))
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.plane import keys as decisive
+
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -231,9 +233,12 @@ class Keymap(msgspec.Struct, frozen=True):
 
 
 def keymap(wanted: Mapping[str, str]) -> Keymap:
-    """What of the wanted keys can be had: no unknown action, no key twice on one screen."""
+    """What of the wanted keys can be had: no unknown action, no key twice on one screen, and no decision on the key of
+    another action.
+    """
     problems: list[str] = []
     keys: dict[str, str] = {}
+    turned = {one.id: one for one in decisive.turned(wanted)}
     for name, value in wanted.items():
         id_ = name if name in _BY_ID else f"{LIST}.{name}"
         named = [_named(part.strip()) for part in value.split(",")]
@@ -243,6 +248,8 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
             problems.append(f"[tui.keys] {name[:30]}: no key `{value[:20]}`")
         elif _BY_ID[id_].first and any(map(_is_typed, named)):
             problems.append(f"[tui.keys] {name[:30]}: `{value[:20]}` is typed there")
+        elif (odd := turned.get(id_)) is not None:
+            problems.append(f"[tui.keys] {id_}: `{odd.key}` is {_BY_ID[odd.other].name} already")
         else:
             keys[id_] = ",".join(named)
     while clash := _clash(keys):

@@ -1,12 +1,14 @@
 """Repositories with a plane on several branches, by real git."""
 
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.memory.settle import Settled
 from agentplane.plane import gitdriver
+from agentplane.runs import guard
 from agentplane.text import chain
 from tests.conftest import decision, plane_in
 
@@ -82,6 +84,13 @@ class Repository:
         assert (report.faults, report.torn, len(report.heads)) == ((), None, 1)
         found = health.collect(self.plane.store)
         assert [f for f in found if f.severity != "info"] == []
+        self.passes_the_guard()
+
+    def passes_the_guard(self) -> None:
+        """All that ever happened here is what people did with the program."""
+        first = self.git("rev-list", "--max-parents=0", "HEAD").stdout.split()[0]
+        found = guard.check(self.plane.layout, first, lambda: datetime(2030, 1, 1, tzinfo=UTC)).findings
+        assert [f for f in found if f.severity == "error"] == []
 
     def file(self, name: str) -> str:
         return (self.folder / ".agentplane" / name).read_text()

@@ -91,7 +91,7 @@ def relate(repo: Repo, file: str, id_: str, old: bytes, new: bytes) -> None:
     repo.plane().store.commit(lambda _: Plan("relate", [edit]), Origin("codex", "mcp", "codex"))
 
 
-@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) came over the channel `mcp`, over which nobody decides")
+@bad(rf"{LOG}:\d+", r"relate of CAND-\w+\) does not leave CAND-\w+ as `relate` would \(text\)")
 def text_changed_by_what_should_relate(repo: Repo) -> None:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Queues run on Redis.", source=branches.RUN))
     relate(repo, INBOX, id_, b"on Redis", b"on NATS")
@@ -392,7 +392,7 @@ def shelf_entry_that_an_op_called_propose_writes(repo: Repo) -> None:
     append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009", verb="propose", channel="mcp"))
 
 
-@bad(f"{LOG}:8", r"gives CAND-\w+ a second time")
+@bad(f"{LOG}:8", r"another text was approved before it")
 def waiting_candidate_proposed_over(repo: Repo) -> None:
     path = f"{MEMORY}/candidates.md"
     swap(repo, path, "carry a signature", "carry no signature")
@@ -492,25 +492,25 @@ def settled(repo: Repo, *edits: Edit) -> None:
     repo.plane().store.commit(lambda _: Plan("settle", edits), by)
 
 
-@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
 def settling_that_writes_a_text(repo: Repo) -> None:
     text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"Use Textual", b"Use Rich")))
 
 
-@bad(f"{LOG}:8", "gives DEC-001 a text that no other op approved")
+@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
 def settling_that_changes_a_field(repo: Repo) -> None:
     text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"accepted", b"deprecated")))
 
 
-@bad(f"{LOG}:8", "gives DEC-009 a text that no other op approved")
+@bad(f"{LOG}:8", "changes DEC-009, and no branches meet there")
 def settling_that_brings_an_entry(repo: Repo) -> None:
     text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-009", "memory/decisions.md", text.replace(b"DEC-001", b"DEC-009")))
 
 
-@bad(f"{LOG}:8", "takes DEC-001 out, which nobody decided")
+@bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
 def settling_that_takes_an_entry_out(repo: Repo) -> None:
     settled(repo, Edit("DEC-001", "memory/decisions.md", None))
 

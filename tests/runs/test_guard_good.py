@@ -9,14 +9,14 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
+from agentplane.findings import Finding
 from agentplane.memory.verbs import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Edit, Plan, Snapshot, Store
+from agentplane.plane.store import Store
 from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
-from agentplane.text import header
 from tests.conftest import decision, plane_in
 from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry
 
@@ -203,13 +203,45 @@ GOOD: list[Callable[[Repo], None]] = [
 @pytest.mark.parametrize("change", GOOD, ids=lambda change: change.__name__)
 def test_a_good_branch_passes(repo: Repo, change: Callable[[Repo], None]) -> None:
     change(repo)
-    assert repo.check() == []
+    assert wrong(repo) == []
     repo.commit()
-    assert repo.check() == []
+    assert wrong(repo) == []
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-ff", "work")
     assert repo.check("work") == []
-    assert repo.check("main~1") == []
+    assert wrong(repo, "main~1") == []
+
+
+def wrong(repo: Repo, base: str = "main") -> list[Finding]:
+    """What does not pass. What is told for a reviewer to read does."""
+    return [finding for finding in repo.check(base) if finding.severity != "info"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (edit_an_entry, 'DEC-001 was rewritten by Ada (edit over terminal): "Use Textual'),
+        (adopt_changes_by_hand, "DEC-001 was rewritten by Ada (adopt over terminal)"),
+        (
+            adopt_a_removal,
+            'DEC-002 was rewritten by Ada (adopt over terminal): "Amounts are whole cents." is now gone',
+        ),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_entries_of_the_base_in_other_words_are_told(
+    repo: Repo, change: Callable[[Repo], None], said: str
+) -> None:
+    change(repo)
+    (row,) = repo.check()
+    assert (row.severity, row.what[: len(said)]) == ("info", said)
+    assert "signed" in row.remedy
+
+
+def test_other_words_that_were_taken_back_are_not_told(repo: Repo) -> None:
+    edit_an_entry(repo)
+    repo.plane().undo()
+    assert repo.check() == []
 
 
 def resolved(repo: Repo) -> None:
@@ -310,25 +342,21 @@ def test_branches_of_two_clones_merged(repo: Repo, tmp_path: Path) -> None:
 def test_an_op_that_brings_branches_together(repo: Repo) -> None:
     """Another id for what a person approved, its links, and what is left over in the inbox: nobody is asked for that."""
     repo.approved("Deploys wait for the bank.")
-    by = Origin("agentplane", "merge", "git")
-
-    def plan(snapshot: Snapshot) -> Plan:
-        text = snapshot.core("memory/decisions.md", "DEC-003") or b""
-        other = snapshot.core("memory/decisions.md", "DEC-001") or b""
-        edits = [
-            Edit("DEC-003", "memory/decisions.md", None),
-            Edit("DEC-004", "memory/decisions.md", text.replace(b"DEC-003", b"DEC-004"), was="DEC-003"),
-            Edit("DEC-001", "memory/decisions.md", header.set_fields(other, {"supersedes": ["DEC-004"]})),
-            Edit(
-                "CAND-LEFT22",
-                "memory/candidates.md",
-                header.new_core({"id": "CAND-LEFT22"}, "Decision: Other."),
-            ),
-        ]
-        return Plan("settle", edits)
-
-    repo.plane().store.commit(plan, by)
-    assert repo.check() == []
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use Textual 8")
+    repo.commit("work")
+    repo.git("checkout", "-q", "main")
+    repo.approved("Logs go to standard error.", refines=["DEC-002"])
+    repo.plane().propose(decision("Logs are lines of JSON.", supersedes=["DEC-003"]))
+    edit(repo.plane(), "DEC-001", "Use Textual", "Use Textual 9")
+    repo.commit("main")
+    repo.git("checkout", "-q", "work")
+    repo.git("merge", "-q", "main", fails=True)
+    done = repo.plane().settle()
+    assert done.op
+    assert done.waiting
+    repo.commit("settled")
+    assert wrong(repo) == []
+    assert wrong(repo, "work~1") == []
 
 
 def test_histories_that_cross(repo: Repo) -> None:
@@ -436,19 +464,19 @@ def test_settings_of_the_base_count(repo: Repo) -> None:
     fact = {"statement": "The bank answers 429.", "confidence": 0.9, "evidence": ["README.md"], "run_id": RUN}
     assert repo.plane().promote_fact(fact).approved
     swap(repo, DECISIONS, "Use Textual", "Use Textual 8")
-    assert repo.check() == []
+    assert wrong(repo) == []
     repo.plane("claude-code", "cli", "claude-code").propose(
         decision("Logs go to standard error.", source=RUN)
     )
     plane = repo.plane("claude-code", "cli", "claude-code")
     plane.approve(plane.memory().inbox_ids[-1:])
-    assert repo.check() == []
+    assert wrong(repo) == []
     plane = repo.plane("claude-code", "mcp", "claude-code")
     plane.approve([plane.propose(decision("Deploys wait for the bank.", source=RUN))])
-    (row,) = repo.check()
+    (row,) = wrong(repo)
     assert "`mcp`" in row.what
     write_entry(repo, "candidates.md", "CAND-HAND22", status="proposed")
-    assert [row.what[:11] for row in repo.check()] == ["CAND-HAND22", "op " + plane.ops(1)[0].op[:8]]
+    assert [row.what[:11] for row in wrong(repo)] == ["CAND-HAND22", "op " + plane.ops(1)[0].op[:8]]
 
 
 @pytest.mark.parametrize(

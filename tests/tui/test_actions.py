@@ -8,6 +8,7 @@ from textual.binding import Binding
 from textual.keys import _character_to_key
 from textual.screen import Screen
 
+from agentplane.plane import keys
 from agentplane.tui import actions
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.conflict import ConflictScreen
@@ -112,10 +113,10 @@ def test_the_list_binds_what_the_registry_says() -> None:
 
 
 def test_keys_can_be_changed() -> None:
-    found = actions.keymap({"approve": "y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"})
+    found = actions.keymap({"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"})
     assert found.problems == ()
-    assert found.keys == {"approve": "y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"}
-    assert found.shown(actions.action("approve")) == "y"
+    assert found.keys == {"approve": "Y", "copy": "c", "list.down": "n,down", "skip": "s", "filter": "f"}
+    assert found.shown(actions.action("approve")) == "Y"
     assert found.shown(actions.action("reject")) == "r"
 
 
@@ -149,16 +150,51 @@ def test_what_cannot_be_had_is_said_in_one_line_and_the_key_stays(wanted: dict[s
 
 
 def test_a_key_may_mean_one_thing_here_and_another_there() -> None:
-    wanted = {"conflict.turn": "a", "approve": "1", "inbox": "f3", "edit.save": "ctrl+r"}
+    wanted = {"conflict.turn": "d", "inbox": "f3", "edit.save": "ctrl+r"}
     found = actions.keymap(wanted)
     assert found.problems == ()
     assert found.keys == wanted
 
 
 def test_two_actions_may_swap_their_keys() -> None:
-    found = actions.keymap({"approve": "r", "reject": "a"})
+    found = actions.keymap({"preview": "y", "copy": "p"})
     assert found.problems == ()
-    assert found.keys == {"approve": "r", "reject": "a"}
+    assert found.keys == {"preview": "y", "copy": "p"}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"approve": "r", "reject": "a"},
+        {"approve": "r", "reject": "z"},
+        {"approve": "x,j", "list.down": "down"},
+        {"approve": "ctrl+m", "list.open": "f9"},
+        {"approve": "shift+r", "run": "f9"},
+        {"approve": "slash", "filter": "f9"},
+        {"approve": "/", "filter": "f9"},
+        {"approve_clean": "a", "approve": "z"},
+        {"reject": "a", "approve": "z"},
+        {"copy": "a", "approve": "z"},
+        {"deprecate": "j", "list.down": "down"},
+        {"conflict.choose_1": "2", "conflict.choose_2": "1"},
+    ],
+)
+def test_no_decision_takes_the_key_of_another_action(wanted: dict[str, str]) -> None:
+    """Also not where that one moved: a hand that knows the keys would decide what it does not mean."""
+    first = next(iter(wanted))
+    found = actions.keymap(wanted)
+    assert first not in found.keys
+    assert any(f"[tui.keys] {first}: " in problem and "already" in problem for problem in found.problems)
+
+
+def test_the_table_of_keys_is_that_of_the_registry() -> None:
+    assert {one.id: one.keys for one in actions.ACTIONS} == keys.KEYS
+    deciding = {one.id for one in actions.ACTIONS if one.section == "Deciding"}
+    assert deciding >= keys.DECISIONS
+    left = {one for one in deciding - keys.DECISIONS if not one.startswith(("tools.", "pack.", "restart"))}
+    assert left == {"edit", "edit_outside", "skip"}, (
+        "say in plane/keys.py whether a new action decides something"
+    )
 
 
 def test_characters_are_named_as_textual_names_them() -> None:

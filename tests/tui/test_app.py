@@ -184,14 +184,14 @@ def test_enter_twice_answers_once(three: Plane) -> None:
 
 
 def test_keys_of_the_settings_are_used_and_shown(three: Plane) -> None:
-    three.layout.config.write_text('[tui.keys]\napprove = "y"\ncopy = "c"\n')
+    three.layout.config.write_text('[tui.keys]\napprove = "Y"\ncopy = "c"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "y approve" in sitting.keys
+        assert "Y approve" in sitting.keys
         await sitting.press("a")
         await sitting.calm()
         assert len(waiting(three)) == 3
-        await sitting.press("y")
+        await sitting.press("Y")
         await sitting.calm()
 
     sit(three, steps)

@@ -1,0 +1,136 @@
+"""Keys of the screens, as far as they matter to what is decided: whether settings turn them around.
+
+Settings come with the repository. Whoever could put approving on the key that rejects would approve with other people's
+hands, so the guard and `doctor` look at the keys too. A test holds this table against the registry of the screens.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+
+KEYS: dict[str, str] = {
+    "approve": "a",
+    "reject": "r",
+    "edit": "e",
+    "edit_outside": "E",
+    "approve_clean": "A",
+    "skip": "n",
+    "deprecate": "d",
+    "supersede": "s",
+    "pin": "i",
+    "undo": "u,ctrl+z",
+    "redo": "U,ctrl+y",
+    "list.mark": "space",
+    "list.mark_all": "asterisk",
+    "list.range": "v",
+    "list.extend_down": "shift+down,J",
+    "list.extend_up": "shift+up,K",
+    "filter": "slash",
+    "group": "t",
+    "list.open": "enter",
+    "evidence": "o",
+    "links": "l",
+    "run": "R",
+    "run.diff": "D",
+    "run.chart": "C",
+    "preview": "p",
+    "preview_side": "P",
+    "copy": "y",
+    "list.down": "down,j",
+    "list.up": "up,k",
+    "list.top": "home,g",
+    "list.bottom": "end,G",
+    "list.page_down": "pagedown",
+    "list.page_up": "pageup",
+    "list.half_down": "ctrl+d",
+    "list.half_up": "ctrl+u",
+    "tools.wire": "w",
+    "tools.sync": "s",
+    "tools.unwire": "x",
+    "tools.restart": "R",
+    "restart": "M",
+    "restart_by_itself": "T",
+    "pack.write": "s",
+    "pack.budget": "b",
+    "pack.more": "plus",
+    "pack.less": "minus",
+    "pack.task": "t",
+    "pack.paths": "F",
+    "conflict.choose_1": "1",
+    "conflict.choose_2": "2",
+    "conflict.choose_3": "3",
+    "conflict.choose_4": "4",
+    "conflict.take": "enter",
+    "conflict.next": "n,right_square_bracket",
+    "conflict.previous": "p,left_square_bracket",
+    "conflict.turn": "o",
+    "conflict.texts": "tab",
+    "conflict.down": "down,j",
+    "conflict.up": "up,k",
+    "rundiff.turn": "o",
+    "edit.save": "ctrl+s",
+    "edit.outside": "ctrl+o",
+    "edit.leave": "escape",
+    "inbox": "1",
+    "shelf": "2",
+    "runs": "3",
+    "tools": "4",
+    "pack": "5",
+    "help": "question_mark,f1",
+    "palette": "ctrl+p,colon",
+    "refresh": "ctrl+r,f5",
+    "theme": "f2",
+    "back": "escape",
+    "leave": "q",
+}
+"""The default keys of every action, with commas between, as Textual names them."""
+
+DECISIONS = frozenset(
+    {
+        "approve", "approve_clean", "reject", "deprecate", "supersede", "pin", "undo", "redo", "conflict.take",
+        "conflict.choose_1", "conflict.choose_2", "conflict.choose_3", "conflict.choose_4",
+    }
+)  # fmt: skip
+"""The actions that decide about memory."""
+_APPROVE = ("approve", "approve_clean")
+_SAME = {
+    "ctrl+m": "enter", "ctrl+i": "tab", "ctrl+h": "backspace", "ctrl+[": "escape", "ctrl+left_square_bracket": "escape",
+    "slash": "/", "asterisk": "*", "plus": "+", "minus": "-", "question_mark": "?", "colon": ":",
+    "left_square_bracket": "[", "right_square_bracket": "]", "esc": "escape", "return": "enter",
+}  # fmt: skip
+"""Other names of a key, and keys that a terminal cannot tell apart."""
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """An action that wants a key with which a person decides something else."""
+
+    name: str
+    """As the settings name the action."""
+    id: str
+    key: str
+    other: str
+    """The action that has this key by default."""
+
+
+def turned(wanted: Mapping[str, str]) -> Iterator[Turned]:
+    """What settings put on keys that mean something else: a decision on the key of any other action, or anything on a
+    key that approves. Also where the other action got another key: hands know the old one.
+    """
+    for name, value in wanted.items():
+        id_ = name if name in KEYS else f"list.{name}"
+        own = _keys(KEYS.get(id_, ""))
+        for key in _keys(value):
+            other = next((one for one, keys in KEYS.items() if one != id_ and key in _keys(keys)), None)
+            if key not in own and other and (id_ in DECISIONS or other in _APPROVE) and id_ in KEYS:
+                yield Turned(name, id_, key, other)
+
+
+def _keys(text: str) -> list[str]:
+    return [_plain(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def _plain(key: str) -> str:
+    key = _SAME.get(key, key)
+    last = key.removeprefix("shift+")
+    return last.upper() if key != last and len(last) == 1 else key

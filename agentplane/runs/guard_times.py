@@ -1,0 +1,57 @@
+"""When an operation says that it was done: as its id says, not in the future, and not days before what it follows.
+
+Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from agentplane.findings import Finding
+from agentplane.runs import deeds
+from agentplane.runs.deeds import Deed
+from agentplane.runs.sides import LOG, Side, shown
+from agentplane.text import links
+
+
+_SKEW = timedelta(days=1)
+"""How far clocks of honest people are apart."""
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
+    fresh = [deed for deed in done if deed.line not in base.lines]
+    by_hash = {links.stated_by(line): line for line in now.log if links.has_form(line)} if fresh else {}
+    for deed in fresh:
+        yield from _times(deed, now, by_hash, at)
+
+
+def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
+    where, said = now.where(LOG, deed.number), deed.said
+    remedy = "set the clock of that machine, take the op out, and decide again."
+    moment = _moment(said.ts)
+    if moment is None:
+        yield Finding("error", where, f"{deed.name} has no time", remedy)
+        return
+    if said.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
+        yield Finding("error", where, f"{deed.name} has another time in its id than in its line", remedy)
+    if moment > at + _SKEW:
+        yield Finding("error", where, f"{deed.name} is from the future ({shown(said.ts, 30)})", remedy)
+    earlier = [found for line in _parents(deed.line, by_hash) if (found := _moment(deeds.time_of(line)))]
+    if earlier and moment < max(earlier) - _SKEW:
+        what = f"{deed.name} says that it is days older than the event before it ({shown(said.ts, 30)})"
+        yield Finding("error", where, what, remedy)
+
+
+def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
+    """The ops that an event follows directly. What runs say of their time is theirs."""
+    if not links.is_intact(line):
+        return []
+    names = (name.hex().encode() for name in links.parents_of(line))
+    return [found for name in names if (found := by_hash.get(name)) and b'"kind":"op"' in found]
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
