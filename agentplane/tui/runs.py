@@ -263,7 +263,7 @@ class RunsScreen(ListScreen):
 
     @property
     def _in_sight(self) -> bool:
-        return self.app.screen is self
+        return self.is_current  # False, and no error, while the program ends
 
     def _look_at_open(self) -> None:
         if self._in_sight and self._book is not None:
