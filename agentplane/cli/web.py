@@ -1,8 +1,6 @@
 """The screens in a browser on this machine."""
 
 import importlib.util
-import os
-import stat
 import sys
 from pathlib import Path
 
@@ -10,9 +8,9 @@ import click
 
 from agentplane.cli import out
 from agentplane.cli.door import opened
-from agentplane.errors import BadInput, Refused
+from agentplane.errors import BadInput
 from agentplane.review import policy
-from agentplane.text import files
+from agentplane.text import private
 
 
 _SHORTEST = 16
@@ -56,20 +54,9 @@ def web_command(port: int, token_file: Path | None) -> None:
 
 def _token_in(path: Path, new: str) -> str:
     """What a file of this user alone holds; where there is none, it is made."""
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        pass
-    else:
-        with open(fd, "w", encoding="utf-8") as file:
-            file.write(f"{new}\n")
+    if private.make(path, new):
         return new
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode) or found.st_mode & 0o077 or found.st_uid != os.getuid():
-        raise Refused(
-            "is no file that you alone can read", where=str(path), todo="chmod 600, or name another file."
-        )
-    token = files.read(path).decode(errors="replace").strip()
+    token = private.read(path)
     if len(token) < _SHORTEST:
         raise BadInput(
             f"holds fewer than {_SHORTEST} characters", where=str(path), todo="delete it; it is made anew."

@@ -1,7 +1,6 @@
 """Serving over HTTP on this machine, for clients that cannot start a process. Each request bears a token."""
 
 import hmac
-import os
 import secrets
 import signal
 import socket
@@ -17,9 +16,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agentplane.errors import AgentplaneError, BadInput, PlaneError
+from agentplane.errors import BadInput, PlaneError
 from agentplane.mcp.desk import Desk
-from agentplane.text import files
+from agentplane.text import private
 
 
 HOST = "127.0.0.1"
@@ -55,13 +54,7 @@ class Bearer:
 def token_of(environ: Mapping[str, str], file: str | None) -> tuple[str, bool]:
     """The token, and whether it was made up now."""
     if file is not None:
-        try:
-            given = files.read(os.path.abspath(file)).decode().strip()
-        except (AgentplaneError, UnicodeDecodeError):
-            raise BadInput(
-                "no token can be read from it", where=file, todo="write one line into it."
-            ) from None
-        return _checked(given, file), False
+        return _checked(private.read(file), file), False
     if environ.get(TOKEN):
         return _checked(environ[TOKEN].strip(), TOKEN), False
     return secrets.token_urlsafe(32), True

@@ -53,6 +53,49 @@ class Terminal(LinuxDriver):
         return (wide, high) if wide and high else super()._get_terminal_size()
 
 
+WIDEST, HIGHEST = 1000, 500
+"""Cells of the largest screen. Each cell costs memory several times over, and a page may ask for any number."""
+
+
+def within(wide: object, high: object) -> tuple[int, int]:
+    """Return a size that a screen can have, whatever is asked for."""
+    return _clamped(wide, 80, WIDEST), _clamped(high, 24, HIGHEST)
+
+
+def _clamped(value: object, usual: int, most: int) -> int:
+    if isinstance(value, str) and value.isascii() and value.lstrip("+-").isdecimal() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 -- no number
+        return usual
+    return int(max(1, min(value, most)))
+
+
+def of_page() -> type[Driver]:
+    """The driver of a page in a browser, which keeps to sizes that a screen can have."""
+    from textual import events
+    from textual.drivers.web_driver import WebDriver
+    from textual.geometry import Size
+    from textual.message import Message
+
+    class PageDriver(WebDriver):
+        def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+            if packet_type == "resize":
+                wide, high = within(payload.get("width"), payload.get("height"))
+                payload = {"width": wide, "height": high}
+            super().on_meta(packet_type, payload)
+
+        def process_message(self, message: Message) -> None:
+            # What is typed can hold the sequence by which a terminal tells its size.
+            if isinstance(message, events.Resize):
+                size = Size(*within(*message.size))
+                message = events.Resize(size, size)
+            super().process_message(message)
+
+    return PageDriver
+
+
 def of_terminal(usual: type[Driver]) -> type[Driver]:
     """The driver for what the library takes this to be: a terminal, a browser, or nothing that is seen."""
+    if usual.__name__ == "WebDriver":
+        return of_page()
     return Terminal if usual is LinuxDriver else usual

@@ -24,6 +24,11 @@ def main() -> None:
     # ctrl+c in the door's terminal comes here, too. The screens answer it once they are there; before, it just ends this.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from agentplane.api import open_plane
+    from agentplane.tui.driver import within
+
+    # The page's first size comes in these, and libraries read them before the screens do.
+    wide, high = within(os.environ.get("COLUMNS"), os.environ.get("ROWS"))
+    os.environ.update(COLUMNS=str(wide), ROWS=str(high), LINES=str(high))
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.desk import Desk
 

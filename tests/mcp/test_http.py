@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from agentplane.api import Plane
+from agentplane.errors import AgentplaneError
 from agentplane.mcp import http
 from tests.e2e.terminal import AGENTPLANE
 from tests.mcp.conftest import ERAS
@@ -163,6 +164,7 @@ def test_what_is_too_large_or_no_message_is_refused(serve: Serve) -> None:
 def test_a_token_that_is_given_is_not_shown(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text(f"{GIVEN}\n")
+    file.chmod(0o600)
     for served in (serve("--token-file", str(file)), serve(env={http.TOKEN: GIVEN})):
         assert GIVEN not in served.told
         assert served.post({"Authorization": f"Bearer {GIVEN}"}).status_code == 200
@@ -172,6 +174,7 @@ def test_a_token_that_is_given_is_not_shown(serve: Serve, tmp_path: Path) -> Non
 def test_a_token_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "token"
     file.write_text(text)
+    file.chmod(0o600)
     done = subprocess.run(
         [*AGENTPLANE, "mcp", "--http", "--token-file", str(file)],
         cwd=tmp_path,
@@ -182,6 +185,33 @@ def test_a_token_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert text == "" or text not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "how", ["group", "others", "link", "pipe", "folder", "open folder", "missing", "large"]
+)
+def test_a_token_file_that_others_can_read_or_replace_is_refused(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    file = folder / "token"
+    file.write_text(f"{GIVEN}\n" * (1000 if how == "large" else 1))
+    file.chmod({"group": 0o640, "others": 0o604}.get(how, 0o600))
+    if how == "link":
+        file = file.rename(folder / "real")
+        (folder / "token").symlink_to("real")
+    elif how in ("pipe", "folder", "missing"):
+        file.unlink()
+        if how != "missing":
+            os.mkfifo(file, 0o600) if how == "pipe" else file.mkdir()
+    elif how == "open folder":
+        folder.chmod(0o777)
+    with pytest.raises(AgentplaneError) as found:
+        http.token_of({}, str(folder / "token"))
+    assert found.value.todo
+    assert GIVEN not in str(found.value)
+    if how == "open folder":
+        folder.chmod(0o1777)
+        assert http.token_of({}, str(file)) == (GIVEN, False)
 
 
 def test_a_port_that_is_taken_is_an_error(serve: Serve, tmp_path: Path) -> None:

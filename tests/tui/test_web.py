@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agentplane.api import Plane
@@ -19,6 +20,7 @@ from tests.tui.conftest import on_shelf, waiting
 pytest.importorskip("textual_serve", reason="the extra `web` is not installed")
 import aiohttp
 
+from agentplane.tui.driver import within
 from tests.tui.browser import PROGRAM, Page
 
 
@@ -186,3 +188,46 @@ def test_a_token_file_is_made_kept_and_never_printed(three: Plane, tmp_path: Pat
     path.chmod(0o600)
     path.write_text("short")
     assert "fewer than" in refused(three, "--token-file", str(path))
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ((80, 24), (80, 24)), (("120", "40"), (120, 40)), ((99_999_999, 99_999_999), (1000, 500)), (("9" * 19, "1e9"), (1000, 24)),
+        ((0, -5), (1, 1)), ((None, None), (80, 24)), (([], {}), (80, 24)), ((1e308, float("nan")), (1000, 24)), (("9" * 5000, "٣"), (80, 24)),
+        ((float("inf"), float("-inf")), (1000, 1)), ((True, False), (80, 24)), ((79.9, "+30"), (79, 30)),
+    ],
+)  # fmt: skip
+def test_a_size_is_one_that_a_screen_can_have(asked: tuple[object, object], given: tuple[int, int]) -> None:
+    assert within(*asked) == given
+
+
+def test_a_page_of_any_size_is_shown_within_limits(three: Plane, served: Served) -> None:
+    """The sizes in the address, in messages and in what is typed: the process behind the page stays small."""
+
+    async def steps() -> int:
+        cookies = await cookie_of(served)
+        async with (
+            aiohttp.ClientSession(cookies=cookies) as client,
+            client.ws_connect(
+                f"{served.base}/ws?width=99999999&height=99999999", headers={"Origin": served.base}
+            ) as page,
+            asyncio.timeout(90),
+        ):
+            for words in (
+                ["resize", {"width": 99_999_999, "height": 99_999_999}],
+                ["resize", {"width": "x", "height": None}],
+                ["stdin", "\x1b[48;99999999;99999999;0;0t"],
+                ["resize", {"width": 100, "height": 30}],
+            ):
+                await page.send_json(words)
+            most, said = 0, b""
+            async for message in page:
+                said += message.data if isinstance(message.data, bytes) else b""
+                below = psutil.Process(served.child.pid).children(recursive=True)
+                most = max([most, *(one.memory_info().rss for one in below)])
+                if b"Inbox" in said[-100_000:] and len(said) > 1000:
+                    break
+            return most
+
+    assert 0 < asyncio.run(steps()) < 800 << 20

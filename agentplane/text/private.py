@@ -1,0 +1,61 @@
+"""Files that hold a token: made for one user, and believed only if nobody else could read or replace them."""
+
+import os
+import stat
+
+from agentplane.errors import BadInput, Refused
+
+
+_LARGEST = 4096
+_ADVICE = "Run `chmod 600` on it, or name another file."
+
+
+def read(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file that its owner, who is this user, alone can read. Links are not followed."""
+    where = os.fspath(path)
+    try:
+        fd = os.open(where, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        what = f"The token file can't be read: {(error.strerror or str(error)).lower()}."
+        raise BadInput(what, where=where, todo="Name a plain file.") from None
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise Refused("The token file is not a plain file.", where=where, todo="Name a plain file.")
+        if found.st_mode & 0o077 or found.st_uid != os.getuid():
+            raise Refused("The token file must be a file that you alone can read.", where=where, todo=_ADVICE)
+        _check_folder(where)
+        data = os.read(fd, _LARGEST + 1)
+    finally:
+        os.close(fd)
+    if len(data) > _LARGEST:
+        raise BadInput("The token file is too large.", where=where, todo="Write one line into it.")
+    try:
+        return data.decode().strip()
+    except UnicodeDecodeError:
+        raise BadInput("The token file is not text.", where=where, todo="Write one line into it.") from None
+
+
+def make(path: str | os.PathLike[str], text: str) -> bool:
+    """Make a file that this user alone can read. False if something of that name exists."""
+    where = os.fspath(path)
+    try:
+        fd = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        what = f"The token file can't be made: {(error.strerror or str(error)).lower()}."
+        raise BadInput(what, where=where, todo="Name a file in a folder of yours.") from None
+    with open(fd, "w", encoding="utf-8") as file:
+        _check_folder(where)
+        file.write(f"{text}\n")
+    return True
+
+
+def _check_folder(where: str) -> None:
+    """Refuse a folder in which anyone may put another file in the place of this one."""
+    folder = os.path.dirname(os.path.abspath(where))
+    mode = os.stat(folder).st_mode
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        todo = "Run `chmod o-w` on the folder, or name a file in another one."
+        raise Refused("Every user can replace files in the folder of the token file.", where=where, todo=todo)
