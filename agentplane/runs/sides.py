@@ -181,7 +181,10 @@ def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
 
 
 def _not_given(path: str, commit: str) -> BadInput:
-    todo = "fetch that commit with its files: `git fetch origin`; in GitHub Actions, `fetch-depth: 0`."
+    todo = (
+        "fetch that commit with its files: `git fetch origin`, in a partial clone `git fetch --refetch --no-filter origin`;"
+        " in GitHub Actions, `fetch-depth: 0` and no `filter`."
+    )
     return BadInput(f"git cannot give {shown(path, 80)} of {commit[:12]}", todo=todo)
 
 

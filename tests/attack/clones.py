@@ -190,20 +190,20 @@ def _hooks(folder: Path, ground: Ground) -> None:
 
 def _settings(config: Path, ground: Ground, *, filters: bool) -> None:
     program = ground.program
-    lines = [
-        f"[core]\n\tfsmonitor = {program}\n\tpager = {program}\n\thooksPath = {config.parent}/hooks\n"
+    parts = [
+        f"[core]\n\tfsmonitor = {program}\n\tpager = {program}\n\thooksPath = {config.parent}/hooks\n",
         f"\teditor = {program}\n\tsshCommand = {program}\n\taskPass = {program}\n\tgitProxy = {program}\n",
         f'[diff]\n\texternal = {program}\n[diff "x"]\n\tcommand = {program}\n\ttextconv = {program}\n',
         f"[gpg]\n\tprogram = {program}\n[log]\n\tshowSignature = true\n[credential]\n\thelper = !{program}\n",
-        f"[alias]\n\tstatus = !{program}\n\trev-parse = !{program}\n[pager]\n\tstatus = {program}\n\tlog = {program}\n",
+        f"[alias]\n\tstatus = !{program}\n\trev-parse = !{program}\n[pager]\n\tstatus = {program}\n",
         f'[merge "agentplane"]\n\tdriver = {program}\n[interactive]\n\tdiffFilter = {program}\n',
     ]
     if filters:
-        lines.append(
+        parts.append(
             f'[filter "x"]\n\tclean = {program}\n\tsmudge = {program}\n\tprocess = {program}\n\trequired\n'
         )
     with config.open("a") as file:
-        file.write("".join(lines))
+        file.write("".join(parts))
 
 
 def embedded_around_the_plane(ground: Ground) -> None:

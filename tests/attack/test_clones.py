@@ -26,7 +26,7 @@ LINES: dict[str, list[tuple[list[str], str]]] = {
     "show": [(["show", "DEC-001"], "")],
     "recall": [(["recall", "textual"], "")],
     "history": [(["history", "DEC-001"], "")],
-    "propose": [(["propose", "Keep SQL.", "--evidence", "1234567890123456789012345678901234567890"], "")],
+    "propose": [(["propose", "Keep SQL.", "--evidence", "12345abcde" * 4], "")],
     "approve": [(["approve", "--all-clean", "--yes"], "")],
     "reject": [(["reject", "CAND-XXXXXX"], "")],
     "edit": [(["edit", "DEC-001"], "")],
