@@ -135,7 +135,7 @@ def test_an_unsigned_approval_fails(repo: Repo) -> None:
     (found,) = bad(repo.check())
     assert found.startswith(f"{LOG}:{len(repo.log())}: op ")
     assert "approve of" in found
-    assert found.endswith("is not signed, and `main` requires signed approvals")
+    assert found.endswith("is not signed, and signed approvals are required")
 
 
 def test_without_the_setting_nothing_is_signed_or_asked_for(template: Repo, tmp_path: Path) -> None:
@@ -251,6 +251,26 @@ def test_a_branch_that_is_older_than_the_rule_is_held_to_it(
     repo.commit()
     (found,) = bad(repo.check())
     assert "is not signed" in found
+
+
+def test_a_branch_that_turns_signatures_on_is_held_to_them(
+    template: Repo, keys: Path, tmp_path: Path
+) -> None:
+    """So is one that was merged with a newer state than the base that CI names."""
+    repo = branches.copied(template, tmp_path / "repo")
+    signed.use_key(repo, keys / "ada")
+    repo.approved("Logs go to standard error.")
+    (repo.layout.root / "config.toml").write_text(signed.settings(signed.signer(keys / "ada")))
+    repo.commit()
+    assert any("is not signed" in found for found in bad(repo.check()))
+    accept_history(repo)
+    repo.approved("Buttons have round corners.")
+    repo.commit()
+    assert repo.check() == []
+    write_entry(repo, "decisions.md", "DEC-009", "Skip the tests.")
+    append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009"))
+    repo.commit()
+    assert any("is not signed" in found for found in bad(repo.check()))
 
 
 def test_a_moved_plane_is_held_to_the_rule_of_its_old_folder(repo: Repo) -> None:
@@ -632,6 +652,7 @@ def test_settings_that_contradict_signatures_are_refused(repo: Repo, keys: Path)
         ),
         (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 is not"),
         (signed.settings("ada@example.test"), "line 1 is not"),
+        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 is not"),
     ):
         path.write_text(text.replace("'", '"'))
         with pytest.raises(BadInput, match=what):
@@ -679,6 +700,25 @@ def test_the_page_shows_how_to_verify_by_hand(repo: Repo, keys: Path, tmp_path: 
     words = ("sh", "-ec", script)
     done = subprocess.run(words, cwd=repo.folder, capture_output=True, text=True, check=False)
     assert done.stdout.startswith(f'Good "agentplane" signature for {ADA}'), done
+
+
+def test_a_branch_full_of_wrong_signatures_is_not_verified_to_its_end(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signatures, "_MOST_WRONG", 2)
+    repo.approved("Logs go to standard error.")
+    copied = last_event(repo)["signature"]
+    for text in ("Buttons have round corners.", "Deploys wait for the bank.", "Reports are written as CSV."):
+        repo.approved(text)
+        relinked(repo, {"signature": copied})
+    repo.commit()
+    assert len([found for found in bad(repo.check()) if "is wrongly signed" in found]) == 2
+
+
+def test_without_a_list_of_signers_nothing_is_said_of_a_signature(repo: Repo) -> None:
+    repo.approved("Logs go to standard error.")
+    plane = without_settings(repo).plane()
+    assert plane.signed_by([plane.ops(1)[0].op]) == {}
 
 
 def test_tools_still_propose_without_a_key(repo: Repo) -> None:
