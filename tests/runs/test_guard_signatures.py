@@ -3,9 +3,13 @@
 import json
 import os
 import shutil
+import socket
+import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +17,7 @@ import pytest
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding
 from agentplane.health import collect
-from agentplane.plane import records, signatures, user_key
+from agentplane.plane import records, signatures, ssh_keygen, user_key
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change
@@ -466,7 +470,7 @@ def test_a_key_with_a_passphrase_and_no_agent_is_refused_at_once(
         plane.approve([candidate])
     assert time.monotonic() - begun < 10
     assert error.value.what.startswith("Nothing was written: can't sign with this key: it has a passphrase")
-    assert error.value.todo == f"Run `ssh-add {str(keys / 'locked')[:80]}`, then try again."
+    assert error.value.todo == f"Run `ssh-add {keys / 'locked'}`, then try again."
     assert {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")} == before
     assert candidate in plane.memory().inbox_ids
 
@@ -509,6 +513,45 @@ def test_what_cannot_sign_is_named_and_nothing_is_written(repo: Repo, key: str |
     with pytest.raises(AgentplaneError, match=what):
         plane.approve([candidate])
     assert repo.log() == before
+
+
+def test_an_agent_that_does_not_answer_is_not_waited_for(
+    repo: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_keygen, "_SIGN_SECONDS", 0.5)
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    plane = repo.plane()
+    candidate = plane.propose(decision("Logs go to standard error."))
+    before = repo.log()
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.bind(str(tmp_path / "agent"))
+        agent.listen()
+        with pytest.raises(Refused, match=r"Nothing was written: the signing key gave no signature within"):
+            plane.approve([candidate])
+    assert repo.log() == before
+    monkeypatch.delenv("SSH_AUTH_SOCK")
+    plane.approve([candidate])
+
+
+def test_no_temporary_file_is_left_or_readable_by_others(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    modes = []
+    real = subprocess.run
+
+    def run(words: tuple[str, ...], **more: Any) -> Any:
+        if words[0].endswith("ssh-keygen"):
+            modes.extend(stat.S_IMODE(path.stat().st_mode) & 0o077 for path in place.iterdir())
+        return real(words, **more)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    repo.approved("Logs go to standard error.")
+    assert modes
+    assert set(modes) == {0}
+    assert list(place.iterdir()) == []
 
 
 def test_a_signing_program_that_git_names_is_never_run(repo: Repo, tmp_path: Path) -> None:
