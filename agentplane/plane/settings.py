@@ -164,7 +164,7 @@ _LONGEST_SIGNER = 16384
 # Principals, options, type of the key, the key, comment. ssh-keygen reads the line itself: here only its form counts,
 # so that a line can't become two.
 _SIGNER = re.compile(
-    r'(?:"[^"\x00-\x1f\x7f]+"|[^\s"#][^\s"]*) (?:[^\x00-\x1f\x7f]+ )?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]+'
+    r'(?:"[^"\x00-\x1f\x7f]+"|[^\s"#-][^\s"]*) (?:[^\x00-\x1f\x7f]+ )?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]+'
     r" [A-Za-z0-9+/]{16,}={0,2}(?: [^\x00-\x1f\x7f]*)?"
 )
 

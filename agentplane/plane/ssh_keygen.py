@@ -9,6 +9,7 @@ import binascii
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -96,11 +97,11 @@ def _not_signed(key: str, said: str) -> AgentplaneError:
 
 
 def _private(key: str) -> str:
-    return _shown(key.removesuffix(".pub")) if not _LITERAL.fullmatch(key) else "KEY"
+    return shlex.quote(_shown(key.removesuffix(".pub"))) if not _LITERAL.fullmatch(key) else "KEY"
 
 
 def _shown(key: str) -> str:
-    return one_line(key, 80)
+    return one_line(key, 400)
 
 
 def _last_line(said: str) -> str:

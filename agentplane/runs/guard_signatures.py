@@ -28,17 +28,24 @@ def findings(base: Side, now: Side, rev: str, back: str) -> Iterator[Finding]:
         what = f"the settings at `{shown(rev, 60)}` can't be read, so signatures can't be checked"
         yield Finding("error", now.where(CONFIG), what, "Fix `config.toml` on that branch first.")
         return
-    if not owners.trust.require_signatures:
+    if base.files == now.files:
+        return
+    trust, before = owners.trust, set(base.lines)
+    if not trust.require_signatures:
+        # What is checked out requires them: the branch turns them on, or is merged with a newer state than `rev`.
+        trust = now.settings.trust
+        before |= _history(now, trust.signed_after) or set()
+    if not trust.require_signatures:
         return
     yield from _weaker(base, now, owners.trust)
     if base.log:
-        yield from _other_histories(now, base.lines, back)
-    found = _Found(now, base.lines)
+        yield from _other_histories(now, before, back)
+    found = _Found(now, before)
     remedy = f"take the op out, then decide again with your signing key: {back}"
     for deed in found.unsigned:
-        what = f"{deed.name} is not signed, and `{shown(rev, 60)}` requires signed approvals"
+        what = f"{deed.name} is not signed, and signed approvals are required"
         yield Finding("error", now.where(LOG, deed.number), what, remedy)
-    yield from found.wrong(owners.trust, None, remedy)
+    yield from found.wrong(trust, None, remedy)
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -87,7 +94,7 @@ def _config_at(layout: Layout, prefix: str, commit: ObjectId) -> bytes | None:
 
 def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
     """What a branch changes about who may sign."""
-    if base.files.get(CONFIG) == now.files.get(CONFIG):
+    if not owners.require_signatures or base.files.get(CONFIG) == now.files.get(CONFIG):
         return
     old, new = base.settings.trust, now.settings.trust
     changed = []

@@ -3,9 +3,13 @@
 import json
 import os
 import shutil
+import socket
+import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +17,7 @@ import pytest
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding
 from agentplane.health import collect
-from agentplane.plane import records, signatures, user_key
+from agentplane.plane import records, signatures, ssh_keygen, user_key
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change
@@ -135,7 +139,7 @@ def test_an_unsigned_approval_fails(repo: Repo) -> None:
     (found,) = bad(repo.check())
     assert found.startswith(f"{LOG}:{len(repo.log())}: op ")
     assert "approve of" in found
-    assert found.endswith("is not signed, and `main` requires signed approvals")
+    assert found.endswith("is not signed, and signed approvals are required")
 
 
 def test_without_the_setting_nothing_is_signed_or_asked_for(template: Repo, tmp_path: Path) -> None:
@@ -251,6 +255,26 @@ def test_a_branch_that_is_older_than_the_rule_is_held_to_it(
     repo.commit()
     (found,) = bad(repo.check())
     assert "is not signed" in found
+
+
+def test_a_branch_that_turns_signatures_on_is_held_to_them(
+    template: Repo, keys: Path, tmp_path: Path
+) -> None:
+    """So is one that was merged with a newer state than the base that CI names."""
+    repo = branches.copied(template, tmp_path / "repo")
+    signed.use_key(repo, keys / "ada")
+    repo.approved("Logs go to standard error.")
+    (repo.layout.root / "config.toml").write_text(signed.settings(signed.signer(keys / "ada")))
+    repo.commit()
+    assert any("is not signed" in found for found in bad(repo.check()))
+    accept_history(repo)
+    repo.approved("Buttons have round corners.")
+    repo.commit()
+    assert repo.check() == []
+    write_entry(repo, "decisions.md", "DEC-009", "Skip the tests.")
+    append_op(repo, *forged(repo, "memory/decisions.md", "DEC-009"))
+    repo.commit()
+    assert any("is not signed" in found for found in bad(repo.check()))
 
 
 def test_a_moved_plane_is_held_to_the_rule_of_its_old_folder(repo: Repo) -> None:
@@ -446,7 +470,7 @@ def test_a_key_with_a_passphrase_and_no_agent_is_refused_at_once(
         plane.approve([candidate])
     assert time.monotonic() - begun < 10
     assert error.value.what.startswith("Nothing was written: can't sign with this key: it has a passphrase")
-    assert error.value.todo == f"Run `ssh-add {str(keys / 'locked')[:80]}`, then try again."
+    assert error.value.todo == f"Run `ssh-add {keys / 'locked'}`, then try again."
     assert {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")} == before
     assert candidate in plane.memory().inbox_ids
 
@@ -489,6 +513,45 @@ def test_what_cannot_sign_is_named_and_nothing_is_written(repo: Repo, key: str |
     with pytest.raises(AgentplaneError, match=what):
         plane.approve([candidate])
     assert repo.log() == before
+
+
+def test_an_agent_that_does_not_answer_is_not_waited_for(
+    repo: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_keygen, "_SIGN_SECONDS", 0.5)
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
+    plane = repo.plane()
+    candidate = plane.propose(decision("Logs go to standard error."))
+    before = repo.log()
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.bind(str(tmp_path / "agent"))
+        agent.listen()
+        with pytest.raises(Refused, match=r"Nothing was written: the signing key gave no signature within"):
+            plane.approve([candidate])
+    assert repo.log() == before
+    monkeypatch.delenv("SSH_AUTH_SOCK")
+    plane.approve([candidate])
+
+
+def test_no_temporary_file_is_left_or_readable_by_others(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    modes = []
+    real = subprocess.run
+
+    def run(words: tuple[str, ...], **more: Any) -> Any:
+        if words[0].endswith("ssh-keygen"):
+            modes.extend(stat.S_IMODE(path.stat().st_mode) & 0o077 for path in place.iterdir())
+        return real(words, **more)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    repo.approved("Logs go to standard error.")
+    assert modes
+    assert set(modes) == {0}
+    assert list(place.iterdir()) == []
 
 
 def test_a_signing_program_that_git_names_is_never_run(repo: Repo, tmp_path: Path) -> None:
@@ -632,6 +695,7 @@ def test_settings_that_contradict_signatures_are_refused(repo: Repo, keys: Path)
         ),
         (signed.settings("# ada@example.test ssh-ed25519 " + "A" * 60), "line 1 is not"),
         (signed.settings("ada@example.test"), "line 1 is not"),
+        (signed.settings("-oada ssh-ed25519 " + "A" * 60), "line 1 is not"),
     ):
         path.write_text(text.replace("'", '"'))
         with pytest.raises(BadInput, match=what):
@@ -679,6 +743,25 @@ def test_the_page_shows_how_to_verify_by_hand(repo: Repo, keys: Path, tmp_path: 
     words = ("sh", "-ec", script)
     done = subprocess.run(words, cwd=repo.folder, capture_output=True, text=True, check=False)
     assert done.stdout.startswith(f'Good "agentplane" signature for {ADA}'), done
+
+
+def test_a_branch_full_of_wrong_signatures_is_not_verified_to_its_end(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signatures, "_MOST_WRONG", 2)
+    repo.approved("Logs go to standard error.")
+    copied = last_event(repo)["signature"]
+    for text in ("Buttons have round corners.", "Deploys wait for the bank.", "Reports are written as CSV."):
+        repo.approved(text)
+        relinked(repo, {"signature": copied})
+    repo.commit()
+    assert len([found for found in bad(repo.check()) if "is wrongly signed" in found]) == 2
+
+
+def test_without_a_list_of_signers_nothing_is_said_of_a_signature(repo: Repo) -> None:
+    repo.approved("Logs go to standard error.")
+    plane = without_settings(repo).plane()
+    assert plane.signed_by([plane.ops(1)[0].op]) == {}
 
 
 def test_tools_still_propose_without_a_key(repo: Repo) -> None:
