@@ -556,6 +556,12 @@ def make(folder: Path) -> Path:
     create.create(world.person(MARA).store, world.person(MARA).origin)
     # The inbox is to show what a reviewer may meet, so what the gate would refuse is only flagged here.
     (project / ".agentplane" / "config.toml").write_text(create.CONFIG + LENIENT)
+    # With a clock and ids of its own: those of all that follows do not depend on this note.
+    plane = Plane(
+        Store(Layout(root=world.root), lambda: world.now, lambda length: "n" * length),
+        world.person(MARA).origin,
+    )
+    plane.store.note_settings(plane.store.snapshot(), plane.origin)
     fill(world)
     return project / ".agentplane"
 
