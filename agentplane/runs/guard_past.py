@@ -55,6 +55,11 @@ class Past:
         """Whether any operation before this event had the id."""
         return bool(self._known_at(id_, place))
 
+    def is_given_apart(self, id_: str, place: int) -> bool:
+        """Whether an operation that does not follow this event had the id: then it is no new one."""
+        found = self.versions.get(id_, ())
+        return any(not self.braid.reaches(place, version.place) for version in found)
+
     def state(self, id_: str, place: int) -> Known | None:
         """What counted of an id when the event was written."""
         found = self._known_at(id_, place)

@@ -76,12 +76,13 @@ def honest(folder: Path, seed: int) -> Repository:
 def with_text(change: Callable[[bytes], bytes]) -> Mutation:
     def mutate(stored: Stored, one: Change) -> tuple[Record, dict[str, Any], dict[str, str]] | None:
         old = stored.text(one.after)
-        if old is None or one.left != one.after or one.after in (one.before, one.found):
+        if old is None or one.left != one.after or one.after == one.before:
             return None
         text = change(old)
         digest = document.digest(text)
         texts = {**stored.texts, digest: text.decode()}
-        ends = msgspec.structs.replace(one, after=digest, left=digest)
+        found = digest if one.found == one.after else one.found  # what adopting approves was there before
+        ends = msgspec.structs.replace(one, after=digest, left=digest, found=found)
         changes = [ends if other is one else other for other in stored.record.changes]
         return msgspec.structs.replace(stored.record, changes=changes), texts, {str(one.after): digest}
 
