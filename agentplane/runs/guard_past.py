@@ -1,5 +1,6 @@
 """What each operation of a log could know: the texts that were approved in its own history, and the record texts."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -47,13 +48,29 @@ class Past:
                 found.setdefault(event.op, place)
         return found
 
-    def _known_at(self, id_: str, place: int) -> list[Version]:
+    @cached_property
+    def _is_straight(self) -> bool:
+        """Whether no two events are on different branches: then the last text before an event is the one that counts."""
+        return not any(self.braid.strands)
+
+    def _known_at(self, id_: str, place: int) -> Sequence[Version]:
         braid = self.braid
+        if self._is_straight:
+            found = self.versions.get(id_, ())
+            end = bisect_left(found, place, key=lambda version: version.place)
+            return found[max(0, end - 1) : end]
         return [v for v in self.versions.get(id_, ()) if v.place != place and braid.reaches(v.place, place)]
 
     def knew(self, id_: str, place: int) -> bool:
         """Whether any operation before this event had the id."""
         return bool(self._known_at(id_, place))
+
+    def is_given_apart(self, id_: str, place: int) -> bool:
+        """Whether an operation that does not follow this event had the id: then it is no new one."""
+        found = self.versions.get(id_, ())
+        if self._is_straight:
+            return bool(found) and found[0].place < place
+        return any(not self.braid.reaches(place, version.place) for version in found)
 
     def state(self, id_: str, place: int) -> Known | None:
         """What counted of an id when the event was written."""

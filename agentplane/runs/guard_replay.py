@@ -188,7 +188,7 @@ def _propose(asked: _Asked) -> str | None:
         name = shown(change.id, 40)
         if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
             return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
-        if asked.past.knew(change.id, asked.place):
+        if asked.past.is_given_apart(change.id, asked.place):
             return f"gives {name} a second time"
         block = asked.past.block(asked.text(change, change.left))
         fields = fields_of(block.packed) if block else {}

@@ -1,6 +1,7 @@
 """When an operation says that it was done: as its id says, not in the future, and not days before what it follows.
 
-Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id.
+Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id. An operation that
+settles takes its time from what it joins, which may be the event of a run, so only decisions are compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +18,11 @@ _SKEW = timedelta(days=1)
 """How far clocks of honest people are apart."""
 
 
+_SETTLES = b'"verb":"settle"'
+
+
 def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
-    fresh = [deed for deed in done if deed.line not in base.lines]
+    fresh = [deed for deed in done if deed.line not in base.lines and not _settles(deed)]
     by_hash = {links.stated_by(line): line for line in now.log if links.has_form(line)} if fresh else {}
     for deed in fresh:
         yield from _times(deed, now, by_hash, at)
@@ -46,7 +50,12 @@ def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
     if not links.is_intact(line):
         return []
     names = (name.hex().encode() for name in links.parents_of(line))
-    return [found for name in names if (found := by_hash.get(name)) and b'"kind":"op"' in found]
+    found = (by_hash.get(name, b"") for name in names)
+    return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
+
+
+def _settles(deed: Deed) -> bool:
+    return (deed.said.verb, deed.said.channel) == deeds.SETTLES
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -252,6 +252,20 @@ def candidate_of_a_fork_that_does_not_know_the_entry(repo: Repo) -> None:
     repo.refresh()
 
 
+@forged(r"propose of CAND-\w+\) gives CAND-\w+ a second time")
+def candidate_of_a_fork_with_the_id_of_one_that_waits(repo: Repo) -> None:
+    """Where the branches meet, the later text would take the place of the one that a person has read."""
+    id_ = waiting(repo)
+    text = core(repo, INBOX, id_).replace(b"carry a signature", b"carry no signature")
+    digest = document.digest(text)
+    ts, name = soon()
+    change = Change(id_, INBOX, None, digest, None, digest)
+    record = Record(name, ts, "propose", "codex", "mcp", "codex", [change])
+    forging.append(repo, record, {digest: text.decode()}, repo.log()[0])
+    forging.join(repo)
+    repo.plane().settle()
+
+
 @forged(r"relate of CAND-\w+\)", always=True)
 def relating_that_writes_prose(repo: Repo) -> None:
     id_ = propose(repo, "Queues run on Redis.")

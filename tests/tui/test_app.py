@@ -202,7 +202,7 @@ def test_keys_that_cannot_be_had_are_said_in_one_line_and_ours_stay(three: Plane
     three.layout.config.write_text('[tui.keys]\napprove = "r"\nfly = "x"\n')
 
     async def steps(sitting: Sitting) -> None:
-        assert "config.toml: [tui.keys] no action `fly` (and 1 more)" in sitting.said
+        assert "config.toml: [tui.keys] approve: `r` is reject already (and 1 more)" in sitting.said
         await sitting.press("a")
         await sitting.calm()
 
