@@ -54,7 +54,7 @@ class Tools(Runs):
         """Puts a pack into context/active.md. Says whether that changed it."""
         from agentplane.context import active
 
-        self.store.note_settings(self.store.snapshot(), self.origin)
+        self.store.note_settings(self.origin)
         return active.write(self.layout, made)
 
     def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":

@@ -215,12 +215,16 @@ class Store:
                     todo="mend that; the next command completes the change.",
                 ) from None
 
-    def note_settings(self, snapshot: Snapshot, origin: Origin) -> bool:
+    def note_settings(self, origin: Origin, seen: Snapshot | None = None) -> bool:
         """Record that the trust settings changed, before what they let through reaches a tool. True if it did.
 
-        Readers call this, so it never fails and waits only a moment for a writer. Under the lock it looks again.
+        Readers call this, so it waits only a moment for a writer and goes on where the log can't be written. Under the
+        lock it looks again. `seen`: the plane, if the caller has read it already.
         """
-        if not settings_changed(snapshot):
+        current, ledger = (
+            (seen.settings, seen.ledger) if seen else (self.settings(), ledgers.read(self.layout))
+        )
+        if not settings_changed(current, ledger):
             return False
         try:
             with self._locked(_PATIENCE_OF_READERS):
@@ -299,7 +303,7 @@ class Store:
 
     def _with_settings_noted(self, snapshot: Snapshot, origin: Origin) -> Snapshot:
         """The plane after an op for changed trust settings, if there is one to write. Called under the lock."""
-        if not settings_changed(snapshot):
+        if not settings_changed(snapshot.settings, snapshot.ledger):
             return snapshot
         before, now = snapshot.ledger.settings, trust_settings.differing(snapshot.settings)
         plan = Plan(trust_settings.VERB, (), why=trust_settings.told(before, now), settings=now)
@@ -446,16 +450,15 @@ class Rebuilt(Store):
         return self._once
 
 
-def settings_changed(snapshot: Snapshot) -> bool:
+def settings_changed(current: Settings, ledger: Ledger) -> bool:
     """True if the trust settings differ from those that the log has last.
 
     A plane that is being made has no history yet. Where branches meet, the op that settles them comes first, because it
     has to be the same in every clone.
     """
-    ledger = snapshot.ledger
     if not ledger.ops or ledger.unsettled:
         return False
-    return trust_settings.differing(snapshot.settings) != ledger.settings
+    return trust_settings.differing(current) != ledger.settings
 
 
 def _holds(path: Path, data: bytes) -> bool:

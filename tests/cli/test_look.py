@@ -31,6 +31,17 @@ def test_status_of_a_new_plane_says_how_to_begin(plane: Plane, cli: Cli) -> None
     assert str(plane.layout.root) in ran.out
 
 
+def test_status_names_weakened_trust_settings_in_one_line(plane: Plane, cli: Cli) -> None:
+    assert "weakened trust settings" not in cli("status").out
+    plane.layout.config.write_text('[trust]\ntools_may_approve = true\n[gate]\nsecret = "off"\n')
+
+    (line,) = [line for line in cli("status").out.splitlines() if "weakened trust settings: " in line]
+
+    assert "trust.tools_may_approve = true (default false)" in line
+    assert 'gate.secret = "off" (default "refuse")' in line
+    assert cli("status", "--json").json("status")["weakened"] == plane.status().weakened
+
+
 def test_without_a_command_status_is_shown(plane: Plane, cli: Cli) -> None:
     assert cli().out == cli("status").out != ""
 

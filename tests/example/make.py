@@ -561,7 +561,7 @@ def make(folder: Path) -> Path:
         Store(Layout(root=world.root), lambda: world.now, lambda length: "n" * length),
         world.person(MARA).origin,
     )
-    plane.store.note_settings(plane.store.snapshot(), plane.origin)
+    plane.store.note_settings(plane.origin)
     fill(world)
     return project / ".agentplane"
 

@@ -357,7 +357,7 @@ def approval_in_the_shell_of_a_tool(repo: Repo) -> None:
     repo.plane("claude-code", "terminal", "claude-code").approve([id_])
 
 
-@bad(f"{LOG}:9", "came by a policy that the settings of the base do not have")
+@bad(f"{LOG}:10", "came by a policy that the settings of the base do not have")
 def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.1\n")
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
