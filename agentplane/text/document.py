@@ -161,6 +161,11 @@ _Piece = tuple[int, int, int, bytes, _Found | _Broken]
 """Start, head, body and key, as in a block, and what was read."""
 
 
+_MOST_KEPT: Final = 1 << 17
+_read_before: dict[tuple[bytes, bool], tuple[_Found | _Broken | None, int]] = {}
+"""By key and patience: what a header says, and how much patience it cost. What is wrong with one is dear to find out."""
+
+
 class _Scan:
     """One pass over the delimiters of a file."""
 
@@ -196,7 +201,7 @@ class _Scan:
             if b"id" not in header and b"\\" not in header:
                 continue
             key = blake2b(header, digest_size=16).digest()
-            found = known.get(key) or self.read(header)
+            found = known.get(key) or self.remembered(key, header)
             if found is None:
                 continue
             body = min(size, here[1] + 1)
@@ -212,6 +217,20 @@ class _Scan:
         spans = map(re.Match[bytes].span, _DELIMITER.finditer(self.data, self.first))
         match = _FIRST.match(self.data, self.first)
         return chain([(self.first - 1, match.end())], spans) if match else spans
+
+    def remembered(self, key: bytes, header: bytes) -> _Found | _Broken | None:
+        """Reads a header once in a process: a merge reads four versions of a file, and settling reads them again."""
+        patient = self.patience > 0
+        kept = _read_before.get((key, patient))
+        if kept is None:
+            before = self.patience
+            kept = (self.read(header), before - self.patience)
+            if len(_read_before) >= _MOST_KEPT:
+                _read_before.clear()
+            _read_before[key, patient] = kept
+        else:
+            self.patience -= kept[1]
+        return kept[0]
 
     def read(self, header: bytes) -> _Found | _Broken | None:
         if len(header) > MAX_CHARS:

@@ -27,6 +27,7 @@ _CHUNK = 1 << 20
 _LARGEST = 2 << 30
 """Bytes of a file that is read as a whole."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
+_TEMP_PARTS = re.compile(r"\.(.+)\.(\d{1,10})-[0-9a-f]{12}\.tmp", re.DOTALL)
 _LONGEST_IN_TEMP = 200
 """Bytes of a file's name that its temp name repeats: both have to fit into 255."""
 
@@ -173,6 +174,12 @@ def plain_folder(path: StrPath, root: StrPath) -> None:
 def is_temp(name: str) -> bool:
     """Whether a file of this name is what a killed `write_atomic` left behind."""
     return _TEMP.fullmatch(name) is not None
+
+
+def temp_of(name: str) -> tuple[str, int] | None:
+    """The file that a temp name is for, and the process that made it; None for any other name."""
+    found = _TEMP_PARTS.fullmatch(name)
+    return (found[1], int(found[2])) if found else None
 
 
 @contextmanager

@@ -1,5 +1,6 @@
-"""What can be wrong with the tools' part: hooks that failed."""
+"""What can be wrong with the tools' part: hooks that failed, and files that a killed write left behind."""
 
+import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -7,13 +8,26 @@ from agentplane.findings import Finding
 from agentplane.plane import cache
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
-from agentplane.tools import hook_log
+from agentplane.tools import entries, ground, hook_log
 
 
 _RECENT = timedelta(days=3)
 
 
 def check(store: Store) -> Iterator[Finding]:
+    yield from _left_over(store)
+    yield from _failed_calls(store)
+
+
+def _left_over(store: Store) -> Iterator[Finding]:
+    project = store.layout.project
+    for path in ground.left_over(project, entries.written_paths()):
+        where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
+        what = "is left over from a write that did not end"
+        yield Finding("info", where, what, "`agentplane sync` removes it.")
+
+
+def _failed_calls(store: Store) -> Iterator[Finding]:
     """Calls of hooks that failed in the last days. Each was answered with nothing, so nobody noticed."""
     data = cache.load_plain(store.layout, hook_log.NAME) or b""
     since = store.clock() - _RECENT

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from agentplane.tools.table import Event, Hooks, Mcp, Tool
+from agentplane.tools.table import TOOLS, Event, Hooks, Mcp, Tool
 
 
 NAME = "agentplane"
@@ -53,6 +53,12 @@ def all_places(tool: Tool) -> list[Place]:
     """Every place that may hold ours, also where a tool could have it in another file."""
     found = [_hooks_place(tool, tool.hooks)] if tool.hooks else []
     return [*found, *(_mcp_at(path, tool, mcp) for mcp in tool.mcp for path in mcp.paths)]
+
+
+def written_paths() -> list[str]:
+    """Every file of a project that agentplane may write for a tool."""
+    targets = [tool.target.path for tool in TOOLS]
+    return list(dict.fromkeys([*targets, *(place.path for tool in TOOLS for place in all_places(tool))]))
 
 
 def hook_command(event: Event, tool: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import git, processes
 from agentplane.text import files
 
 
@@ -94,6 +95,47 @@ def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict
         else:
             done.append(change.path)
     return done, failed
+
+
+def left_over(project: Path, paths: Iterable[str]) -> list[Path]:
+    """Return the temporary files that killed writes of these files left behind.
+
+    A file counts only if it has the name that such a write gives it, belongs to this user, its process is gone, and git
+    doesn't track it: a file that came with a clone is somebody's.
+    """
+    wanted: dict[Path, set[str]] = {}
+    for path in paths:
+        target = real(project, path)
+        if target.is_relative_to(os.path.realpath(project)):
+            wanted.setdefault(target.parent, set()).add(target.name)
+    return [folder / name for folder, names in wanted.items() for name in _temps(folder, names)]
+
+
+def clear_left_over(project: Path, paths: Iterable[str]) -> None:
+    """Remove them. One that can't be removed stays, and `doctor` goes on naming it."""
+    for path in left_over(project, paths):
+        with suppress(AgentplaneError):
+            files.remove(path)
+
+
+def _temps(folder: Path, names: set[str]) -> list[str]:
+    try:
+        listed = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    found = []
+    for name in listed:
+        made = files.temp_of(name)
+        if made is None or made[0] not in names:
+            continue
+        about = os.lstat(folder / name)
+        if stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not processes.born(made[1]):
+            found.append(name)
+    tracked = (
+        git.output(folder, "ls-files", "-z", "--", *(f":(literal){name}" for name in found)) if found else b""
+    )
+    known = {os.fsdecode(name) for name in (tracked or b"").split(b"\0")}
+    return [name for name in found if name not in known]
 
 
 def make_folders(project: Path, folder: Path) -> None:

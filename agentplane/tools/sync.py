@@ -17,7 +17,7 @@ from agentplane.context import active
 from agentplane.context.pack import LEFT_OUT, Pack, Receipt
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
-from agentplane.tools import block, ground, room
+from agentplane.tools import block, entries, ground, room
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
 from agentplane.tools.table import ACTIVE, Target, Tool
@@ -139,6 +139,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
     """Brings the memory into the files. What was written into a block by others is proposed first, file and line; where
     that is refused, the file stays as it is.
     """
+    ground.clear_left_over(project, entries.written_paths())
     stands = standings(project, plane, tools, packs)
     # What is not going to be written over is left where it stands.
     changing = [standing for standing in stands if standing.state != "blocked"]
@@ -151,6 +152,7 @@ def bring(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propos
 
 def take_out(project: Path, plane: str, tools: Sequence[Tool], packs: Packs, propose: Propose) -> Synced:  # fmt: skip
     """Takes our part out of the files; what was written into a block by others is proposed first, as when it is brought."""
+    ground.clear_left_over(project, entries.written_paths())
     ours = wired(project, tools)
     proposed, kept, free = _taken_up(standings(project, plane, ours, packs), ours, propose)
     written, failed = ground.write_all(project, removals(project, free))

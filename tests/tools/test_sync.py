@@ -1,6 +1,8 @@
 """Memory in the files of tools: written once, taken up when edited, taken out without a trace."""
 
 import os
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -12,9 +14,10 @@ from hypothesis import strategies as st
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
-from agentplane.tools import found
+from agentplane.text import files
+from agentplane.tools import checks, found
 from agentplane.tools.table import TOOLS
-from tests.conftest import UNLIKE, decision
+from tests.conftest import ROOT, UNLIKE, decision, plane_in
 
 
 LASTING = Ask(passing=False)
@@ -307,3 +310,60 @@ def test_names_of_tools_are_one_of_a_kind() -> None:
     names = [tool.name for tool in TOOLS]
     assert len(names) == len(set(names))
     assert found.named(["claude", "CODEX"]) == found.named(["claude-code", "codex"])
+
+
+def dead_process() -> int:
+    child = subprocess.Popen(("true",))
+    child.wait()
+    return child.pid
+
+
+def test_what_a_killed_write_left_is_removed_and_nothing_else(git_project: Path) -> None:
+    plane = plane_in(git_project)
+    pack = pack_of(plane, "Use Textual.")
+    (git_project / ".cursor/rules").mkdir(parents=True)
+    gone = dead_process()
+    left = [
+        git_project / f".CLAUDE.md.{gone}-0123456789ab.tmp",
+        git_project / f".cursor/rules/.agentplane.mdc.{gone}-0123456789ab.tmp",
+    ]
+    kept = [
+        git_project / f".CLAUDE.md.{os.getpid()}-0123456789ab.tmp",  # is being written right now
+        git_project / f".notes.md.{gone}-0123456789ab.tmp",  # for no file of ours
+        git_project / f".CLAUDE.md.{gone}-0123456789.tmp",
+        git_project / f"CLAUDE.md.{gone}-0123456789ab.tmp",
+        git_project / f".CLAUDE.md.{gone}-0123456789ab.tmp.bak",
+        git_project / f".CLAUDE.md.{gone}-ffffffffffff.tmp",  # git tracks it
+    ]
+    for path in (*left, *kept):
+        path.write_text("x")
+    subprocess.run(("git", "add", "-f", str(kept[-1])), cwd=git_project, check=True)
+    link = git_project / f".CLAUDE.md.{gone}-aaaaaaaaaaaa.tmp"
+    link.symlink_to("README.md")
+    named = {finding.where for finding in checks.check(plane.store)}
+    assert named == {str(path.relative_to(git_project)) for path in left}
+    plane.sync(TOOLS[:1], pack)
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in (*kept, link))
+    assert list(checks.check(plane.store)) == []
+
+
+def test_a_sync_that_is_killed_leaves_nothing_after_the_next(git_project: Path) -> None:
+    plane = plane_in(git_project)
+    pack = pack_of(plane, "Use Textual.")
+    script = (
+        "import os, signal, sys\n"
+        "from agentplane.cli.app import run\n"
+        "real = os.replace\n"
+        "def last(old, new):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL) if str(new).endswith('CLAUDE.md') else real(old, new)\n"
+        "os.replace = last\n"
+        "run(['sync', '--tools', 'claude'])\n"
+    )
+    done = subprocess.run(
+        (sys.executable, "-c", script), cwd=git_project, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == -9
+    assert any(files.is_temp(path.name) for path in git_project.iterdir())
+    plane.sync(TOOLS, pack)
+    assert not any(files.is_temp(path.name) for path in git_project.iterdir())
