@@ -51,6 +51,13 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
 
 
+def progress(done: int, total: int) -> None:
+    """How far a check is, on one line of a terminal; nothing where nobody reads along."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        end = "\r\033[K" if done >= total else ""
+        click.echo(f"\r\033[KChecked {done:,} of {total:,} candidates{end}", err=True, nl=False)
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """`1 hand edit`, `2 hand edits`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
