@@ -33,15 +33,11 @@ def start(layout: "Layout") -> bool:
     with alone(layout) as free:
         if not free:
             return True
-    import subprocess
-
     # -P: the folder of the project is not where modules are looked for.
     command = [sys.executable, "-P", "-m", "agentplane.cli.behind", str(layout.root)]
-    nowhere = subprocess.DEVNULL
+    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     try:
-        subprocess.Popen(
-            command, stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd=layout.root, start_new_session=True
-        )
+        os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere)
     except OSError:
         return False
     return True
@@ -75,6 +71,7 @@ def main() -> None:
 
     from agentplane.api import open_plane
 
+    os.setsid()
     os.nice(_NICE)
     signal.alarm(_MOST_SECONDS)  # whatever it does then, the system ends it
     with suppress(AgentplaneError, OSError):

@@ -222,7 +222,7 @@ class Corpus:
 
     def _own(self, near: Mapping[str, Floats]) -> Wide:
         """For each query, how near it is to any text: mean and deviation of each signal."""
-        found = [_own_usual(near[name], fusion.USUAL[name]) for name in self._usual]
+        found = [_own_usual(near[name][:, : self.first], fusion.USUAL[name]) for name in self._usual]
         return np.stack([part for both in found for part in both], axis=1).astype(np.float64)
 
     def _quick(self, near: Mapping[str, Floats], own: Wide) -> dict[str, Floats]:

@@ -136,16 +136,23 @@ class Conflicts:
 
     def _compared(
         self, texts: Sequence[Text]
-    ) -> Iterator[tuple[list[Text], list[Conflict], tuple[Reach | None, Reach | None]]]:
+    ) -> Iterator[tuple[tuple[list[Text], list[Text]], list[Conflict], tuple[Reach | None, Reach | None]]]:
         """For each text, what it was compared with, what was found, and how near others had to be."""
         if not texts:
             return
         how = self.looks.comparing(texts)
-        sides = (self._sides.shelf.reached_each(texts), self._sides.inbox.reached_each(texts))
+        sides = [self._near(texts, side, near) for side, near in enumerate(self._sides.both)]
         with uncollected():
             for text, (shelf, one), (inbox, other) in zip(texts, *sides, strict=True):
-                others = [*shelf, *inbox]
-                yield others, find(text, others, how), (one, other)
+                yield (shelf, inbox), find(text, [*shelf, *inbox], how), (one, other)
+
+    def _near(
+        self, texts: Sequence[Text], side: int, near: Neighbours
+    ) -> list[tuple[list[Text], Reach | None]]:
+        """What each text is compared with on one side: as before, where nothing has touched that."""
+        kept = [self.looks.near(text, side) for text in texts]
+        found = iter(near.reached_each([text for text, one in zip(texts, kept, strict=True) if one is None]))
+        return [one or next(found) for one in kept]
 
     @cached_property
     def _sides(self) -> looked.Sides:

@@ -55,8 +55,8 @@ class Seen(msgspec.Struct, array_like=True, gc=False):
 
     key: bytes
     """Of its text."""
-    compared: bytes
-    """The places of the texts that it was compared with."""
+    compared: tuple[bytes, bytes]
+    """The places of the texts that it was compared with, on the shelf and in the inbox."""
     found: tuple[Conflict, ...]
     reaches: tuple[Reach | None, Reach | None]
     """On the shelf, in the inbox."""
@@ -122,6 +122,11 @@ class Looks:
         self.seen: dict[str, Seen] = {}
         self._stale: dict[str, Seen] = {}
         """To be looked at again; of the pairs that did not change, what was found still counts."""
+        self._lost: dict[str, frozenset[int]] = {}
+        """Of these, the sides on which others are near now; those that are not here have lost both."""
+        self._texts: dict[bytes, Text] = {}
+        self._key_at: dict[int, bytes] = {}
+        """The key of each of these texts, by what Python knows it by."""
         self._keys: list[bytes] = []
         self._ids: list[str] = []
         self._places: dict[bytes, int] = {}
@@ -148,20 +153,35 @@ class Looks:
         ]
         if most is not None and not self._is_quick(now, new, most):
             return False
+        self._texts = {**texts[0], **texts[1]}
+        self._key_at = {id(text): key for key, text in self._texts.items()}
+        self._lost = {}
         own = {text.id: key for key, text in texts[1].items()}
         for id_ in [id_ for id_, seen in self.seen.items() if own.get(id_) != seen.key]:
             del self.seen[id_]
         self._stale = {id_: seen for id_, seen in self._stale.items() if own.get(id_) == seen.key}
-        self._drop(self._without_reach(now))
+        lost: dict[str, set[int]] = {}
+
+        def lose(ids: Iterable[str], *sides: int) -> None:
+            for id_ in ids:
+                lost.setdefault(id_, set()).update(sides)
+
+        for side in (0, 1):
+            lose(self._without_reach(now.both[side], side), side)
         gone = (old[0] | old[1]) - (keys[0] | keys[1])
-        self._drop(self._compared_with({self._places[key] for key in gone}))
+        for side in (0, 1):
+            lose(self._without(gone & old[side], side), side)
         names = {name for text in (*new[0], *new[1]) for name in (text.id, *text.superseded_by)}
         names |= {self._ids[self._places[key]] for key in gone}
-        self._drop(id_ for id_, seen in self.seen.items() if id_ in names or not names.isdisjoint(seen.names))
+        named = (id_ for id_, one in self.seen.items() if id_ in names or not names.isdisjoint(one.names))
+        lose(named, 0, 1)
         asked = {text.id: text for text in now.inbox.texts}
         for side in (0, 1):
             if new[side] and self.seen:
-                self._drop(self._met_by(new[side], side, now.both[side], texts[side], old[side], asked))
+                lose(self._met_by(new[side], side, now.both[side], texts[side], old[side], asked), side)
+        for id_, sides in lost.items():
+            self._stale[id_] = self.seen.pop(id_)
+            self._lost[id_] = frozenset(sides)
         self._sides = keys
         for there in texts:
             for key, text in there.items():
@@ -177,22 +197,30 @@ class Looks:
         met = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
         return met * len(self.seen) <= most
 
-    def _without_reach(self, now: Sides) -> list[str]:
-        """Those that were ranked among other texts than they would be now."""
-        if not self.seen:
-            return []
-        indexes = tuple(side.index for side in now.both)
-        return [
-            id_
-            for id_, seen in self.seen.items()
-            if tuple(reach.index if reach else None for reach in seen.reaches) != indexes
-        ]
+    def _without_reach(self, near: Neighbours, side: int) -> list[str]:
+        """Those for which others were ranked among other texts than they would be now."""
+        index = near.index if self.seen else None
+        reaches = ((id_, seen.reaches[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, reach in reaches if (reach.index if reach else None) != index]
 
-    def _compared_with(self, places: Collection[int]) -> list[str]:
+    def _without(self, gone: Collection[bytes], side: int) -> Iterator[str]:
+        """Those that conflict with what is gone; among ranked texts also those to which it was near, because another
+        takes its place.
+        """
+        if not gone:
+            return
+        ids = {self._ids[self._places[key]] for key in gone}
+        near = frozenset(self._compared_with([self._places[key] for key in gone], side))
+        for id_, seen in self.seen.items():
+            if (seen.reaches[side] and id_ in near) or any(met.id in ids for met in seen.found):
+                yield id_
+
+    def _compared_with(self, places: Collection[int], side: int) -> list[str]:
         if not places:
             return []
         wanted = frozenset(places)
-        return [id_ for id_, seen in self.seen.items() if not wanted.isdisjoint(array("i", seen.compared))]
+        each = ((id_, seen.compared[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, compared in each if not wanted.isdisjoint(array("i", compared))]
 
     def _met_by(
         self,
@@ -211,7 +239,7 @@ class Looks:
             if key in old:
                 before.setdefault(text.statement, []).append(self._places[key])
         copied = [place for text in new for place in before.get(text.statement, ())]
-        found = set(self._compared_with(copied))
+        found = set(self._compared_with(copied, side))
         statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
         if statements:
             ids = [id_ for id_ in self.seen if id_ not in found]
@@ -219,10 +247,6 @@ class Looks:
             rows = near.reached_by([asked[id_].statement for id_ in ids], reaches, statements)
             found.update(ids[row] for row in rows)
         return found
-
-    def _drop(self, ids: Iterable[str]) -> None:
-        for id_ in list(ids):
-            self._stale[id_] = self.seen.pop(id_)
 
     def forget_repeats(
         self,
@@ -266,7 +290,7 @@ class Looks:
         self, candidate: Text, others: Sequence[Text], both_ways: BothWays
     ) -> list[Conflict | None]:
         known = self._known(candidate)
-        keys = [key_of(other) for other in others] if known else [b""] * len(others)
+        keys = [self._key(other) for other in others] if known else [b""] * len(others)
         unknown = [at for at, key in enumerate(keys) if key not in known]
         found = compare_each(candidate, [others[at] for at in unknown], both_ways)
         fresh = dict(zip(unknown, found, strict=True))
@@ -278,21 +302,33 @@ class Looks:
         if seen is None or seen.key != key_of(candidate):
             return {}
         met = {conflict.id: conflict for conflict in seen.found}
-        return {self._keys[place]: met.get(self._ids[place]) for place in array("i", seen.compared)}
+        places = (place for side in seen.compared for place in array("i", side))
+        return {self._keys[place]: met.get(self._ids[place]) for place in places}
+
+    def near(self, candidate: Text, side: int) -> tuple[list[Text], Reach | None] | None:
+        """What a candidate was compared with on one side, where it would be compared with the same now."""
+        seen = self._stale.get(candidate.id)
+        if seen is None or side in self._lost.get(candidate.id, (0, 1)):
+            return None
+        keys = [self._keys[place] for place in array("i", seen.compared[side])]
+        return [self._texts[key] for key in keys if key in self._texts], seen.reaches[side]
 
     def add(
         self,
         candidate: Text,
-        compared: Sequence[Text],
+        compared: tuple[Sequence[Text], Sequence[Text]],
         found: tuple[Conflict, ...],
         reaches: tuple[Reach | None, Reach | None],
     ) -> None:
-        places = array("i", [self._place(key_of(text), text.id) for text in compared])
+        shelf, inbox = (
+            array("i", [self._place(self._key(text), text.id) for text in side]).tobytes()
+            for side in compared
+        )
         before = self.seen.get(candidate.id) or self._stale.pop(candidate.id, None)
         key = key_of(candidate)
         gated = before.gated if before and before.key == key else None
         names = tuple(sorted(claims(candidate)))
-        self.seen[candidate.id] = Seen(key, places.tobytes(), found, reaches, names, gated)
+        self.seen[candidate.id] = Seen(key, (shelf, inbox), found, reaches, names, gated)
         self._stale.pop(candidate.id, None)
         self._changed = True
 
@@ -300,6 +336,9 @@ class Looks:
         if id_ in self.seen:
             self.seen[id_].gated = found
             self._changed = True
+
+    def _key(self, text: Text) -> bytes:
+        return self._key_at.get(id(text)) or key_of(text)
 
     def _place(self, key: bytes, id_: str) -> int:
         place = self._places.get(key)
@@ -334,8 +373,11 @@ class Looks:
         kept = [place for place, key in enumerate(self._keys) if key in live]
         moved = {place: at for at, place in enumerate(kept)}
         for seen in (*self.seen.values(), *self._stale.values()):
-            there = (moved[place] for place in array("i", seen.compared) if place in moved)
-            seen.compared = array("i", there).tobytes()
+            shelf, inbox = (
+                array("i", [moved[place] for place in array("i", side) if place in moved]).tobytes()
+                for side in seen.compared
+            )
+            seen.compared = shelf, inbox
         self._keys, self._ids = [self._keys[at] for at in kept], [self._ids[at] for at in kept]
         self._places = {key: at for at, key in enumerate(self._keys)}
 
@@ -351,7 +393,8 @@ class Looks:
             seen, stale = _unpacked(file.seen), _unpacked(file.stale)
             keys = file.head.keys
             sides = [frozenset(keys[place] for place in array("i", side)) for side in file.head.sides]
-            most = max((max(array("i", one.compared), default=-1) for one in seen.values()), default=-1)
+            every = (side for one in (*seen.values(), *stale.values()) for side in one.compared)
+            most = max((max(array("i", side), default=-1) for side in every), default=-1)
         except (msgspec.MsgspecError, ValueError, IndexError):
             return
         if len(file.head.ids) != len(keys) or most >= len(keys):

@@ -78,6 +78,8 @@ class Desk:
         """What was found, also before the plane was read anew."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
+        self.touched: tuple[str, ...] = ()
+        """Candidates whose marks may be wrong since the plane was read anew."""
         self._before: Shown | None = None
         """What was shown before the plane was read anew."""
         self._settled = ""
@@ -171,7 +173,8 @@ class Desk:
         today = self.plane.store.clock().date()
         reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
         touched = reviewer.touched()
-        for id_ in touched & shown.reviewed.keys():
+        self.touched = tuple(touched & shown.reviewed.keys())
+        for id_ in self.touched:
             shown.reviewed[id_] = msgspec.structs.replace(shown.reviewed[id_], checked=False)
         before = self._before
         if before is not None and (before.head, before.branch) == (shown.head, shown.branch):
