@@ -80,7 +80,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
         _print_sources(memory, as_json=as_json)
         return
     if wait:
-        plane.progress = out.progress
+        plane.progress = out.Progress()
         plane.look_at_all()
         memory = plane.memory()
     reviewer = plane.reviewer(memory) if memory.inbox_ids else None

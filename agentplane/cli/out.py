@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +14,9 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
+
+
+_SOON = 0.5
 
 
 def emit(name: str, **fields: Any) -> None:
@@ -51,11 +55,25 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
 
 
-def progress(done: int, total: int) -> None:
-    """How far a check is, on one line of a terminal; nothing where nobody reads along."""
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        end = "\r\033[K" if done >= total else ""
-        click.echo(f"\r\033[KChecked {done:,} of {total:,} candidates{end}", err=True, nl=False)
+class Progress:
+    """How far a check is, on one line of a terminal that goes away again. Nothing where it is over soon."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if done >= total:
+            if self._shown:
+                click.echo("\r\033[K", err=True, nl=False)
+            self._shown = False
+        elif (self._shown or time.monotonic() - self._since > _SOON) and self._is_read:
+            click.echo(f"\r\033[KChecked {done:,} of {total:,} candidates", err=True, nl=False)
+            self._shown = True
+
+    @property
+    def _is_read(self) -> bool:
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

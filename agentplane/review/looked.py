@@ -262,7 +262,9 @@ class Looks:
         now = frozenset(rejected)
         if now == self.rejected:
             return True
-        gated = {id_: seen.gated for id_, seen in self.seen.items() if seen.gated}
+        # What is to be compared again keeps what the gate said of it.
+        every = {**self._stale, **self.seen}
+        gated = {id_: seen.gated for id_, seen in every.items() if seen.gated}
         before = self.rejected if self.rejected is not None else now
         gone, new = before - now, sorted(now - before)
         if most is not None and len(new) * len(gated) > most:
@@ -273,7 +275,7 @@ class Looks:
         elif new and gated:
             lost |= met_by([*gated], new)
         for id_ in lost:
-            self.seen[id_].gated = None
+            every[id_].gated = None
         self.rejected = now
         self._changed = True
         return True
