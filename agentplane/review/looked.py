@@ -142,7 +142,9 @@ class Looks:
         `most`: False where telling takes more comparisons than this; then nothing is dropped.
         """
         self._load()
-        texts = tuple({key_of(text): text for text in side.texts} for side in now.both)
+        # Of most texts the key was made the last time.
+        known = {text: key for key, text in self._texts.items()}
+        texts = tuple({known.get(text) or key_of(text): text for text in side.texts} for side in now.both)
         keys = frozenset(texts[0]), frozenset(texts[1])
         old = self._sides or (frozenset(), frozenset())
         if keys == old:
