@@ -34,6 +34,8 @@ KEPT = "looked"
 _AT_ONCE = 50
 """So many candidates are made bytes, or are made of bytes, before another thread gets its turn."""
 _BLOCK = 500
+_MOST_NEW = 100
+"""Of so many new texts it can be told at once whom they touch."""
 _KEY = 16
 
 
@@ -196,6 +198,8 @@ class Looks:
             return True
         if not all(side.is_built for side in now.both):
             return False
+        if sum(map(len, new)) > _MOST_NEW:
+            return False
         met = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
         return met * len(self.seen) <= most
 
@@ -244,10 +248,18 @@ class Looks:
         found = set(self._compared_with(copied, side))
         statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
         if statements:
-            ids = [id_ for id_ in self.seen if id_ not in found]
-            reaches = [reach for id_ in ids if (reach := self.seen[id_].reaches[side])]
-            rows = near.reached_by([asked[id_].statement for id_ in ids], reaches, statements)
-            found.update(ids[row] for row in rows)
+            # Those that were ranked among other texts are ranked again anyway.
+            index = near.index
+            reaches = {
+                id_: reach
+                for id_, seen in self.seen.items()
+                if id_ not in found and (reach := seen.reaches[side]) and reach.index == index
+            }
+            ids = list(reaches)
+            if ids:
+                said = [asked[id_].statement for id_ in ids]
+                rows = near.reached_by(said, list(reaches.values()), statements)
+                found.update(ids[row] for row in rows)
         return found
 
     def forget_repeats(

@@ -126,6 +126,22 @@ def test_where_all_are_compared_the_same_is_found_as_by_a_first_look(
         assert look(plane, looks) == cold(plane)
 
 
+def test_where_a_shelf_grows_so_long_that_only_the_nearest_are_compared(tmp_path: Path) -> None:
+    plane = planes.make(tmp_path / "growing", FEW - 1, 20)
+    looks = Looks(plane.layout)
+    look(plane, looks)
+    for _ in range(3):
+        approve(plane)
+        found = look(plane, looks)
+        assert all(one.checked for one in found.values())
+    assert len(plane.memory().shelf) > FEW
+    assert found == cold(plane)
+    for _ in range(3):
+        plane.undo()
+        found = look(plane, looks)
+    assert found == cold(plane)
+
+
 def test_what_a_candidate_names_is_looked_at_when_it_comes_and_goes(plane: Plane) -> None:
     taking_over = plane.propose(decision("Print labels. It replaces DEC-001."))
     looks = Looks(plane.layout)
