@@ -39,6 +39,7 @@ def clean_environment() -> dict[str, str]:
         "GIT_COMMITTER_NAME": "Test Person",
         "GIT_COMMITTER_EMAIL": "test@example.test",
         "LC_ALL": "C.UTF-8",
+        "AGENTPLANE_BACKGROUND": "0",
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
         # The user's key is made here, not in the home of whoever runs the tests.

@@ -51,6 +51,8 @@ class Changes:
         """What the last approval let stand beside what it contradicts: of that nothing had to be chosen."""
         self.step: Callable[[str], None] = _unheard
         """Is told what a proposal is at; what it raises stops it, before anything was written."""
+        self.progress: Callable[[int, int], None] = _unwatched
+        """Is told how many candidates are checked, and of how many, while many are checked."""
 
     @property
     def layout(self) -> Layout:
@@ -165,6 +167,10 @@ class Changes:
 
 def _unheard(_doing: str) -> None:
     """Nobody wants to know."""
+
+
+def _unwatched(_done: int, _total: int) -> None:
+    """Nobody watches."""
 
 
 class _BranchesMeet(Exception):

@@ -44,6 +44,8 @@ class Status(msgspec.Struct, frozen=True):
     next: str
     writing: bool = False
     """Another process is in the middle of a change. What it has committed counts already."""
+    unchecked: int = 0
+    """So many candidates were not checked for conflicts as things are now; `conflicts` counts the others."""
 
 
 class Plane(Tools):
@@ -55,16 +57,18 @@ class Plane(Tools):
         damaged = not writing and self.is_damaged()
         # What a change that is not completed left in the files is nobody's edit.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
+        conflicts, unchecked = self._contested(memory)
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
-            conflicts=self._contested(memory),
+            conflicts=conflicts,
             hand_edits=edits,
             broken=memory.broken,
             damaged=damaged,
             weakened=trust_settings.weakened(memory.snapshot.settings),
             next="agentplane doctor" if damaged else _next_step(memory),
             writing=writing,
+            unchecked=unchecked,
         )
 
     def is_damaged(self) -> bool:
@@ -139,15 +143,21 @@ class Plane(Tools):
         pruned.write(self.layout, hits)
         return done
 
-    def _contested(self, memory: Memory) -> int:
-        """How many candidates conflict with something."""
+    def _contested(self, memory: Memory) -> tuple[int, int]:
+        """How many candidates conflict with something, and how many were not checked. A few are checked now."""
         if not memory.inbox_ids:
-            return 0
+            return 0, 0
         from agentplane.review import inbox
 
-        found = inbox.Conflicts(memory).of_each(memory.inbox)
+        conflicts = inbox.Conflicts(memory)
+        known = conflicts.known()
+        left = [entry for entry in memory.inbox if entry.id not in known]
+        if 0 < len(left) <= inbox.AT_ONCE:
+            found = conflicts.of_each(left)
+            known.update(zip((entry.id for entry in left), found, strict=True))
+            left = []
         self.keep_badge(memory)
-        return sum(map(bool, found))
+        return sum(map(bool, known.values())), len(left)
 
 
 def _next_step(memory: Memory) -> str:

@@ -1,5 +1,6 @@
 """Proposing and deciding."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
+from agentplane.plane import stamp
 from agentplane.plane.store import Done, Plan
 from agentplane.review import policy, promote
 
@@ -21,9 +23,17 @@ from agentplane.review import policy, promote
 if TYPE_CHECKING:
     from agentplane.review.conflicts import Conflict
     from agentplane.review.inbox import Reviewed, Reviewer
+    from agentplane.review.looked import Looks
     from agentplane.review.offer import Offered
     from agentplane.review.relation import Relation
     from agentplane.review.resolve import Choice
+
+
+_BLOCK = 100
+"""So many candidates are looked at before it is seen whether the plane was changed."""
+_KEEP_SECONDS = 3.0
+_KEEP_SHARE = 10
+"""What was found is kept so seldom that it takes a tenth of the time, or less."""
 
 
 class Promoted(msgspec.Struct, frozen=True):
@@ -87,11 +97,46 @@ class Review(Changes):
         self.keep_badge(reviewer.memory)
         return found
 
+    def look_at_all(self) -> None:
+        """Checks every candidate that was not checked as things are now, without the plane's lock.
+
+        What was found is kept every few seconds, so that the next one goes on where this one was ended.
+        """
+        from agentplane.review.looked import Looks
+
+        looks = Looks(self.layout)
+        while not self._looked_at_all(looks):
+            pass
+
+    def _looked_at_all(self, looks: "Looks") -> bool:
+        """False where the plane was changed meanwhile."""
+        from agentplane.review.inbox import Reviewer
+
+        memory, mark = self.memory(), stamp.of(str(self.layout.root))
+        reviewer = Reviewer(memory, self._today(), looks=looks, in_parts=True)
+        touched = reviewer.touched()
+        total = len(memory.inbox)
+        left = [entry.id for entry in memory.inbox if entry.id in touched]
+        keep_at = time.monotonic() + _KEEP_SECONDS
+        for begin in range(0, len(left), _BLOCK):
+            self.progress(total - len(left) + begin, total)
+            if stamp.of(str(self.layout.root)) != mark:
+                return False
+            reviewer.look(left[begin : begin + _BLOCK])
+            began = time.monotonic()
+            if began >= keep_at:
+                reviewer.conflicts.keep()
+                keep_at = time.monotonic() + max(_KEEP_SECONDS, _KEEP_SHARE * (time.monotonic() - began))
+        reviewer.conflicts.keep()
+        self.keep_badge(memory)
+        self.progress(total, total)
+        return True
+
     def approve(self, wanted: Sequence[str], choice: "Choice | None" = None) -> Done:
         """Moves candidates to the shelf. Refuses those with conflicts that the choice does not resolve."""
         from agentplane.review import inbox, resolve
 
-        stamp, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
+        made, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
         met: dict[str, Sequence[Conflict]] = {}
 
         def plan(memory: Memory) -> Plan:
@@ -105,7 +150,7 @@ class Review(Changes):
                 return found
 
             same = inbox.alike(memory, wanted).same if choice.alike else ()
-            return resolve.approve(memory, wanted, stamp, choice, kept, same)
+            return resolve.approve(memory, wanted, made, choice, kept, same)
 
         done = self._do(plan)
         if not choice.keep_both:
@@ -128,7 +173,9 @@ class Review(Changes):
         """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
         from agentplane.review import inbox
 
-        stamp, today = self._stamp(self.origin.actor), self._today()
+        # Without the lock; what is left to do under it is what changes meanwhile.
+        self.look_at_all()
+        made, today = self._stamp(self.origin.actor), self._today()
 
         def plan(memory: Memory) -> Plan:
             name = kind_named(memory.kinds, kind).name if kind else None
@@ -144,7 +191,7 @@ class Review(Changes):
                 narrowed = " of those that were asked for" if source or kind or tag else ""
                 todo = "`agentplane inbox` says what stands in the way."
                 raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
-            return msgspec.structs.replace(verbs.approve(memory, clean, stamp), why=why)
+            return msgspec.structs.replace(verbs.approve(memory, clean, made), why=why)
 
         return self._do(plan)
 

@@ -69,6 +69,7 @@ def approve_command(
     if merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into, why)
     elif all_clean:
+        plane.progress = out.Progress()
         done = plane.approve_clean(source=run_named(plane, source) or source, kind=kind, tag=tag, why=why)
     else:
         from agentplane.review.resolve import Choice

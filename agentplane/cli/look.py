@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import complete, out, rows
+from agentplane.cli import behind, complete, out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.cli.rows import with_signer
 from agentplane.errors import AgentplaneError, BadInput, Damaged
@@ -28,6 +28,7 @@ def status_command(as_json: bool) -> None:
     """What waits, and what to do next."""
     plane = opened(quiet=True)
     status = plane.status()
+    goes_on = status.unchecked > 0 and behind.start(plane.layout)
     if as_json:
         out.emit("status", **msgspec.to_builtins(status))
         return
@@ -42,6 +43,8 @@ def status_command(as_json: bool) -> None:
         out.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
     if status.weakened:
         out.line(f"  weakened trust settings: {', '.join(status.weakened)}")
+    if status.unchecked:
+        out.line(f"  {_checked(status.waiting, status.unchecked, goes_on=goes_on)}")
     out.line(f"  next: {status.next}")
 
 
@@ -70,28 +73,40 @@ def badge_command(as_json: bool) -> int:
 
 @click.command()
 @click.option("--sources", is_flag=True, help="How the proposals of each source have fared.")
+@click.option("--wait", is_flag=True, help="Check every candidate before printing them.")
 @json_option
-def inbox_command(sources: bool, as_json: bool) -> None:
-    """The candidates, and what was edited by hand."""
+def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
+    """The candidates, and what was edited by hand.
+
+    Many new candidates are checked in the background. Until then they are listed as not checked yet.
+    """
     plane = opened()
     memory = plane.memory()
     if sources:
         _print_sources(memory, as_json=as_json)
         return
+    if wait:
+        plane.progress = out.Progress()
+        plane.look_at_all()
+        memory = plane.memory()
     reviewer = plane.reviewer(memory) if memory.inbox_ids else None
-    found = reviewer.look() if reviewer else []
+    found = reviewer.first_answer() if reviewer else []
+    unchecked = sum(not reviewed.checked for reviewed in found)
+    goes_on = unchecked > 0 and behind.start(plane.layout)
     if reviewer:
         plane.keep_badge(reviewer.memory)
-        if reviewer.conflicts.missing:
+        if not unchecked and reviewer.conflicts.missing:
             out.note(reviewer.conflicts.missing)
     if as_json:
         candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
-        out.emit("inbox", candidates=candidates, hand_edits=edits)
+        out.emit("inbox", candidates=candidates, hand_edits=edits, unchecked=unchecked)
         return
     for reviewed in found:
         _print_candidate(reviewed)
     _print_hand_edits(memory)
+    if unchecked:
+        out.note(_checked(len(found), unchecked, goes_on=goes_on))
     if memory.hidden:
         what = out.count(len(memory.hidden), "candidate has", "candidates have")
         out.note(
@@ -187,13 +202,27 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
                 out.line(f"    {text}")
 
 
+def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
+    """How many candidates were checked, and how the rest will be."""
+    told = f"{total - unchecked:,} of {total:,} candidates checked"
+    if goes_on:
+        return (
+            f"{told}; the rest are being checked in the background. To wait for them: agentplane inbox --wait"
+        )
+    return f"{told}. To check the rest: agentplane inbox --wait"
+
+
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = reviewed.entry
-    mark = "!" if not reviewed.clean else "●" if sys.stdout.encoding.lower().startswith("utf") else "*"
+    unicode = sys.stdout.encoding.lower().startswith("utf")
+    clean, unseen = ("●", "·") if unicode else ("*", "?")
+    noted = bool(reviewed.conflicts or reviewed.flags)
+    mark = "!" if noted else clean if reviewed.checked else unseen
     out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"says the same as {reviewed.like}" if reviewed.like else ""
-    told = (entry.head.type, reviewed.because, age, like)
+    checked = "" if reviewed.checked else "not checked yet"
+    told = (entry.head.type, reviewed.because, age, like, checked)
     out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
     if reviewed.conflicts:
         from agentplane.review.resolve import described

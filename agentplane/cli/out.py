@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from agentplane.text.visible import cells as cells_of
 from agentplane.text.visible import one_line, padded, visible
 
 
+_SOON = 0.5
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -99,6 +101,27 @@ def row(cells: Iterable[tuple[str, int]], last: str) -> str:
     start = "".join(padded(text, size) + "  " for text, size in cells)
     columns = width()
     return start + one_line(last, max(columns - cells_of(start), 8) if columns else None)
+
+
+class Progress:
+    """How far a check is, on one line of a terminal that goes away again. Nothing where it is over soon."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if done >= total:
+            if self._shown:
+                click.echo("\r\033[K", err=True, nl=False)
+            self._shown = False
+        elif (self._shown or time.monotonic() - self._since > _SOON) and self._is_read:
+            click.echo(f"\r\033[KChecked {done:,} of {total:,} candidates", err=True, nl=False)
+            self._shown = True
+
+    @property
+    def _is_read(self) -> bool:
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -73,8 +73,10 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
         "like": reviewed.like,
         "refines": entry.head.refines,
         "unrelated": entry.head.unrelated,
-        "flags": list(reviewed.flags),
+        # Also a flag, so that a program that does not know `checked` does not take it for clean.
+        "flags": [*reviewed.flags, *([] if reviewed.checked else ["not checked yet"])],
         "conflicts": [msgspec.to_builtins(conflict) for conflict in reviewed.conflicts],
+        "checked": reviewed.checked,
     }
 
 

@@ -1,5 +1,7 @@
 """Shared words, weighed by how rare they are: BM25, and the cosine of term vectors."""
 
+# ruff: noqa: SLF001 -- one index is made from the parts of another
+
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -34,9 +36,12 @@ class Hits(NamedTuple):
 class Index:
     """The words of n texts, built once; each method compares some queries with all of them."""
 
-    def __init__(self, bags: Iterable[Bag]) -> None:
-        """`bags`: taken one after the other, so that they need not all be in memory."""
-        self._terms: dict[str, int] = {}
+    def __init__(self, bags: Iterable[Bag], like: "Index | None" = None) -> None:
+        """`bags`: taken one after the other, so that they need not all be in memory.
+
+        `like`: how rare words are, and how long a text usually is, are taken from this index.
+        """
+        self._terms: dict[str, int] = dict(like._terms) if like else {}
         terms, counts, lengths = array("i"), array("i"), array("i")
         for bag in bags:
             terms.extend(self._terms.setdefault(term, len(self._terms)) for term in bag)
@@ -48,10 +53,17 @@ class Index:
         found = np.bincount(listed, minlength=len(self._terms))
         self._rows = np.repeat(np.arange(self.size, dtype=np.int32), np.array(lengths, dtype=np.int64))[order]
         self._starts = np.concatenate(([0], np.cumsum(found))).astype(np.int64)
-        self._idf: Wide = _rarity(self.size, found)
-        # As if the query's text were one more that has the word.
-        self._unseen = float(_rarity(self.size + 1, np.ones(1, dtype=np.int64))[0])
-        self._weigh(np.repeat(self._idf, found), np.array(counts, dtype=np.float64)[order])
+        self._unseen: float
+        if like:
+            new = np.full(len(self._terms) - len(like._terms), like._unseen)
+            self._idf: Wide = np.concatenate([like._idf, new])
+            self._unseen = like._unseen
+        else:
+            self._idf = _rarity(self.size, found)
+            # As if the query's text were one more that has the word.
+            self._unseen = float(_rarity(self.size + 1, np.ones(1, dtype=np.int64))[0])
+        mean_length = like._mean_length if like else None
+        self._weigh(np.repeat(self._idf, found), np.array(counts, dtype=np.float64)[order], mean_length)
 
     def parts(self) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
         """All it consists of, for `from_parts`: arrays by name, and the words."""
@@ -63,6 +75,26 @@ class Index:
         index.__dict__ |= {"size": size, "_terms": {term: place for place, term in enumerate(terms)}}
         index.__dict__ |= {f"_{n}": arrays[n] if arrays[n].ndim else float(arrays[n]) for n in _PARTS}
         return index
+
+    def joined(self, more: "Index") -> "Index":
+        """The texts of both, where `more` was made like this one. How rare words are stays as it was."""
+        terms = np.concatenate([self._of_places(), more._of_places()])
+        order = np.argsort(terms, kind="stable")
+        arrays = {
+            "rows": np.concatenate([self._rows, more._rows + np.int32(self.size)])[order],
+            "starts": np.concatenate(([0], np.cumsum(np.bincount(terms, minlength=len(more._terms))))),
+            "idf": more._idf,
+            "unseen": np.asarray(self._unseen),
+            "mean_length": np.asarray(self._mean_length),
+            "owns": np.concatenate([self._owns, more._owns]),
+            "saturated": np.concatenate([self._saturated, more._saturated])[order],
+            "unit": np.concatenate([self._unit, more._unit])[order],
+        }
+        return Index.from_parts(self.size + more.size, arrays, list(more._terms))
+
+    def _of_places(self) -> npt.NDArray[np.int64]:
+        """The word at each place of `_rows`."""
+        return np.repeat(np.arange(len(self._terms)), np.diff(self._starts))
 
     def bm25(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
         """BM25, each occurrence of a word in the query counted."""
@@ -85,10 +117,10 @@ class Index:
         ).astype(np.float32)
         return found
 
-    def _weigh(self, idf: Wide, counts: Wide) -> None:
+    def _weigh(self, idf: Wide, counts: Wide, mean_length: float | None) -> None:
         rows, size = self._rows, self.size
         lengths = np.bincount(rows, weights=counts, minlength=size)
-        self._mean_length = max(float(lengths.mean()) if size else 0.0, 1e-9)
+        self._mean_length = mean_length or max(float(lengths.mean()) if size else 0.0, 1e-9)
         saturated = idf * _saturated(counts, lengths[rows] / self._mean_length)
         damped = idf * (1 + np.log(counts))
         norms = np.sqrt(np.bincount(rows, weights=damped * damped, minlength=size))

@@ -1,16 +1,18 @@
 """Finding the texts that are nearest to a text. What doors use of this room is here."""
 
+# ruff: noqa: SLF001 -- one corpus is made from the parts of another
+
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from agentplane.match import archive, fusion, fuzzy, vectors, words
-from agentplane.match.bm25 import Floats, Index
+from agentplane.match.bm25 import Floats, Index, Wide
 from agentplane.match.mentions import Names
 from agentplane.match.vectors import Vectors
 
@@ -23,6 +25,7 @@ _TIE = 0.02  # totals nearer than this may give one rounded score, of which the 
 _SMALL = 5  # texts; so few say little about what all of them have in common
 
 T = TypeVar("T")
+Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -43,12 +46,30 @@ class Near(msgspec.Struct, frozen=True):
     signals: Mapping[str, float]
 
 
-class Corpus:
-    """Texts that others are compared with. Built once; each signal when it is first asked for."""
+class Ranked(msgspec.Struct, frozen=True):
+    """The nearest of one query, and what tells whether another text would be among them."""
 
-    def __init__(self, texts: Sequence[Text], kept: Vectors | None = None) -> None:
-        """`kept`: embeddings made earlier; those of these texts and of queries are added to it."""
+    places: list[int]
+    least: float
+    """What the signals of the last of them come to; minus infinity where there were fewer than asked for."""
+    own: tuple[float, ...]
+    """How near the query is to any text: mean and deviation of each signal of `fusion.USUAL`."""
+
+
+class Corpus:
+    """Texts that others are compared with. Built once; each signal when it is first asked for.
+
+    `extended` adds texts. How rare words are and how near texts usually are stays as it was when the corpus was
+    built, so that nothing else has to be compared again.
+    """
+
+    def __init__(self, texts: Sequence[Text], kept: Vectors | None = None, first: int | None = None) -> None:
+        """`kept`: embeddings made earlier; those of these texts and of queries are added to it.
+
+        `first`: so many of the texts it was built of; the others came later.
+        """
         self.texts = tuple(texts)
+        self.first = len(self.texts) if first is None else first
         self._kept = kept if kept is not None else Vectors()
         self.was_kept = False
         """Whether what takes long to build was built earlier."""
@@ -60,6 +81,48 @@ class Corpus:
     def missing(self) -> str | None:
         """What is missing for embeddings, in one line; None where nothing is."""
         return vectors.available()
+
+    @cached_property
+    def built_of(self) -> bytes:
+        """A hash of the texts that it was built of: what it says of two texts depends on these alone."""
+        made = hashlib.sha256(f"{self.missing is None}".encode())
+        for text in self.texts[: self.first]:
+            made.update(_unambiguous(text))
+        return made.digest()[:16]
+
+    def extended(self, texts: Sequence[Text]) -> "Corpus":
+        """A corpus of these texts and more."""
+        more = self._alike(texts)
+        whole = Corpus((*self.texts, *texts), self._kept, self.first)
+        parts: dict[str, Any] = {"missing": self.missing, "_words": self._words.joined(more._words)}
+        if self._titles is not self._words or more._titles is not more._words:
+            parts["_titles"] = self._titles.joined(more._titles)
+        parts["_usual"] = {
+            name: tuple(np.concatenate(both) for both in zip(usual, more._usual[name], strict=True))
+            for name, usual in self._usual.items()
+        }
+        if self.missing is None:
+            parts["_embedded"] = self._embedded[0], np.concatenate([self._embedded[1], more._embedded[1]])
+        whole.__dict__ |= parts
+        return whole
+
+    def _alike(
+        self, texts: Sequence[Text], usual: dict[str, tuple[Floats, Floats]] | None = None
+    ) -> "Corpus":
+        """Other texts, weighed as these are. `usual`: where it is known."""
+        more = Corpus(texts, self._kept)
+        more.__dict__ |= {
+            "missing": self.missing,
+            "_words": Index((words.counted(text.whole) for text in texts), self._words),
+            "_titles": Index(_titles(texts), self._titles),
+        }
+        if self._titles is self._words and not any(text.text for text in texts):
+            more.__dict__["_titles"] = more._words
+        if self.missing is None:
+            raw = self._kept.of([text.whole for text in texts])
+            more.__dict__["_embedded"] = self._embedded[0], _whole_numbers(raw - self._embedded[0])
+        more.__dict__["_usual"] = more._usual_beside(self.texts[: self.first]) if usual is None else usual
+        return more
 
     def to_bytes(self) -> bytes:
         """What took long to build, for `from_bytes`: then a new process need not build it again."""
@@ -78,9 +141,15 @@ class Corpus:
         return archive.packed(self._mark, arrays, lists)
 
     @classmethod
-    def from_bytes(cls, texts: Sequence[Text], data: bytes | None, kept: Vectors | None = None) -> "Corpus":
+    def from_bytes(
+        cls,
+        texts: Sequence[Text],
+        data: bytes | None,
+        kept: Vectors | None = None,
+        first: int | None = None,
+    ) -> "Corpus":
         """What was built of the same texts; built anew where it is not that."""
-        corpus = cls(texts, kept)
+        corpus = cls(texts, kept, first)
         found = archive.unpacked(data, corpus._mark) if data else None
         if found is None:
             return corpus
@@ -98,16 +167,16 @@ class Corpus:
     @cached_property
     def _mark(self) -> bytes:
         """The hash of all that the built parts depend on."""
-        made = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL}".encode())
+        made = hashlib.sha256(f"{self.missing is None} {fusion.PRIOR} {fusion.USUAL} {self.first}".encode())
         for text in self.texts:
-            both = f"{len(text.title)} {text.title}{len(text.text)} {text.text}"
-            made.update(both.encode("utf-8", "surrogatepass"))
+            made.update(_unambiguous(text))
         return made.digest()
 
     def signals(self, queries: Sequence[Text]) -> dict[str, Floats]:
         """Each signal as a matrix with a row for each query. For some queries at a time; see `scores`."""
         spelled = fuzzy.prepared([query.title for query in queries])
-        return self._quick(queries) | {fusion.SLOW: fuzzy.alike(spelled, self._spelled)}
+        near = self._near(queries)
+        return self._quick(near, self._own(near)) | {fusion.SLOW: fuzzy.alike(spelled, self._spelled)}
 
     def scores(self, queries: Sequence[Text]) -> Floats:
         """How near each text is to each query, in 0-1. Takes 4 bytes for each of them."""
@@ -115,36 +184,89 @@ class Corpus:
         return np.concatenate(found) if found else np.zeros((0, len(self)), dtype=np.float32)
 
     def _nearest(self, queries: Sequence[Text], limit: int) -> Iterator[list[Near]]:
-        for best, scores, near in self._best(queries, limit):
+        for best, scores, near, _ in self._best(queries, limit):
             told = {name: row.tolist() for name, row in near.items()}
             yield [
                 Near(place, round(score, 6), {name: round(row[at], 4) for name, row in told.items()})
                 for at, (place, score) in enumerate(zip(best.tolist(), scores.tolist(), strict=True))
             ]
 
-    def _best(self, queries: Sequence[Text], limit: int) -> Iterator[tuple[Any, Floats, dict[str, Floats]]]:
-        """For each query its nearest places, their scores and signals.
+    def _best(
+        self, queries: Sequence[Text], limit: int, among: Places | None = None
+    ) -> Iterator[tuple[Any, Floats, dict[str, Floats], Wide]]:
+        """For each query its nearest places, their scores and signals, and how near it is to any text.
 
         Spelling, which takes longest, is only looked at where it can make a difference.
         """
-        quick = self._quick(queries)
+        near = self._near(queries)
+        own = self._own(near)
+        quick = self._quick(near, own)
         totals, most = fusion.without_slow(quick)
         for row, query in enumerate(queries):
-            pool = _within_reach(totals[row], limit, most)
-            near = {name: table[row : row + 1, pool] for name, table in quick.items()}
-            near[fusion.SLOW] = fuzzy.alike(
-                fuzzy.prepared([query.title]), [self._spelled[place] for place in pool]
+            pool = _within_reach(totals[row], limit, most, among)
+            near = self._with_spelling(
+                {name: table[row : row + 1] for name, table in quick.items()}, query, pool
             )
             scores = fusion.fused(near)[0]
             best = np.argsort(-scores, kind="stable")[:limit]
-            yield pool[best], scores[best], {name: table[0, best] for name, table in near.items()}
+            signals = {name: table[0, best] for name, table in near.items()}
+            yield pool[best], scores[best], signals, own[row]
 
-    def _quick(self, queries: Sequence[Text]) -> dict[str, Floats]:
-        """All signals but the slow one."""
-        near = self._near(queries)
-        for name, (mean, deviation) in self._usual.items():
-            near[f"{name}_apart"] = _apart(near[name], mean, deviation, fusion.USUAL[name])
+    def _with_spelling(self, quick: Mapping[str, Floats], query: Text, pool: Places) -> dict[str, Floats]:
+        """The signals of one query at these places, the slow one as well."""
+        near = {name: table[:, pool] for name, table in quick.items()}
+        near[fusion.SLOW] = fuzzy.alike(
+            fuzzy.prepared([query.title]), [self._spelled[place] for place in pool]
+        )
         return near
+
+    def _own(self, near: Mapping[str, Floats]) -> Wide:
+        """For each query, how near it is to any text: mean and deviation of each signal."""
+        found = [_own_usual(near[name][:, : self.first], fusion.USUAL[name]) for name in self._usual]
+        return np.stack([part for both in found for part in both], axis=1).astype(np.float64)
+
+    def _quick(self, near: Mapping[str, Floats], own: Wide) -> dict[str, Floats]:
+        """All signals but the slow one."""
+        apart = {
+            f"{name}_apart": _apart(near[name], own[:, 2 * at], own[:, 2 * at + 1], *usual)
+            for at, (name, usual) in enumerate(self._usual.items())
+        }
+        return {**near, **apart}
+
+    def ranked_each(
+        self, queries: Sequence[Text], limit: int, among: Places | None = None
+    ) -> Iterator[Ranked]:
+        """The nearest of each query. `among`: the places that count; else all."""
+        count = len(self) if among is None else len(among)
+        for block in self._blocks(queries):
+            for best, _, signals, own in self._best(block, limit, among):
+                last = {name: row[-1:] for name, row in signals.items()}
+                least = float(fusion.total(last)[0]) if 0 < limit <= count else -np.inf
+                yield Ranked(best.tolist(), least, tuple(own.tolist()))
+
+    def would_be_among(
+        self, queries: Sequence[Text], ranked: Sequence[Ranked], places: Sequence[int]
+    ) -> Places:
+        """Which of the queries would have one of these places among their nearest. `ranked`: what was found without."""
+        texts = [self.texts[place] for place in places]
+        some = self._alike(
+            texts, {name: (m[[*places]], d[[*places]]) for name, (m, d) in self._usual.items()}
+        )
+        own, least = np.array([one.own for one in ranked]), np.array([one.least for one in ranked])
+        found: list[int] = []
+        step = max(_CELLS // max(len(places), 1), 1)
+        for begin in range(0, len(queries), step):
+            part = slice(begin, begin + step)
+            quick = some._quick(some._near(queries[part]), own[part])
+            totals, most = fusion.without_slow(quick)
+            rows, columns = np.nonzero(totals >= least[part][:, None] - most - _TIE)
+            for row in np.unique(rows).tolist():
+                pool = columns[rows == row]
+                one = {name: table[row : row + 1] for name, table in quick.items()}
+                near = some._with_spelling(one, queries[begin + row], pool)
+                if (fusion.total(near)[0] >= least[begin + row] - _TIE).any():
+                    found.append(begin + row)
+        return np.array(found, dtype=np.int64)
 
     def _near(self, queries: Sequence[Text]) -> dict[str, Floats]:
         whole = [words.counted(query.whole) for query in queries]
@@ -209,15 +331,23 @@ class Corpus:
     @cached_property
     def _usual(self) -> dict[str, tuple[Floats, Floats]]:
         """How near each text is to any other, mean and deviation: some are near to everything."""
-        rows = list(range(0, len(self), max(-(-len(self) // _SAMPLE), 1)))
+        return self._usual_beside(self.texts, themselves=True)
+
+    def _usual_beside(
+        self, texts: Sequence[Text], *, themselves: bool = False
+    ) -> dict[str, tuple[Floats, Floats]]:
+        """How near each text is to a sample of others. `themselves`: they are the texts of this corpus."""
+        rows = list(range(0, len(texts), max(-(-len(texts) // _SAMPLE), 1)))
         count = np.full(len(self), float(len(rows)))
-        count[rows] -= 1
+        if themselves:
+            count[rows] -= 1
         names = [name for name in fusion.USUAL if name != "meaning" or self.missing is None]
         sums = {name: np.zeros((2, len(self))) for name in names}
         for part in self._blocks(rows):
             for name in names:
-                found = self._one(name, [self.texts[row] for row in part]).astype(np.float64)
-                found[range(len(part)), part] = 0  # a text is no other to itself
+                found = self._one(name, [texts[row] for row in part]).astype(np.float64)
+                if themselves:
+                    found[range(len(part)), part] = 0  # a text is no other to itself
                 sums[name] += np.stack([found.sum(axis=0), (found * found).sum(axis=0)])
         return {name: _settled(count, both, fusion.USUAL[name]) for name, both in sums.items()}
 
@@ -240,24 +370,29 @@ def nearest_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> li
     """The same for many queries at once, a block of them as one matrix."""
     if limit <= 0 or not len(corpus):
         return [[] for _ in queries]
-    blocks = corpus._blocks(queries)  # noqa: SLF001
-    return [found for block in blocks for found in corpus._nearest(block, limit)]  # noqa: SLF001
+    blocks = corpus._blocks(queries)
+    return [found for block in blocks for found in corpus._nearest(block, limit)]
 
 
 def places_each(queries: Sequence[Text], corpus: Corpus, limit: int = 10) -> list[list[int]]:
     """The same, only the places: where nobody asks how near they are."""
     if limit <= 0 or not len(corpus):
         return [[] for _ in queries]
-    blocks = corpus._blocks(queries)  # noqa: SLF001
-    return [best.tolist() for block in blocks for best, _, _ in corpus._best(block, limit)]  # noqa: SLF001
+    return [ranked.places for ranked in corpus.ranked_each(queries, limit)]
 
 
-def _within_reach(totals: npt.NDArray[np.float64], limit: int, most: float) -> npt.NDArray[np.int64]:
+def _unambiguous(text: Text) -> bytes:
+    return f"{len(text.title)} {text.title}{len(text.text)} {text.text}".encode("utf-8", "surrogatepass")
+
+
+def _within_reach(totals: Wide, limit: int, most: float, among: Places | None) -> Places:
     """Places that can be among the best when at most `most` comes to each total."""
-    if limit >= len(totals):
-        return np.arange(len(totals))
-    least = np.partition(totals, -limit)[-limit]
-    return np.flatnonzero(totals >= least - most - _TIE)
+    wanted = totals if among is None else totals[among]
+    if limit >= len(wanted):
+        return np.arange(len(wanted)) if among is None else among
+    least = np.partition(wanted, -limit)[-limit]
+    found = np.flatnonzero(wanted >= least - most - _TIE)
+    return found if among is None else among[found]
 
 
 def _whole_numbers(raw: Floats) -> npt.NDArray[np.int8]:
@@ -279,11 +414,16 @@ def _settled(
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _apart(near: Floats, mean: Floats, deviation: Floats, usual: fusion.Usual) -> Floats:
-    """By how many deviations a pair is nearer than the query to any text, and the text to any other."""
+def _own_usual(near: Floats, usual: fusion.Usual) -> tuple[Floats, Floats]:
+    """How near each query is to any text, mean and deviation."""
     wide = near.astype(np.float64)
     count = np.full(len(near), float(near.shape[1]))
-    own_mean, own_deviation = _settled(count, np.array([wide.sum(axis=1), (wide * wide).sum(axis=1)]), usual)
+    return _settled(count, np.array([wide.sum(axis=1), (wide * wide).sum(axis=1)]), usual)
+
+
+def _apart(near: Floats, own_mean: Wide, own_deviation: Wide, mean: Floats, deviation: Floats) -> Floats:
+    """By how many deviations a pair is nearer than the query to any text, and the text to any other."""
+    own_mean, own_deviation = own_mean.astype(np.float32), own_deviation.astype(np.float32)
     by_query = (near - own_mean[:, None]) / own_deviation[:, None]
     by_text = (near - mean) / deviation
     return np.clip((by_query + by_text) / 10, -1, 1).astype(np.float32)

@@ -42,10 +42,17 @@ SLOW = "spelling"
 
 def fused(signals: Mapping[str, Floats]) -> Floats:
     """The score of each pair in 0-1, rounded so that the last bits of a machine do not count."""
-    weights = _weights(signals)
-    total = sum(signals[name].astype(np.float64) * weight for name, weight in weights.of.items())
-    score: Floats = np.round(1 / (1 + np.exp(-(total + weights.bias))), 6).astype(np.float32)
+    score: Floats = np.round(1 / (1 + np.exp(-(total(signals) + _weights(signals).bias))), 6).astype(
+        np.float32
+    )
     return score
+
+
+def total(signals: Mapping[str, Floats]) -> Wide:
+    """What the signals come to. The score grows with it."""
+    weighed = [signals[name].astype(np.float64) * weight for name, weight in _weights(signals).of.items()]
+    found: Wide = np.sum(weighed, axis=0)
+    return found
 
 
 def without_slow(signals: Mapping[str, Floats]) -> tuple[Wide, float]:

@@ -1,7 +1,7 @@
 """What a candidate looks like when the inbox is opened: is its ground still there, how old is it, whose is it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 import msgspec
@@ -39,12 +39,19 @@ _TAKEN_IN = ("approve", "supersede", "merge")
 
 def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
     """What a reviewer should know of a candidate as things are now: the gate looks at it once more."""
-    found = [f"hand edit: {edit.change}" for edit in memory.hand_edits if edit.id == entry.id]
+    edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
+    found = standing(memory, entry, context, edits)
+    verdict = check(proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id))
+    found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
+    return found
+
+
+def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]) -> list[str]:
+    """Of that, what the gate does not say. `edits`: how candidates were edited by hand, by id."""
+    found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
-    verdict = check(proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id))
-    found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
     return found
 
 

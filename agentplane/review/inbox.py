@@ -1,6 +1,6 @@
 """The inbox as a reviewer sees it: each candidate with what it conflicts with and what is to be said of it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -10,10 +10,10 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import badges
 from agentplane.plane.settings import Action
-from agentplane.review import gate, gate_answers, hygiene, looked, tombstones
-from agentplane.review.conflicts import Conflict, find, text_of
+from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones
+from agentplane.review.conflicts import Conflict, Text, find, text_of
 from agentplane.review.gate import Context
-from agentplane.review.neighbours import Kept, Neighbours
+from agentplane.review.neighbours import Kept, Neighbours, Reach
 from agentplane.review.resolve import ConflictsOf
 from agentplane.text.bulk import uncollected
 
@@ -31,9 +31,22 @@ class Reviewed(msgspec.Struct, frozen=True):
     like: str | None
     """An earlier candidate that says the same: one decision for both."""
 
+    checked: bool = True
+    """False: not all of it was looked at as things are now."""
+
     @property
     def clean(self) -> bool:
-        return not self.conflicts and not self.flags
+        return self.checked and not self.conflicts and not self.flags
+
+
+AT_ONCE = 100
+"""So many candidates are looked at before anybody is answered; more are looked at behind their back."""
+MOST_PAIRS = 5_000
+"""So many pairs may be compared to tell what a change has touched, before anybody is answered."""
+_FRESH = 500
+"""Of so many, what the gate looks up outside of the plane is looked up each time; of more, what was found last counts."""
+_FEW = 50
+"""Of so few, what was found before is not read: comparing them takes less."""
 
 
 class Conflicts:
@@ -44,7 +57,7 @@ class Conflicts:
         memory: Memory,
         beside: Sequence[Entry] | None = None,
         *,
-        pairs: looked.Pairs | None = None,
+        looks: looked.Looks | None = None,
         in_parts: bool = False,
     ) -> None:
         """`beside`: the candidates that count, where an op is about these only; else all of them.
@@ -54,75 +67,102 @@ class Conflicts:
         self.memory = memory
         self.kept = Kept(memory.snapshot.layout, memory.snapshot.ledger.head)
         self._beside = beside
-        self._pairs = pairs or looked.Pairs(memory.snapshot.layout)
+        self._looks = looks
         self._in_parts = in_parts
-        self._changed = False
+        self._brought = False
 
     @property
     def missing(self) -> str | None:
         """What is missing for finding all that is near, in one line."""
-        return self._shelf.missing or self._inbox.missing
+        return self._sides.shelf.missing or self._sides.inbox.missing
+
+    @cached_property
+    def looks(self) -> looked.Looks:
+        return self._looks or looked.Looks(self.memory.snapshot.layout)
 
     def of_each(
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
     ) -> list[tuple[Conflict, ...]]:
         """For each of the wanted, the gravest first. `kinds`: of entry, where no other matters."""
         if self._beside is not None or kinds is not None:
-            return self._found(wanted, kinds)
-        known = self._known
-        unknown = [entry for entry in wanted if entry.id not in known]
-        if unknown:
-            known.update(zip((entry.id for entry in unknown), self._found(unknown), strict=True))
-            self._changed = True
+            return self._some(wanted, kinds)
+        if not self.bring(None if self._in_parts or len(wanted) > AT_ONCE else MOST_PAIRS):
+            return [tuple(found) for _, found, _ in self._compared([text_of(one) for one in wanted])]
+        unknown = [text_of(entry) for entry in wanted if entry.id not in self.looks.seen]
+        for text, (others, found, reaches) in zip(unknown, self._compared(unknown), strict=True):
+            self.looks.add(text, others, tuple(found), reaches)
+        self.keep_if_whole()
+        return [self.looks.seen[entry.id].found for entry in wanted]
+
+    def known(self) -> dict[str, tuple[Conflict, ...]]:
+        """What was found about candidates as things are now, as far as that can be told at once."""
+        brought = self.bring(MOST_PAIRS)
+        return {id_: seen.found for id_, seen in self.looks.seen.items()} if brought else {}
+
+    def bring(self, most: int | None = None) -> bool:
+        """Drops what does not hold any more. `most`: False where that takes more comparisons."""
+        self._brought = self._brought or self.looks.bring(self._sides, most)
+        return self._brought
+
+    def keep_if_whole(self) -> None:
+        """Keeps what was found, unless it is asked for in parts."""
         if not self._in_parts:
             self.keep()
-        return [known[entry.id] for entry in wanted]
 
     def keep(self) -> None:
         """For the next time the same is asked, and for the badge."""
-        snapshot, known = self.memory.snapshot, self._known
-        if self._changed:
-            self._pairs.save(snapshot)
-            looked.save(snapshot, self._mark, known)
-            self._changed = False
-        partners = {id_: [conflict.id for conflict in found] for id_, found in known.items()}
-        badges.keep_contested(snapshot.layout, partners)
+        snapshot = self.memory.snapshot
+        self.looks.save(snapshot)
+        if self._brought:
+            partners = {
+                id_: [conflict.id for conflict in seen.found] for id_, seen in self.looks.seen.items()
+            }
+            badges.keep_contested(snapshot.layout, partners)
 
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
 
-    def _found(
-        self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
-    ) -> list[tuple[Conflict, ...]]:
+    def _some(self, wanted: Sequence[Entry], kinds: Collection[str] | None) -> list[tuple[Conflict, ...]]:
+        """What an op must know. What was found before is used, and nothing is added to it."""
         texts = [text_of(entry) for entry in wanted]
-        compare_each = self._pairs.comparing(texts)
-        near = zip(texts, self._shelf.of_each(texts), self._inbox.of_each(texts), strict=True)
+        how = self.looks.comparing(texts) if self._looks or len(texts) > _FEW else None
+        near = zip(texts, self._sides.shelf.of_each(texts), self._sides.inbox.of_each(texts), strict=True)
         found = []
         with uncollected():
             for text, shelf, inbox in near:
                 others = [one for one in (*shelf, *inbox) if kinds is None or one.type in kinds]
-                found.append(tuple(find(text, others, compare_each)))
-        if self._beside is None and kinds is not None:
-            self._pairs.save(self.memory.snapshot)
+                found.append(tuple(find(text, others, how)))
         return found
 
-    @cached_property
-    def _mark(self) -> str:
-        return looked.mark(self.memory.snapshot)
+    def _compared(
+        self, texts: Sequence[Text]
+    ) -> Iterator[tuple[tuple[list[Text], list[Text]], list[Conflict], tuple[Reach | None, Reach | None]]]:
+        """For each text, what it was compared with, what was found, and how near others had to be."""
+        if not texts:
+            return
+        how = self.looks.comparing(texts)
+        sides = [self._near(texts, side, near) for side, near in enumerate(self._sides.both)]
+        with uncollected():
+            for text, (shelf, one), (inbox, other) in zip(texts, *sides, strict=True):
+                yield (shelf, inbox), find(text, [*shelf, *inbox], how), (one, other)
+
+    def _near(
+        self, texts: Sequence[Text], side: int, near: Neighbours
+    ) -> list[tuple[list[Text], Reach | None]]:
+        """What each text is compared with on one side: as before, where nothing has touched that."""
+        kept = [self.looks.near(text, side) for text in texts]
+        found = iter(near.reached_each([text for text, one in zip(texts, kept, strict=True) if one is None]))
+        return [one or next(found) for one in kept]
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Conflict, ...]]:
-        return looked.load(self.memory.snapshot.layout, self._mark)
-
-    @cached_property
-    def _shelf(self) -> Neighbours:
+    def _sides(self) -> looked.Sides:
         in_force = [entry for entry in self.memory.shelf if entry.head.status == "accepted"]
-        return Neighbours([text_of(entry) for entry in in_force], self.kept, "shelf")
-
-    @cached_property
-    def _inbox(self) -> Neighbours:
         counting = self.memory.inbox if self._beside is None else self._beside
-        return Neighbours([text_of(entry) for entry in counting], self.kept, "inbox")
+        name = "inbox" if self._beside is None else None
+        return looked.Sides(
+            Neighbours([text_of(entry) for entry in in_force], self.kept, "shelf"),
+            Neighbours([text_of(entry) for entry in counting], self.kept, name),
+        )
 
 
 def deciding(memory: Memory) -> ConflictsOf:
@@ -170,22 +210,64 @@ class Reviewer:
     """Looks at candidates as things are at one moment."""
 
     def __init__(
-        self, memory: Memory, today: date, *, pairs: looked.Pairs | None = None, in_parts: bool = False
+        self, memory: Memory, today: date, *, looks: looked.Looks | None = None, in_parts: bool = False
     ) -> None:
-        """`pairs`: what was compared before; `in_parts`: see `Conflicts`."""
+        """`looks`: what was found before; `in_parts`: see `Conflicts`."""
         self.memory = memory
-        self.conflicts = Conflicts(memory, pairs=pairs, in_parts=in_parts)
+        self.conflicts = Conflicts(memory, looks=looks, in_parts=in_parts)
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.
         self._rejected = tombstones.kept(memory.snapshot, self.conflicts.kept)
         self._context = gate.context(memory, today, {**_actions(memory), "known": "off"}, self._rejected)
+        self._gate = gate_kept.Gate(memory, self._context, self.conflicts.looks)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
         """The named candidates; none named: all, in the order of the file."""
         entries = [self.memory.get(name) for name in wanted] if wanted else self.memory.inbox
+        return self._look(entries)
+
+    def first_answer(self) -> list[Reviewed]:
+        """All candidates, with what can be told of them at once; where much is to be looked at, it is left out."""
+        if len(self.memory.inbox) <= _FRESH:
+            if len(self.unchecked()) <= AT_ONCE:
+                return self.look()
+        elif 0 < len(left := self.unchecked()) <= AT_ONCE:
+            self._look([entry for entry in self.memory.inbox if entry.id in left])
+        return self._known()
+
+    def _known(self) -> list[Reviewed]:
+        unchecked = self.unchecked()
+        seen = self.conflicts.looks.seen
+        return [
+            self._reviewed(
+                entry, seen[entry.id].found if entry.id in seen else (), known=entry.id not in unchecked
+            )
+            for entry in self.memory.inbox
+        ]
+
+    def unchecked(self) -> frozenset[str]:
+        """The candidates of which not all is known as things are now, as far as that can be told at once."""
+        return self._unknown(MOST_PAIRS)
+
+    def touched(self) -> frozenset[str]:
+        """The same, however long it takes to tell."""
+        return self._unknown(None)
+
+    def _unknown(self, most: int | None) -> frozenset[str]:
+        brought = self.conflicts.bring(most) and self._gate.bring(most)
+        seen = self.conflicts.looks.seen
+        return frozenset(
+            entry.id
+            for entry in self.memory.inbox
+            if not (brought and entry.id in seen and seen[entry.id].gated)
+        )
+
+    def _look(self, entries: Sequence[Entry]) -> list[Reviewed]:
         found = self.conflicts.of_each(entries)
-        self._rejected.look_up([text_of(entry) for entry in entries])
-        return [self._reviewed(entry, conflicts) for entry, conflicts in zip(entries, found, strict=True)]
+        self._gate.look_up(entries)
+        reviewed = [self._reviewed(entry, met) for entry, met in zip(entries, found, strict=True)]
+        self.conflicts.keep_if_whole()
+        return reviewed
 
     def earlier(self, entry: Entry) -> gate_answers.Earlier | None:
         """A rejection that a candidate says again, or nearly."""
@@ -196,14 +278,27 @@ class Reviewer:
     def context(self) -> Context:
         return self._context
 
-    def _reviewed(self, entry: Entry, conflicts: Sequence[Conflict]) -> Reviewed:
+    @cached_property
+    def _edits(self) -> dict[str, list[str]]:
+        """How candidates were edited by hand, by id."""
+        found: dict[str, list[str]] = {}
+        for edit in self.memory.hand_edits:
+            found.setdefault(edit.id, []).append(edit.change)
+        return found
+
+    def _reviewed(
+        self, entry: Entry, conflicts: Sequence[Conflict], *, known: bool | None = None
+    ) -> Reviewed:
+        """`known`: whether all of it is; None: to be found now."""
+        said = self._gate.of(entry) if known is None else self._gate.kept(entry)
         return Reviewed(
             entry=entry,
             conflicts=tuple(conflicts),
-            flags=tuple(hygiene.flags(self.memory, entry, self._context)),
+            flags=(*hygiene.standing(self.memory, entry, self._context, self._edits), *said),
             age=hygiene.age_in_days(entry, self._context.today),
             because=hygiene.provenance(entry),
             like=self._earlier_like(entry, conflicts),
+            checked=known is not False,
         )
 
     def _earlier_like(self, entry: Entry, conflicts: Sequence[Conflict]) -> str | None:

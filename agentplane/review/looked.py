@@ -1,47 +1,103 @@
-"""What was found before, kept in the plane's cache: for the same files at once, and for each pair of texts.
+"""What was found about candidates, kept in the plane's cache by the content of what was compared.
 
-What one program found counts nothing for another: the files that the comparison is made of are part of the mark.
+For each candidate: what it was compared with, what it conflicts with, and what the gate said of it. When texts of the plane
+change, only the candidates are looked at again that were compared with one of them, or would be now. What one program found
+counts nothing for another: the files that the comparison is made of are part of the mark.
 """
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from agentplane.claims.statement import parse
 from agentplane.claims.verdict import BothWays
+from agentplane.errors import AgentplaneError
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
-from agentplane.review.conflicts import Compare, Conflict, Text, compare_each
-from agentplane.review.neighbours import package_of_embeddings
-from agentplane.text import decoding
+from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
+from agentplane.review.neighbours import Neighbours, Reach, package_of_embeddings
+from agentplane.text import chain, decoding
 
 
-K = TypeVar("K")
-V = TypeVar("V")
+T = TypeVar("T")
 
-_FOUND = "looked"
-_PAIRS = "pairs"
-MOST = 200_000
-"""So many pairs are kept at most."""
+KEPT = "looked"
+_AT_ONCE = 50
+"""So many candidates are made bytes, or are made of bytes, before another thread gets its turn."""
+_BLOCK = 500
+_MOST_NEW = 100
+"""Of so many new texts it can be told at once whom they touch."""
+_KEY = 16
 
-_AT_ONCE = 1000
-"""So many pairs are made bytes, or are made of bytes, before another thread gets its turn."""
-_FOUND_AT_ONCE = _AT_ONCE // 20
-"""Of candidates, each with all that it conflicts with."""
 
-_kept = decoding.Pack(tuple[str, list[msgspec.Raw]])
-_some_pairs = decoding.Pack(dict[bytes, Conflict | None])
-_some_found = decoding.Pack(dict[str, tuple[Conflict, ...]])
+class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the gate said of a candidate."""
+
+    mark: bytes
+    """A hash of all that this depends on, but for what was rejected."""
+    refused: tuple[str, ...]
+    flags: tuple[str, ...]
+    repeats: str | None
+    """The name of the rejection that it says again."""
+    repeat_refused: tuple[str, ...]
+    repeat_flags: tuple[str, ...]
+
+
+class Seen(msgspec.Struct, array_like=True, gc=False):
+    """A candidate that was looked at."""
+
+    key: bytes
+    """Of its text."""
+    compared: tuple[bytes, bytes]
+    """The places of the texts that it was compared with, on the shelf and in the inbox."""
+    found: tuple[Conflict, ...]
+    reaches: tuple[Reach | None, Reach | None]
+    """On the shelf, in the inbox."""
+    names: tuple[str, ...]
+    """The entries that it says it supersedes."""
+    gated: Gated | None = None
+
+
+class Sides(msgspec.Struct, frozen=True):
+    """What candidates are compared with: the shelf as far as it is in force, and the inbox."""
+
+    shelf: Neighbours
+    inbox: Neighbours
+
+    @property
+    def both(self) -> tuple[Neighbours, Neighbours]:
+        return self.shelf, self.inbox
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    keys: list[bytes]
+    ids: list[str]
+    sides: tuple[bytes, bytes]
+    rejected: list[str] | None
+
+
+class _File(msgspec.Struct, frozen=True, array_like=True):
+    program: str
+    head: _Head
+    seen: list[msgspec.Raw]
+    stale: list[msgspec.Raw]
+
+
+_file = decoding.Pack(_File)
+_some_seen = decoding.Pack(dict[str, Seen])
 
 
 @lru_cache(maxsize=1)
-def _program() -> str:
+def program() -> str:
     """Names, sizes and times of the files that a comparison is made of."""
     house = Path(__file__).parents[1]
     made = hashlib.sha256()
@@ -55,85 +111,341 @@ def _program() -> str:
     return made.hexdigest()
 
 
-def mark(snapshot: Snapshot) -> str:
-    """A hash of all that conflicts depend on: the texts, the settings, this program and what it can load."""
-    made = hashlib.sha256(_program().encode())
-    made.update(msgspec.json.encode(snapshot.settings))
-    for file, page in sorted(snapshot.pages.items()):
-        made.update(f"{page.sha256} {file}\n".encode(errors="surrogateescape"))
-    return made.hexdigest()
+def key_of(text: Text) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=_KEY).digest()
 
 
-def load(layout: Layout, mark: str) -> dict[str, tuple[Conflict, ...]]:
-    """What was found for these files; nothing where they have changed."""
-    return _loaded(layout, _FOUND, mark, _some_found)
-
-
-def save(snapshot: Snapshot, mark: str, found: Mapping[str, Sequence[Conflict]]) -> None:
-    data = _packed(mark, iter(found.items()), _FOUND_AT_ONCE)
-    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _FOUND, data)
-
-
-class Pairs:
-    """Compares texts, each pair of them once."""
+class Looks:
+    """What was found about candidates so far. All of it holds for the texts that `bring` was given last."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._keys: dict[Text, bytes] = {}
+        self._read = False
+        self.seen: dict[str, Seen] = {}
+        self._stale: dict[str, Seen] = {}
+        """To be looked at again; of the pairs that did not change, what was found still counts."""
+        self._lost: dict[str, frozenset[int]] = {}
+        """Of these, the sides on which others are near now; those that are not here have lost both."""
+        self._texts: dict[bytes, Text] = {}
+        self._key_at: dict[int, bytes] = {}
+        """The key of each of these texts, by what Python knows it by."""
+        self._keys: list[bytes] = []
+        self._ids: list[str] = []
+        self._places: dict[bytes, int] = {}
+        self._sides: tuple[frozenset[bytes], frozenset[bytes]] | None = None
+        self.rejected: frozenset[str] | None = None
         self._changed = False
 
-    @cached_property
-    def _known(self) -> dict[bytes, Conflict | None]:
-        return _loaded(self._layout, _PAIRS, _program(), _some_pairs)
+    # What changed
+
+    def bring(self, now: Sides, most: int | None = None) -> bool:
+        """Drops what does not hold for these texts any more.
+
+        `most`: False where telling takes more comparisons than this; then nothing is dropped.
+        """
+        self._load()
+        # Of most texts the key was made the last time.
+        known = {text: key for key, text in self._texts.items()}
+        texts = tuple({known.get(text) or key_of(text): text for text in side.texts} for side in now.both)
+        keys = frozenset(texts[0]), frozenset(texts[1])
+        old = self._sides or (frozenset(), frozenset())
+        if keys == old:
+            return True
+        new = [
+            [text for key, text in there.items() if key not in before]
+            for there, before in zip(texts, old, strict=True)
+        ]
+        if most is not None and not self._is_quick(now, new, most):
+            return False
+        self._texts = {**texts[0], **texts[1]}
+        self._key_at = {id(text): key for key, text in self._texts.items()}
+        self._lost = {}
+        own = {text.id: key for key, text in texts[1].items()}
+        for id_ in [id_ for id_, seen in self.seen.items() if own.get(id_) != seen.key]:
+            del self.seen[id_]
+        self._stale = {id_: seen for id_, seen in self._stale.items() if own.get(id_) == seen.key}
+        lost: dict[str, set[int]] = {}
+
+        def lose(ids: Iterable[str], *sides: int) -> None:
+            for id_ in ids:
+                lost.setdefault(id_, set()).update(sides)
+
+        for side in (0, 1):
+            lose(self._without_reach(now.both[side], side), side)
+        gone = (old[0] | old[1]) - (keys[0] | keys[1])
+        for side in (0, 1):
+            lose(self._without(gone & old[side], side), side)
+        names = {name for text in (*new[0], *new[1]) for name in (text.id, *text.superseded_by)}
+        names |= {self._ids[self._places[key]] for key in gone}
+        named = (id_ for id_, one in self.seen.items() if id_ in names or not names.isdisjoint(one.names))
+        lose(named, 0, 1)
+        asked = {text.id: text for text in now.inbox.texts}
+        for side in (0, 1):
+            if new[side] and self.seen:
+                lose(self._met_by(new[side], side, now.both[side], texts[side], old[side], asked), side)
+        for id_, sides in lost.items():
+            self._stale[id_] = self.seen.pop(id_)
+            self._lost[id_] = frozenset(sides)
+        self._sides = keys
+        for there in texts:
+            for key, text in there.items():
+                self._place(key, text.id)
+        self._changed = True
+        return True
+
+    def _is_quick(self, now: Sides, new: Sequence[Sequence[Text]], most: int) -> bool:
+        if not self.seen:
+            return True
+        if not all(side.is_built for side in now.both):
+            return False
+        if sum(map(len, new)) > _MOST_NEW:
+            return False
+        met = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
+        return met * len(self.seen) <= most
+
+    def _without_reach(self, near: Neighbours, side: int) -> list[str]:
+        """Those for which others were ranked among other texts than they would be now."""
+        index = near.index if self.seen else None
+        reaches = ((id_, seen.reaches[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, reach in reaches if (reach.index if reach else None) != index]
+
+    def _without(self, gone: Collection[bytes], side: int) -> Iterator[str]:
+        """Those that conflict with what is gone; among ranked texts also those to which it was near, because another
+        takes its place.
+        """
+        if not gone:
+            return
+        ids = {self._ids[self._places[key]] for key in gone}
+        near = frozenset(self._compared_with([self._places[key] for key in gone], side))
+        for id_, seen in self.seen.items():
+            if (seen.reaches[side] and id_ in near) or any(met.id in ids for met in seen.found):
+                yield id_
+
+    def _compared_with(self, places: Collection[int], side: int) -> list[str]:
+        if not places:
+            return []
+        wanted = frozenset(places)
+        each = ((id_, seen.compared[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, compared in each if not wanted.isdisjoint(array("i", compared))]
+
+    def _met_by(
+        self,
+        new: Sequence[Text],
+        side: int,
+        near: Neighbours,
+        texts: Mapping[bytes, Text],
+        old: Collection[bytes],
+        asked: Mapping[str, Text],
+    ) -> Iterable[str]:
+        """Those that would be compared with a new text; where all are compared, those that it has to do with."""
+        if not near.ranked:
+            return meeting(new, [asked[id_] for id_ in self.seen])
+        before: dict[str, list[int]] = {}
+        for key, text in texts.items():
+            if key in old:
+                before.setdefault(text.statement, []).append(self._places[key])
+        copied = [place for text in new for place in before.get(text.statement, ())]
+        found = set(self._compared_with(copied, side))
+        statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
+        if statements:
+            # Those that were ranked among other texts are ranked again anyway.
+            index = near.index
+            reaches = {
+                id_: reach
+                for id_, seen in self.seen.items()
+                if id_ not in found and (reach := seen.reaches[side]) and reach.index == index
+            }
+            ids = list(reaches)
+            if ids:
+                said = [asked[id_].statement for id_ in ids]
+                rows = near.reached_by(said, list(reaches.values()), statements)
+                found.update(ids[row] for row in rows)
+        return found
+
+    def forget_repeats(
+        self,
+        rejected: Collection[str],
+        met_by: Callable[[list[str], list[str]], set[str]],
+        most: int | None = None,
+    ) -> bool:
+        """Drops what the gate said where another rejection counts now.
+
+        `met_by`: which of some candidates have to do with one of some rejections. `most`: see `bring`.
+        """
+        self._load()
+        now = frozenset(rejected)
+        if now == self.rejected:
+            return True
+        # What is to be compared again keeps what the gate said of it.
+        every = {**self._stale, **self.seen}
+        gated = {id_: seen.gated for id_, seen in every.items() if seen.gated}
+        before = self.rejected if self.rejected is not None else now
+        gone, new = before - now, sorted(now - before)
+        if most is not None and len(new) * len(gated) > most:
+            return False
+        lost = {id_ for id_, one in gated.items() if one.repeats in gone}
+        if self.rejected is None:
+            lost = set(gated)
+        elif new and gated:
+            lost |= met_by([*gated], new)
+        for id_ in lost:
+            every[id_].gated = None
+        self.rejected = now
+        self._changed = True
+        return True
+
+    # What is found
 
     def comparing(self, wanted: Iterable[Text]) -> Compare:
         """`wanted`: candidates that are compared, also with one another."""
+        self._load()
         both_ways = BothWays({text.statement for text in wanted})
         return lambda candidate, others: self._compare_each(candidate, others, both_ways)
 
     def _compare_each(
         self, candidate: Text, others: Sequence[Text], both_ways: BothWays
     ) -> list[Conflict | None]:
-        keys = [self._key(candidate) + self._key(other) for other in others]
-        unknown = {key: other for key, other in zip(keys, others, strict=True) if key not in self._known}
-        if unknown:
-            found = compare_each(candidate, [*unknown.values()], both_ways)
-            self._known.update(zip(unknown, found, strict=True))
-            self._changed = True
-        return [self._known[key] for key in keys]
+        known = self._known(candidate)
+        keys = [self._key(other) for other in others] if known else [b""] * len(others)
+        unknown = [at for at, key in enumerate(keys) if key not in known]
+        found = compare_each(candidate, [others[at] for at in unknown], both_ways)
+        fresh = dict(zip(unknown, found, strict=True))
+        return [fresh[at] if at in fresh else known[key] for at, key in enumerate(keys)]
 
-    def save(self, snapshot: Snapshot) -> None:
-        if self._changed:
-            latest = islice(self._known.items(), max(len(self._known) - MOST, 0), None)
-            data = _packed(_program(), latest, _AT_ONCE)
-            cache.save_as_of(self._layout, snapshot.ledger.head, _PAIRS, data)
-            self._changed = False
+    def _known(self, candidate: Text) -> dict[bytes, Conflict | None]:
+        """By the key of the other text, what was found when they were compared."""
+        seen = self.seen.get(candidate.id) or self._stale.get(candidate.id)
+        if seen is None or seen.key != key_of(candidate):
+            return {}
+        met = {conflict.id: conflict for conflict in seen.found}
+        places = (place for side in seen.compared for place in array("i", side))
+        return {self._keys[place]: met.get(self._ids[place]) for place in places}
+
+    def near(self, candidate: Text, side: int) -> tuple[list[Text], Reach | None] | None:
+        """What a candidate was compared with on one side, where it would be compared with the same now."""
+        seen = self._stale.get(candidate.id)
+        if seen is None or side in self._lost.get(candidate.id, (0, 1)):
+            return None
+        keys = [self._keys[place] for place in array("i", seen.compared[side])]
+        return [self._texts[key] for key in keys if key in self._texts], seen.reaches[side]
+
+    def add(
+        self,
+        candidate: Text,
+        compared: tuple[Sequence[Text], Sequence[Text]],
+        found: tuple[Conflict, ...],
+        reaches: tuple[Reach | None, Reach | None],
+    ) -> None:
+        shelf, inbox = (
+            array("i", [self._place(self._key(text), text.id) for text in side]).tobytes()
+            for side in compared
+        )
+        before = self.seen.get(candidate.id) or self._stale.pop(candidate.id, None)
+        key = key_of(candidate)
+        gated = before.gated if before and before.key == key else None
+        names = tuple(sorted(claims(candidate)))
+        self.seen[candidate.id] = Seen(key, (shelf, inbox), found, reaches, names, gated)
+        self._stale.pop(candidate.id, None)
+        self._changed = True
+
+    def gated(self, id_: str, found: Gated) -> None:
+        if id_ in self.seen:
+            self.seen[id_].gated = found
+            self._changed = True
 
     def _key(self, text: Text) -> bytes:
-        key = self._keys.get(text)
-        if key is None:
-            key = hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=10).digest()
-            self._keys[text] = key
-        return key
+        return self._key_at.get(id(text)) or key_of(text)
+
+    def _place(self, key: bytes, id_: str) -> int:
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self._keys)
+            self._keys.append(key)
+            self._ids.append(id_)
+        return place
+
+    # On the disk
+
+    def save(self, snapshot: Snapshot) -> bool:
+        """Keeps all of it, if anything came to it. Where the log has moved on, what was kept before stays."""
+        if not self._changed or self._sides is None:
+            return False
+        with suppress(AgentplaneError):
+            if chain.tail(self._layout.log).head != snapshot.ledger.head:
+                return False
+        self._tidy(self._sides[0] | self._sides[1])
+        sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
+        rejected = sorted(self.rejected) if self.rejected is not None else None
+        head = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
+        file = _File(program(), head, list(_packed(self.seen)), list(_packed(self._stale)))
+        cache.save_as_of(self._layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(file))
+        self._changed = False
+        return True
+
+    def _tidy(self, live: Collection[bytes]) -> None:
+        """Forgets texts that are not there any more, once there are many of them."""
+        if len(self._keys) <= 2 * len(live) + _BLOCK:
+            return
+        kept = [place for place, key in enumerate(self._keys) if key in live]
+        moved = {place: at for at, place in enumerate(kept)}
+        for seen in (*self.seen.values(), *self._stale.values()):
+            shelf, inbox = (
+                array("i", [moved[place] for place in array("i", side) if place in moved]).tobytes()
+                for side in seen.compared
+            )
+            seen.compared = shelf, inbox
+        self._keys, self._ids = [self._keys[at] for at in kept], [self._ids[at] for at in kept]
+        self._places = {key: at for at, key in enumerate(self._keys)}
+
+    def _load(self) -> None:
+        if self._read:
+            return
+        self._read = True
+        data = cache.load(self._layout, KEPT)
+        try:
+            file = _file.decode(data) if data else None
+            if file is None or file.program != program():
+                return
+            seen, stale = _unpacked(file.seen), _unpacked(file.stale)
+            keys = file.head.keys
+            sides = [frozenset(keys[place] for place in array("i", side)) for side in file.head.sides]
+            every = (side for one in (*seen.values(), *stale.values()) for side in one.compared)
+            most = max((max(array("i", side), default=-1) for side in every), default=-1)
+        except (msgspec.MsgspecError, ValueError, IndexError):
+            return
+        if len(file.head.ids) != len(keys) or most >= len(keys):
+            return
+        self.seen, self._stale = seen, stale
+        self._keys, self._ids = keys, file.head.ids
+        self._places = {key: at for at, key in enumerate(keys)}
+        self._sides = sides[0], sides[1]
+        rejected = file.head.rejected
+        self.rejected = frozenset(rejected) if rejected is not None else None
 
 
-def _packed(mark: str, items: Iterator[tuple[Any, Any]], at_once: int) -> bytes:
+def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:
+    """Those that have to do with one of the new texts, whichever of the two is the candidate."""
+    found = {text.id for text in asked if any(choice.replaced for choice in parse(text.statement).choices)}
+    for text in new:
+        for block in _blocks(asked, _BLOCK):
+            hits = compare_each(text, block)
+            found.update(other.id for other, hit in zip(block, hits, strict=True) if hit)
+    return found
+
+
+def _blocks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[begin : begin + size] for begin in range(0, len(items), size))
+
+
+def _packed(seen: Mapping[str, Seen]) -> Iterator[msgspec.Raw]:
     """In pieces, because no other thread gets its turn while one is made."""
-    pieces = []
-    while piece := dict(islice(items, at_once)):
-        pieces.append(msgspec.Raw(msgspec.msgpack.encode(piece)))
-    return msgspec.msgpack.encode((mark, pieces))
+    items = iter(seen.items())
+    while piece := dict(islice(items, _AT_ONCE)):
+        yield msgspec.Raw(msgspec.msgpack.encode(piece))
 
 
-def _loaded(layout: Layout, name: str, mark: str, piece_of: "decoding.Pack[dict[K, V]]") -> dict[K, V]:
-    """What was kept under this mark; nothing where it is another, or not whole."""
-    data = cache.load(layout, name)
-    found: dict[K, V] = {}
-    try:
-        kept, pieces = _kept.decode(data) if data else ("", [])
-        if kept == mark:
-            for piece in pieces:
-                found.update(piece_of.decode(piece))
-    except (msgspec.MsgspecError, ValueError):
-        return {}
+def _unpacked(pieces: Iterable[msgspec.Raw]) -> dict[str, Seen]:
+    found: dict[str, Seen] = {}
+    for piece in pieces:
+        found.update(_some_seen.decode(piece))
     return found

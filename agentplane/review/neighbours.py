@@ -1,7 +1,9 @@
 """Which of many entries a candidate is compared with: all of a few, of many the nearest.
 
-What takes long to build is kept in the plane's cache: the vectors by the hash of their text, the index of
-words by the hash of all texts. With an empty cache the answer is the same, only later.
+What takes long to build is kept in the plane's cache: the vectors by the hash of their text, the index of words with
+the texts it was built of. Texts that come later are added to it, weighed as the first ones were, so that one new text
+does not move all others; when a quarter has changed, it is built again. Where a whole inbox is looked at with an empty
+cache, what is near by a hair's breadth can therefore come out differently.
 """
 
 import importlib.util
@@ -11,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts import Text, claims
@@ -18,7 +22,7 @@ from agentplane.review.conflicts import Text, claims
 
 # Comparing a few costs less than loading what finds the nearest.
 if TYPE_CHECKING:
-    from agentplane.match.corpus import Corpus
+    from agentplane.match.corpus import Corpus, Places
     from agentplane.match.corpus import Text as Compared
     from agentplane.match.vectors import Vectors
 
@@ -31,6 +35,28 @@ COPIES = 4
 """Of those that say one thing word for word, so many are compared."""
 
 _VECTORS = "vectors"
+_MOST_CHANGED = 0.25
+"""Of the texts that an index was built of. When so many came or went, it is built again."""
+
+
+class Reach(msgspec.Struct, frozen=True, array_like=True):
+    """How near a text must be to be compared with a candidate."""
+
+    index: bytes
+    """What the index was built of."""
+    least: float
+    own: tuple[float, ...]
+
+
+class _Index(msgspec.Struct, frozen=True, array_like=True):
+    """An index as it is kept."""
+
+    first: int
+    statements: list[str]
+    corpus: bytes
+
+
+_index = msgspec.msgpack.Decoder(_Index)
 
 
 def embeds() -> bool:
@@ -67,11 +93,11 @@ class Kept:
 class Neighbours:
     """Texts in their order, and which of them are near to another text."""
 
-    def __init__(self, texts: Sequence[Text], kept: Kept, name: str) -> None:
-        """`name`: of the index in the cache."""
+    def __init__(self, texts: Sequence[Text], kept: Kept, name: str | None) -> None:
+        """`name`: of the index in the cache; None: it is not kept."""
         self.texts = texts
         self._kept = kept
-        self._name = f"index-{name}"
+        self._name = f"index-{name}" if name else None
 
     @property
     def ranked(self) -> bool:
@@ -86,21 +112,46 @@ class Neighbours:
 
     def of_each(self, wanted: Sequence[Text]) -> list[list[Text]]:
         """Those that each of the wanted is to be compared with; those that it names are among them."""
-        if not self.ranked:
-            return [list(self.texts)] * len(wanted)
-        from agentplane.match.corpus import places_each
+        return [texts for texts, _ in self.reached_each(wanted)]
 
-        found = places_each([_compared(text) for text in wanted], self._corpus, NEAREST)
-        copies = list(self._places.values())
-        return [
-            [
-                self.texts[place]
-                for place in dict.fromkeys(
-                    chain(*(copies[near][:COPIES] for near in each), self._named(text))
-                )
-            ]
-            for text, each in zip(wanted, found, strict=True)
-        ]
+    def reached_each(self, wanted: Sequence[Text]) -> list[tuple[list[Text], Reach | None]]:
+        """The same, and how near they had to be; None where all are compared."""
+        if not self.ranked:
+            return [(list(self.texts), None)] * len(wanted)
+        corpus = self._corpus
+        places = self._places
+        asked = [_compared(text) for text in wanted]
+        found: list[tuple[list[Text], Reach | None]] = []
+        for text, ranked in zip(wanted, corpus.ranked_each(asked, NEAREST, self._alive), strict=True):
+            copies = (places[corpus.texts[near].title][:COPIES] for near in ranked.places)
+            each = dict.fromkeys(chain(*copies, self._named(text)))
+            reach = Reach(corpus.built_of, ranked.least, ranked.own)
+            found.append(([self.texts[place] for place in each], reach))
+        return found
+
+    @property
+    def index(self) -> bytes | None:
+        """What the index was built of; None where all are compared."""
+        return self._corpus.built_of if self.ranked else None
+
+    @cached_property
+    def is_built(self) -> bool:
+        """Whether nothing that takes long must be built before anybody is answered."""
+        return not self.ranked or "_corpus" in self.__dict__ or self._usable is not None
+
+    def reached_by(
+        self, wanted: Sequence[str], reaches: Sequence[Reach], statements: Sequence[str]
+    ) -> list[int]:
+        """Which of the wanted statements, by number, would be compared with one of these of the index."""
+        from agentplane.match.corpus import Ranked
+        from agentplane.match.corpus import Text as Compared
+
+        corpus = self._corpus
+        at = {text.title: place for place, text in enumerate(corpus.texts)}
+        ranked = [Ranked([], reach.least, reach.own) for reach in reaches]
+        asked = [Compared(statement) for statement in wanted]
+        places = corpus.would_be_among(asked, ranked, [at[one] for one in statements])
+        return [int(place) for place in places]
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -124,15 +175,53 @@ class Neighbours:
 
     @cached_property
     def _corpus(self) -> "Corpus":
+        """The index of all statements here; others that were here before may be in it too."""
         from agentplane.match.corpus import Corpus
+        from agentplane.match.corpus import Text as Compared
 
-        texts = [_compared(self.texts[places[0]]) for places in self._places.values()]
-        data = cache.load(self._kept.layout, self._name)
-        corpus = Corpus.from_bytes(texts, data, self._kept.vectors)
-        if not corpus.was_kept:
-            cache.save_as_of(self._kept.layout, self._kept.head, self._name, corpus.to_bytes())
+        kept, vectors = self._usable, self._kept.vectors
+        statements = kept.statements if kept else list(self._places)
+        texts = [Compared(statement) for statement in statements]
+        first = kept.first if kept else None
+        corpus = Corpus.from_bytes(texts, kept.corpus if kept else None, vectors, first)
+        if kept and not corpus.was_kept:  # it cannot be read
+            corpus = Corpus([Compared(statement) for statement in self._places], vectors)
+        present = {text.title for text in corpus.texts}
+        new = [Compared(statement) for statement in self._places if statement not in present]
+        if new:
+            corpus = corpus.extended(new)
+        if self._name and (new or not corpus.was_kept):
+            said = [text.title for text in corpus.texts]
+            data = msgspec.msgpack.encode(_Index(corpus.first, said, corpus.to_bytes()))
+            cache.save_as_of(self._kept.layout, self._kept.head, self._name, data)
             self._kept.save()
         return corpus
+
+    @cached_property
+    def _usable(self) -> _Index | None:
+        """The kept index, where little has changed since it was built."""
+        data = cache.load(self._kept.layout, self._name) if self._name else None
+        try:
+            kept = _index.decode(data) if data else None
+        except (msgspec.MsgspecError, ValueError):
+            return None
+        if kept is None or not 0 < kept.first <= len(kept.statements):
+            return None
+        present = set(kept.statements)
+        new = sum(statement not in present for statement in self._places)
+        gone = sum(statement not in self._places for statement in present)
+        later = len(kept.statements) - kept.first
+        return kept if new + later + gone <= _MOST_CHANGED * kept.first else None
+
+    @cached_property
+    def _alive(self) -> "Places | None":
+        """Where the statements are in the index that are here now; None: all of it."""
+        import numpy as np
+
+        texts = self._corpus.texts
+        if len(texts) == len(self._places):
+            return None
+        return np.array([at for at, text in enumerate(texts) if text.title in self._places], dtype=np.int64)
 
 
 def _compared(text: Text) -> "Compared":

@@ -74,7 +74,25 @@ class Tombstones:
 
     def of(self, id_: str) -> Rejection | None:
         """The last rejection of a candidate that bears this id."""
-        return next((found for found in reversed(self.rejections) if found.id == id_), None)
+        return self._last_of.get(id_)
+
+    @cached_property
+    def _last_of(self) -> dict[str, Rejection]:
+        return {rejection.id: rejection for rejection in self.rejections}
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._by_name.keys()
+
+    def only(self, names: Collection[str]) -> "Tombstones":
+        """Some of them, compared by their words only."""
+        wanted = frozenset(names)
+        places = [at for at, one in enumerate(self.rejections) if _name(one) in wanted]
+        return Tombstones([self.rejections[at] for at in places], [self._words[at] for at in places])
+
+    @property
+    def texts(self) -> Sequence[Text]:
+        return [_text(rejection) for rejection in self.rejections]
 
     def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
         """The rejection that this repeats; of several the most alike, then the latest."""
@@ -189,6 +207,11 @@ def kept(snapshot: Snapshot, kept_vectors: Kept | None = None) -> Tombstones:
 
 def _text(rejection: Rejection) -> Text:
     return Text(id=_name(rejection), type=rejection.type, statement=rejection.text, scope=rejection.scope)
+
+
+def name_of(repeat: Repeat | None) -> str | None:
+    """The name of the rejection that is repeated."""
+    return _name(repeat.rejection) if repeat else None
 
 
 def _name(rejection: Rejection) -> str:

@@ -131,10 +131,7 @@ def _temps(folder: Path, names: set[str]) -> list[str]:
         about = os.lstat(folder / name)
         if stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not processes.born(made[1]):
             found.append(name)
-    tracked = (
-        git.output(folder, "ls-files", "-z", "--", *(f":(literal){name}" for name in found)) if found else b""
-    )
-    known = {os.fsdecode(name) for name in (tracked or b"").split(b"\0")}
+    known = git.tracked(folder, found) or set() if found else set()
     return [name for name in found if name not in known]
 
 

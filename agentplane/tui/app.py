@@ -177,8 +177,8 @@ class PlaneApp(Restarting):
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
         self._unreadable = ""
-        # What was found before is shown, but it is looked at anew.
-        self._left_to_look_at = len(message.shown.inbox)
+        # Which of the others a change has touched, the thread tells that looks at them.
+        self._left_to_look_at = sum(entry.id not in message.shown.reviewed for entry in message.shown.inbox)
         self._use_settings(message.shown)
         if self._watch is None and (desk := self.desk) is not None:
             from agentplane.tui.watch import Watch

@@ -103,8 +103,9 @@ class Badge(Line, can_focus=False):
             line.append(f" {count:,}{more}")
             if words:
                 line.append(f" {one if count == 1 else many}")
-        if figures.looking and not figures.conflicts and words:
-            line.append(f"  looking at {figures.looking:,}", self.look("place"))
+        if figures.looking and words:
+            checked = max(figures.waiting - figures.looking, 0)
+            line.append(f"  {checked:,} checked", self.look("place"))
         return line
 
     def _with_place(self, left: Text, width: int) -> Text:

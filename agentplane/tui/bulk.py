@@ -37,8 +37,8 @@ def clean_ones(shown: "Shown", in_list: Collection[str]) -> Bulk:
             out["hidden by the filter"] += 1
         elif entry.id in edited:
             out["changed by hand"] += 1
-        elif found is None:
-            out["not looked at yet"] += 1
+        elif found is None or not found.checked:
+            out["not checked yet"] += 1
         elif found.conflicts:
             out["with a conflict"] += 1
         elif found.flags:

@@ -261,7 +261,7 @@ class Deciding(EntryScreen):
         if found is None or not found.conflicts:
             app = self.plane_app
             if found is None:
-                app.say("it is still being looked at", holds=lambda: self._unseen(id_))
+                app.say("it is still being checked", holds=lambda: self._unseen(id_))
             else:
                 app.say("it conflicts with nothing")
             return

@@ -20,7 +20,7 @@ from agentplane.plane.settings import Settings, Tui
 from agentplane.plane.store import Done
 from agentplane.review import policy
 from agentplane.review.inbox import Reviewed, Reviewer
-from agentplane.review.looked import Pairs
+from agentplane.review.looked import Looks
 from agentplane.review.resolve import Choice
 from agentplane.tui import glimpse, rows
 from agentplane.tui.ops import DOING, OF_TOOLS, Op, Outcome, outcome_of
@@ -74,12 +74,14 @@ class Desk:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
-        self._pairs = Pairs(plane.layout)
-        """What was compared, also before the plane was read anew."""
+        self._looks = Looks(plane.layout)
+        """What was found, also before the plane was read anew."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
-        self._touched: set[str] = set()
-        """Candidates that met an entry which is not as it was."""
+        self.touched: tuple[str, ...] = ()
+        """Candidates whose marks may be wrong since the plane was read anew."""
+        self._before: Shown | None = None
+        """What was shown before the plane was read anew."""
         self._settled = ""
         plane.settled = self._tell_settled
         self._mark_read: str | None = None
@@ -134,50 +136,67 @@ class Desk:
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
             # What was compared may quote texts that were taken out of history.
-            self._pairs = Pairs(self.plane.layout)
+            self._looks = Looks(self.plane.layout)
         self._fresh = set()
-        self._touched = _touched(self.shown, shown)
+        self._before = self.shown
         self._mark_read = mark
         self.shown = shown
         return shown
 
     def to_look_at(self, first: Sequence[str] = ()) -> list[str]:
-        """The candidates that were not looked at as things are now, those first whose marks may be wrong."""
+        """The candidates that were not looked at as things are now: those of `first` first, then those whose marks
+        may be wrong, then those that nobody looked at.
+        """
         if self.shown is None:
             return []
+        if self._reviewer is None:
+            self._begin(self.shown)
         shown, fresh = self.shown, self._fresh
         left = [entry.id for entry in shown.inbox if entry.id not in fresh]
         wanted = set(first)
 
         def rank(id_: str) -> int:
-            unseen = id_ not in shown.reviewed
-            changed = id_ in self._touched
+            urgent = self.is_urgent(id_)
             if id_ in wanted:
-                return 0 if unseen or changed else 2
-            return 1 if changed else 3 if unseen else 4
+                return 0 if urgent else 2
+            return 3 if id_ not in shown.reviewed else 1 if urgent else 4
 
         return sorted(left, key=rank)
 
     def is_urgent(self, id_: str) -> bool:
         """Whether its marks may be wrong: nobody looked at it, or what it met is not as it was."""
-        seen = self.shown is not None and id_ in self.shown.reviewed
-        return not seen or (id_ in self._touched and id_ not in self._fresh)
+        found = self.shown.reviewed.get(id_) if self.shown else None
+        return found is None or not found.checked
+
+    def _begin(self, shown: Shown) -> Reviewer:
+        """Tells which candidates a change has touched. What was found about the others counts as found now."""
+        today = self.plane.store.clock().date()
+        reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
+        touched = reviewer.touched()
+        self.touched = tuple(touched & shown.reviewed.keys())
+        for id_ in self.touched:
+            shown.reviewed[id_] = msgspec.structs.replace(shown.reviewed[id_], checked=False)
+        before = self._before
+        if before is not None and (before.head, before.branch) == (shown.head, shown.branch):
+            edits = {(edit.id, edit.change) for edit in before.hand_edits}
+            edits ^= {(edit.id, edit.change) for edit in shown.hand_edits}
+            self._fresh = shown.reviewed.keys() - touched - {id_ for id_, _ in edits}
+        self._keep_at = time.monotonic() + _KEEP_SECONDS
+        self._reviewer = reviewer
+        return reviewer
 
     def look(self, ids: Sequence[str]) -> None:
         """Finds conflicts and flags of these, and adds them to what is shown."""
         shown = self.shown
         if shown is None:
             return
-        if self._reviewer is None:
-            today = self.plane.store.clock().date()
-            self._reviewer = Reviewer(shown.memory, today, pairs=self._pairs, in_parts=True)
-            self._keep_at = time.monotonic() + _KEEP_SECONDS
-        for found in self._reviewer.look(ids):
+        reviewer = self._reviewer or self._begin(shown)
+        for found in reviewer.look(ids):
             shown.reviewed[found.entry.id] = found
             self._fresh.add(found.entry.id)
         began = time.monotonic()
         if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
-            self._reviewer.conflicts.keep()
+            reviewer.conflicts.keep()
             now = time.monotonic()
             self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
 
@@ -283,15 +302,6 @@ def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
         and found.entry.digest == entry.digest
         and all(met.id in memory.entries for met in found.conflicts)
     )
-
-
-def _touched(old: Shown | None, new: Shown) -> set[str]:
-    """Candidates found to conflict with an entry that is not as it was."""
-    if old is None:
-        return set()
-    before, now = old.memory.entries, new.memory.entries
-    changed = {id_ for id_, entry in before.items() if id_ in now and now[id_].digest != entry.digest}
-    return {id_ for id_, found in new.reviewed.items() if any(met.id in changed for met in found.conflicts)}
 
 
 def open_desk(wanted: str | None) -> Desk:

@@ -19,7 +19,7 @@ _TOOLS = (
     "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
     "   · not wired"
 )
-_INBOX = "● clean   ! conflict   ? flag   ~ hand edit   · not looked at yet   ◆ marked   ✓ decided"
+_INBOX = "● clean   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided"
 _SIGNS = {
     "inbox": _INBOX,
     "shelf": "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",

@@ -97,7 +97,7 @@ def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[
         return marks.conflict, "conflict"
     if reviewed.flags:
         return marks.flag, "flag"
-    return marks.clean, "clean"
+    return (marks.clean, "clean") if reviewed.checked else (marks.unseen, "quiet")
 
 
 def _group(entry: "Entry", place: Place) -> str:

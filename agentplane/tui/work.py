@@ -28,6 +28,8 @@ _MANY = 200
 _CALM_SECONDS = 2.0
 """Where so many are only looked at again, it is done once nobody typed for so long."""
 _RETRY_SECONDS = 2.0
+_MOST_ROWS = 500
+"""Rows of so many candidates are drawn anew at once, where a change has touched them."""
 
 
 class Queue:
@@ -121,6 +123,7 @@ class Reader:
         self._closed = False
         self._looked_at_reasons = False
         self._unkept = ""
+        self._told_touched = True
         self._slice = _FIRST_SLICE
         self._thread = threading.Thread(target=self._work, name="reader", daemon=True)
 
@@ -207,9 +210,14 @@ class Reader:
                 self._loading = False
             self._failed, self._read_mark = None, mark
             self._unkept = "all"
+            self._told_touched = False
             self._post(Refreshed(shown))
             return
         left = desk.to_look_at(self._first)
+        if not self._told_touched:
+            self._told_touched = True
+            if desk.touched or not left:
+                self._post(Looked(desk.touched[:_MOST_ROWS], len(left)))
         if left:
             only_again = len(left) >= _MANY and not any(map(desk.is_urgent, left))
             if not self._typing(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS):

@@ -4,6 +4,7 @@ import pytest
 
 from agentplane.api import Plane
 from tests.cli.conftest import Cli, candidate, change_by_hand
+from tests.conftest import UNLIKE, decision
 
 
 ENTRY_KEYS = {
@@ -334,3 +335,38 @@ def test_inbox_says_that_an_entry_hides_a_candidate(shelf: Plane, cli: Cli) -> N
     )
     assert "nothing waits" not in ran.err
     assert "which hides this candidate" in cli("doctor").out
+
+
+def test_many_new_candidates_are_listed_before_they_are_checked(
+    plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentplane.review.inbox.AT_ONCE", 2)
+    for text in UNLIKE:
+        plane.propose(decision(text))
+    told = "0 of 6 candidates checked. To check the rest: agentplane inbox --wait"
+    assert f"  {told}\n" in cli("status").out
+    assert cli("status", "--json").json("status")["unchecked"] == 6
+    ran = cli("inbox")
+    assert ran.out.count("not checked yet") == 6
+    assert told in ran.err
+    data = cli("inbox", "--json").json("inbox")
+    assert data["unchecked"] == 6
+    assert all(one["flags"] == ["not checked yet"] and not one["checked"] for one in data["candidates"])
+    monkeypatch.setattr("agentplane.cli.behind.start", lambda _: True)
+    assert "0 of 6 candidates checked; the rest are being checked in the background." in cli("status").out
+    data = cli("inbox", "--wait", "--json").json("inbox")
+    assert data["unchecked"] == 0
+    assert all(not one["flags"] and one["checked"] for one in data["candidates"])
+    assert "checked" not in cli("status").out
+
+
+def test_how_far_a_long_check_is_is_told_at_a_terminal_only(
+    plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentplane.cli.out._SOON", -1)
+    plane.propose(decision(UNLIKE[0]))
+    assert cli("inbox", "--wait").err == ""
+    plane.propose(decision(UNLIKE[1]))
+    monkeypatch.setattr("agentplane.cli.out.Progress._is_read", True)
+    # click takes the escape sequences out, because it knows that nobody reads along here.
+    assert cli("inbox", "--wait").err == "\rChecked 1 of 2 candidates\r"

@@ -9,6 +9,7 @@ from rapidfuzz import fuzz, process
 
 from agentplane.match import corpus as room
 from agentplane.match.corpus import Corpus, Text, nearest, nearest_each, places_each
+from tests.bench.planes import statement
 from tests.bench.timing import best
 
 
@@ -55,6 +56,40 @@ def test_the_same_text_is_nearest_of_all(corpus: Corpus) -> None:
         first = nearest(text, corpus, 1)[0]
         assert first.index == row
         assert first.score > 0.8
+
+
+def many(count: int, seed: int = 5) -> list[Text]:
+    dice = random.Random(seed)
+    return [Text(statement(dice)) for _ in range(count)]
+
+
+def test_texts_that_come_later_move_no_others(corpus: Corpus) -> None:
+    texts = list(dict.fromkeys(many(150)))
+    begun = Corpus(texts[:120])
+    begun.__dict__["missing"] = corpus.missing
+    grown = begun.extended(texts[120:130]).extended(texts[130:])
+    assert [text.title for text in grown.texts] == [text.title for text in texts]
+    assert grown.built_of == begun.built_of
+    among = np.arange(120)
+    assert list(begun.ranked_each(texts, 24)) == list(grown.ranked_each(texts, 24, among))
+    again = Corpus.from_bytes(texts, grown.to_bytes(), first=grown.first)
+    assert again.was_kept
+    assert list(again.ranked_each(texts, 24)) == list(grown.ranked_each(texts, 24))
+
+
+def test_it_is_told_whose_nearest_a_new_text_would_be_among(corpus: Corpus) -> None:
+    texts = list(dict.fromkeys(many(150)))
+    grown = Corpus(texts[:140])
+    grown.__dict__["missing"] = corpus.missing
+    grown = grown.extended(texts[140:])
+    without = list(grown.ranked_each(texts, 12, np.arange(140)))
+    new = list(range(140, len(texts)))
+    told = set(grown.would_be_among(texts, without, new).tolist())
+    ranked = enumerate(grown.ranked_each(texts, 12))
+    among = {row for row, one in ranked if not set(new).isdisjoint(one.places)}
+    assert among <= told
+    assert len(told) < len(among) + 0.1 * len(texts)
+    assert len(among) < len(texts)
 
 
 def test_the_same_text_is_near_in_a_corpus_of_one() -> None:

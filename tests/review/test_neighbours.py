@@ -8,7 +8,6 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import Refused
 from agentplane.plane import badges, cache
-from agentplane.review import looked
 from agentplane.review.conflicts import Text, find
 from agentplane.review.inbox import Alike, Conflicts, alike
 from agentplane.review.neighbours import FEW, NEAREST, Kept, Neighbours
@@ -101,21 +100,6 @@ def test_what_was_found_is_kept_until_a_file_changes(
     assert [reviewed.conflicts for reviewed in plane.review()] == [(), (), ()]
     assert plane.status().conflicts == 0
     assert ids == plane.memory().inbox_ids
-
-
-@pytest.mark.parametrize("damage", [b"", b"\n", b"nonsense", b"{}\n{}"])
-def test_a_kept_look_that_is_not_whole_counts_as_none(
-    contested: tuple[Plane, list[str]], damage: bytes
-) -> None:
-    plane, _ = contested
-    first = plane.review()
-    mark = looked.mark(plane.memory().snapshot)
-    assert looked.load(plane.layout, mark)
-    kept = cache.load(plane.layout, "looked") or b""
-    for data in (damage, mark.encode() + b"\n" + damage, kept[: len(kept) // 2], kept + damage[:1] + b"x"):
-        cache.save(plane.layout, "looked", data)
-        assert looked.load(plane.layout, mark) == {}
-        assert plane.review() == first
 
 
 def test_the_badge_counts_conflicts_as_they_were_last_looked_at(contested: tuple[Plane, list[str]]) -> None:

@@ -163,13 +163,13 @@ def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(thr
         desk.may_load.set()
         desk.may_look.set()
         await sitting.calm()
-        assert "looking" not in sitting.screen
+        assert "checked" not in sitting.screen
         desk.may_look.clear()
         three.propose(decision("Another one."))
         await sitting.press("f5")
         await sitting.until(lambda: len(sitting.rows) == 4, "read anew")
-        assert "looking at 4" in sitting.screen
+        assert "3 checked" in sitting.screen
         desk.may_look.set()
-        await sitting.until(lambda: "looking" not in sitting.screen, "looked at")
+        await sitting.until(lambda: "checked" not in sitting.screen, "looked at")
 
     before(three, steps)

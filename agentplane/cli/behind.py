@@ -1,0 +1,85 @@
+"""The background job that checks candidates: one for each plane, started by what could not wait for it.
+
+It holds no lock of the plane while it looks, keeps what it found every few seconds, and can be killed at any time: the next
+one goes on from there.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentplane.errors import AgentplaneError
+
+
+if TYPE_CHECKING:
+    from agentplane.plane.layout import Layout
+
+OFF = "AGENTPLANE_BACKGROUND"
+"""The variable that keeps it from being started, if it is `0`."""
+_LOCK = "cache/checking.lock"
+_MOST_SECONDS = 3600
+_NICE = 15
+
+
+def start(layout: "Layout") -> bool:
+    """Starts the job, unless it runs already. False where it must not be started, or cannot keep what it finds."""
+    if os.environ.get(OFF) == "0" or os.environ.get("CI"):
+        return False
+    if not os.access(layout.cache if layout.cache.is_dir() else layout.root, os.W_OK):
+        return False
+    with alone(layout) as free:
+        if not free:
+            return True
+    # -P: the folder of the project is not where modules are looked for.
+    command = [sys.executable, "-P", "-m", "agentplane.cli.behind", str(layout.root)]
+    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    try:
+        os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def alone(layout: "Layout") -> Iterator[bool]:
+    """Whether no other process has the lock of the job. It falls with its process, however that ends."""
+    import fcntl
+
+    from agentplane.text import files
+
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = -1
+    try:
+        files.make_folder(layout.cache)
+        fd = os.open(layout.file(_LOCK), flags, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        free = True
+    except (OSError, AgentplaneError):
+        free = False
+    try:
+        yield free
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def main() -> None:
+    import signal
+
+    from agentplane.api import open_plane
+
+    os.setsid()
+    os.nice(_NICE)
+    signal.alarm(_MOST_SECONDS)  # whatever it does then, the system ends it
+    with suppress(AgentplaneError, OSError):
+        plane = open_plane(Path(sys.argv[1]))
+        with alone(plane.layout) as free:
+            if free:
+                plane.look_at_all()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The gate's answers about candidates, kept by the content of what it was asked about."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane.settings import Action
+from agentplane.review import gate, gate_evidence, gate_repeats, tombstones
+from agentplane.review.conflicts import text_of
+from agentplane.review.gate import DEFAULTS, Context
+from agentplane.review.gate_answers import Flag, Verdict
+from agentplane.review.looked import Gated, Looks, meeting
+from agentplane.review.tombstones import Tombstones
+
+
+class Gate:
+    """Asks the gate about candidates again, as far as what it looks at has changed."""
+
+    def __init__(self, memory: Memory, context: Context, looks: Looks) -> None:
+        self._memory = memory
+        self._context = context
+        self._looks = looks
+
+    def look_up(self, entries: Sequence[Entry]) -> None:
+        """Prepares for many at once."""
+        seen = self._looks.seen
+        self.bring()
+        new = [entry for entry in entries if entry.id not in seen or not seen[entry.id].gated]
+        if self._rejected and new:
+            self._rejected.look_up([text_of(entry) for entry in new])
+
+    def kept(self, entry: Entry) -> tuple[str, ...]:
+        """What it said when the candidate was looked at last, and whether an instruction file says the same now."""
+        seen = self._looks.seen.get(entry.id)
+        return self._told(entry, seen.gated) if seen and seen.gated else ()
+
+    def of(self, entry: Entry) -> tuple[str, ...]:
+        """What it says now."""
+        seen = self._looks.seen.get(entry.id)
+        gated = seen.gated if seen else None
+        mark = self._mark(entry)
+        if gated is None or gated.mark != mark:
+            gated = self._asked(entry, mark)
+            self._looks.gated(entry.id, gated)
+        return self._told(entry, gated)
+
+    def _told(self, entry: Entry, gated: Gated) -> tuple[str, ...]:
+        refused, flags = self._restated(entry)
+        first = (*gated.refused, *refused, *gated.repeat_refused)
+        return (*first, *gated.flags, *flags, *gated.repeat_flags)
+
+    def _asked(self, entry: Entry, mark: bytes) -> Gated:
+        proposal = gate.proposal_of(entry)
+        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None, candidate=entry.id)
+        verdict = gate.check(proposal, alone)
+        repeat = None
+        again = Verdict()
+        if self._rejected and self._context.looks_for("repeat"):
+            text = proposal.statement
+            repeat = self._rejected.find(text, scope=proposal.scope, besides=entry.id)
+            only = self._only("repeat", tombstones=self._rejected, candidate=entry.id)
+            again = gate.check(proposal, only) if repeat else again
+        return Gated(
+            mark,
+            _lines(verdict.refused),
+            _lines(verdict.flags),
+            tombstones.name_of(repeat),
+            _lines(again.refused),
+            _lines(again.flags),
+        )
+
+    def _mark(self, entry: Entry) -> bytes:
+        """A hash of what the gate looks at, but for what was rejected and for instruction files."""
+        context = self._context
+        made = hashlib.blake2b(self._settings, digest_size=16)
+        made.update(f"{entry.digest} {entry.label} ".encode(errors="surrogateescape"))
+        if entry.head.expires_at:
+            made.update(f"{context.today} ".encode())
+        if context.project is not None and entry.head.evidence and context.looks_for("gone", "outside"):
+            made.update(msgspec.msgpack.encode(gate_evidence.lacks(entry.head.evidence, context.project)))
+        return made.digest()
+
+    @cached_property
+    def _settings(self) -> bytes:
+        return msgspec.json.encode(self._context.actions, order="sorted")
+
+    def _restated(self, entry: Entry) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        context = self._context
+        if not context.instructions or not context.looks_for("restated"):
+            return (), ()
+        if not gate_repeats.in_instructions(gate.proposal_of(entry).statement, context.instructions):
+            return (), ()
+        verdict = gate.check(
+            gate.proposal_of(entry), self._only("restated", instructions=context.instructions)
+        )
+        return _lines(verdict.refused), _lines(verdict.flags)
+
+    def _only(self, code: str, **more: object) -> Context:
+        """A context in which nothing else is looked for."""
+        off: dict[str, Action] = dict.fromkeys(DEFAULTS, "off")
+        actions = {**off, code: self._context.action(code)}
+        return Context(today=self._context.today, actions=actions, **more)  # type: ignore[arg-type]
+
+    @property
+    def _rejected(self) -> Tombstones | None:
+        return self._context.tombstones
+
+    def bring(self, most: int | None = None) -> bool:
+        """Forgets what was said of repeats where other rejections count now.
+
+        `most`: False where telling takes more comparisons than this; then nothing is forgotten.
+        """
+        rejected = self._rejected
+        if rejected is None:
+            return True
+
+        def met_by(ids: list[str], names: list[str]) -> set[str]:
+            entries = self._memory.entries
+            known = [entries[id_] for id_ in ids if id_ in entries]
+            new = rejected.only(names)
+            found = {one.id for one in known if new.find(one.statement, scope=one.head.scope)}
+            return found | meeting(new.texts, [text_of(one) for one in known])
+
+        return self._looks.forget_repeats(rejected.names, met_by, most)
+
+
+def _lines(flags: Sequence[Flag]) -> tuple[str, ...]:
+    return tuple(f"{flag.where}: {flag.what}" for flag in flags)
