@@ -38,7 +38,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("IDENTIFIED|identified", r"\s+(?:WITH\s+\S{1,40}\s+|with\s+\S{1,40}\s+)?(?:BY|by|AS|as)\s+(?:PASSWORD\s+)?['\"](?P<sq>[^'\"\n]{3,200})['\"]"),
     ("SecureString", rf"\s+(?:-String\s+)?{_WORD}\s+-AsPlainText|[^\n]{{0,60}}-AsPlainText[^\n]{{0,40}}-String\s+{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}"),
     ("NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|UsernamePasswordCredentials|UsernamePasswordAuthenticationToken|DriverManager.getConnection|basic_auth|basicAuth|SetBasicAuth|login|connect|authenticate|auth",
-     r"\s{0,2}\(\s{0,2}(?:[^()\n\"']{0,40})[\"'][^\"'\n]{1,120}[\"']\s{0,2},\s{0,2}[\"'](?P<sq>[^\"'\n]{4,200})[\"']"),
+     r"\s{0,2}\(\s{0,2}(?:[^()\n\"']{0,40}[\"'][^\"'\n]{1,120}[\"']|[\w.]{1,40})\s{0,2},\s{0,2}[\"'](?P<sq>[^\"'\n]{4,200})[\"']"),
     ("machine|default", r"\s+(?:\S{1,120}\s+)??(?:(?:login|account|user)\s+\S{1,120}\s+){1,2}pass(?:word|wd)?\s+(?P<bare>\S{3,200})"),
     ("echo|printf", rf"\s+(?:-[nec]+\s+)?(?:[\"']%s(?:\\n)?[\"']\s+)?{_WORD}\s*\|\s*(?:\S{{1,40}}\s){{0,3}}?(?:[^|\n]{{0,120}}(?:--password-stdin|--with-token|--stdin|-stdin)|sudo (?:-\w+ )*-\w*S|cryptsetup|su\b|kinit|passwd)|"
      r"\s+(?:-[nec]+\s+)?[\"']?[\w.-]{1,40}:(?P<bare2>[^\s\"'|]{3,120})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd"),

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from agentplane.review import secret_values as values
+from agentplane.review.secret_plain import near as places_near
 
 
 Hit = tuple[int, int, str, bool]
@@ -26,8 +27,7 @@ _STRONG = (
     r"(?<!by)(?<!com)(?<!sur)(?<!over)(?<!under)(?<!tres)(?<!en)pass(?![a-z])|requirepass|"
     r"secret(?!ar)|(?:seed|recovery|backup|mnemonic)[ _-]?(?:phrase|words)|mnemonic|kennwort|geheimwort|"
     r"contrasena|(?<![a-z])clave(?:[ _]de[ _]acceso)?(?![a-z])|mots?[ _-]de[ _-]passe|motdepasse|(?<![a-z])mdp(?![a-z])|(?<![a-z])senha|palavra[ -](?:passe|chave)|"
-    r"parola(?: d'ordine| chiave)?|(?<![a-z])haslo|(?<![a-z])heslo|wachtwoord|adgangskode|kodeord|salasana|sifre|(?:kata[ _-]?)?sandi(?![a-z])|kata laluan|mat khau|jelsz|nenosiri|"
-    r"(?<![a-z])pin(?:[ _-]?code)?(?![a-z])"
+    r"parola(?: d'ordine| chiave)?|(?<![a-z])haslo|(?<![a-z])heslo|wachtwoord|adgangskode|kodeord|salasana|sifre|(?:kata[ _-]?)?sandi(?![a-z])|kata laluan|mat khau|jelsz|nenosiri"
 )
 _STRONG_OTHER = _both(
     "contraseña|hasło|hasła|şifre|lösenord|jelszó|parolă|mật khẩu|пароль|пароля|паролем|паролі|кодовое слово|密码|密碼|口令|パスワード|暗証番号|合言葉|パスフレーズ|暗号|"
@@ -43,8 +43,14 @@ _WEAK = (
 )
 _WEAK_OTHER = _both("ключ api|токен|密钥|密鑰|令牌|トークン|シークレット|キー|토큰|टोकन|टोकेन|কী|مفتاح|رمز الوصول|توكن|کلید|توکن|api ключ")
 
+_CORES = (
+    "pass pwd pw pswd pword secret phrase mnemonic kennwort geheimwort contras clave mdp senha palavra parol haslo hasł heslo wachtwoord adgangskode kodeord "
+    "salasana sifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid session jeton otp schlüssel lösenord api_"
+).split()
+_OTHER = re.compile("|".join(word for word in f"{_STRONG_OTHER}|{_WEAK_OTHER}".split("|") if not word[0].isascii()))
 _NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
 _NAME_OTHER = re.compile(rf"(?P<strong>{_STRONG}|{_STRONG_OTHER})|(?P<weak>{_WEAK}|{_WEAK_OTHER})")
+_OTHER_REST = re.compile(r"[^\W\d_a-zA-Z]{0,12}")
 _REST = re.compile(r"[\w.-]{0,40}")
 _BEFORE = re.compile(r"[\w.-]{0,40}$")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -59,8 +65,8 @@ _ENDS_OTHER = frozenset(
     "lifetime lifetimes issuer audience bucket buckets ring reuse leak leaks parameter param params arg args input output visible visibility".split()
 )
 _BEFORE_OTHER = frozenset(
-    "public hashed has is no max min num reset forgot show hide toggle total prompt completion input output with without require requires allow "
-    "get check validate verify compare primary foreign sort cache count per bypass pub".split()
+    "public hashed has is no max min num reset forgot show hide toggle total prompt completion input output without require requires allow "
+    "existing get check validate verify compare primary foreign sort cache count per bypass pub".split()
 )
 
 _QUOTED = (
@@ -102,11 +108,15 @@ _LOGIN = re.compile(
     r"credenciais|usu[aá]rio|credenziali|utente|учетн\w{0,8}|логин|вход|войти|账号|帐号|帳號|账户|用户名?|登录|登入|ログイン|アカウント|로그인|계정|아이디|بيانات الدخول|تسجيل|اسم المستخدم|लॉगिन|লগইন|giriş|kullanıcı|"
     r"dane logowania|inloggen|akun|masuk|đăng nhập|tài khoản|لاگ ان|ورود)(?P<gap>[^\n]{0,40}?)[\"'`]{0,2}(?P<user>[\w.@+-]{2,60})[\"'`]{0,2}\s{0,2}(?:/|:|,|\||and|with|und|y|et|e|и|和|と)\s{0,2}[\"'`]{0,2}(?P<value>[!-~]{6,100})"
 )
-_LOGIN_MARKS = ("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk")
+_LOGIN_CORES = ("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk", "giri", "kullan", "đăng", "tài")
+_LOGIN_OTHER = re.compile("учетн|логин|вход|войти|账|帐|帳|用户|登|ログ|アカ|로그|계정|아이|بيانات|تسجيل|اسم|लॉगिन|লগ|لاگ|ورود")
+_DEEP = re.compile(r"\[masked: [^\]\n]*$")
 _SECRET_OBJECT = re.compile(r"kind[\"']?:[ \t]{0,4}[\"']?Secret\b")
 _DATA_LINE = re.compile(r"\n[ \t>+|]{1,16}[\w.-]{1,80}:[ \t]{1,4}[\"']?(?P<value>[0-9A-Za-z+/]{6,8000}={0,2})[\"']?[ \t]*(?=\n|$)")
-_PGPASS = re.compile(r"(?m)^[ \t+>]{0,4}(?:[^\s:]{0,60} \| ?)?(?:[\w.*-]{1,80}|\*):(?:\d{2,5}|\*):(?:[\w*-]{1,60}):(?:[\w*.-]{1,60}):(?P<value>[^\s:]{4,120})[ \t]*$")
-_STAMPED_PGPASS = re.compile(r"(?<![\w:./-])(?:[a-z][\w.-]{1,80}|\*):(?:5432|543\d|6432|\*):(?:[\w*-]{1,60}):(?:[\w*.-]{1,60}):(?P<value>[^\s:]{4,120})(?![\w:])")
+_PGPASS = re.compile(r"(?<![\w:./-])(?:[a-z][\w.-]{1,80}|\*):(?:5432|543\d|6432|\*):(?:[\w*-]{1,60}):(?:[\w*.-]{1,60}):(?P<value>[^\s:]{4,120})(?![\w:])")
+
+
+_LONG = re.compile(r"[0-9A-Za-z+/=_-]*")
 
 
 def lowered(text: str) -> str:
@@ -116,18 +126,21 @@ def lowered(text: str) -> str:
 
 
 def hits(text: str, low: str) -> Iterator[Hit]:
-    pattern = _NAME if text.isascii() else _NAME_OTHER
-    for match in pattern.finditer(low):
-        yield from _named(text, match)
-    if any(mark in low for mark in _LOGIN_MARKS) or not text.isascii():
-        yield from _logins(text, low)
+    for start, end in places_near(low, _CORES, 24, 64):
+        for match in (_NAME if low.isascii() else _NAME_OTHER).finditer(low, start, end):
+            yield from _named(text, match)
+    if not low.isascii():
+        for other in _OTHER.finditer(low):
+            match = _NAME_OTHER.match(low, other.start())
+            if match:
+                yield from _named(text, match)
+    yield from _logins(text, low)
     for match in _SECRET_OBJECT.finditer(text):
         yield from _of_object(text, match.end())
-    if ":" in text:
-        for form in (_PGPASS, _STAMPED_PGPASS):
-            for match in form.finditer(text):
-                if _is_argument(match["value"]):
-                    yield match.start("value"), match.end("value"), "a line of a password file", True
+    for start, end in places_near(low, (":543", ":6432:", ":*:"), 80, 300):
+        for match in _PGPASS.finditer(text, start, end):
+            if _is_argument(match["value"]):
+                yield match.start("value"), match.end("value"), "a line of a password file", True
 
 
 def _is_argument(value: str) -> bool:
@@ -151,17 +164,19 @@ def _value(match: re.Match[str]) -> tuple[str, int, int, bool]:
 
 def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
     strong = match["strong"] is not None
-    rest = _REST.match(text, match.end())
-    assert rest
-    tail = rest[0].rstrip(".-") if rest[0] else ""
+    if _DEEP.search(text, max(0, match.start() - 60), match.start()):
+        return  # a part of what was masked before
+    other = ord(text[match.end() - 1]) > 0x24F
+    rest = (_OTHER_REST if other else _REST).match(text, match.end())
+    tail = rest[0].rstrip(".-") if rest else ""
     end = match.end() + len(tail)
     lead = _BEFORE.search(text, max(0, match.start() - 40), match.start())
     head = lead[0] if lead else ""
     word = text[match.start() : match.end()].lower()
     kind = f"the value of `{word}`"
     parts = [part.lower() for part in _PARTS.findall(tail)]
-    if tail and not tail.isascii():
-        parts = []
+    if other:
+        parts, tail = [], ""
     if (parts and (parts[-1] in _ENDS_OTHER or (parts[-1].isdigit() and len(parts) > 1 and parts[-2] in _ENDS_OTHER))) or tail[:2] in {"s", "s."}:
         return
     leading = [part.lower() for part in _PARTS.findall(head)]
@@ -177,14 +192,9 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
 
 
 def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: bool) -> Iterator[tuple[int, int, bool]]:
-    pin = word.startswith("pin")
     if form := _ASSIGNED.match(text, end):
         value, start, until, quoted = _value(form)
         sign = form["sign"] or "="
-        if pin or (word == "otp"):
-            if quoted is False and value.isdigit() and 4 <= len(value) <= 8 and values.is_stand_in(value) is False and sign in "=:：" and pin:
-                return
-            return
         literal = _is_literal(text, begin, form, until)
         follows = text[until : until + 40]
         if form["line"] is not None and not (values.is_mixed(value) and re.match(r"[\"'`,;]{0,2}[ \t]*(?:\n|$)", follows)):
@@ -202,14 +212,16 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
             return
         if form["bq"] is not None and not values.is_mixed(value) and re.fullmatch(r"[a-z]+(?:[_.-][a-z]+)+", value):
             return
+        if value.startswith("-") and not quoted and not values.is_mixed(value):
+            return
+        if word == "secret" and not head and not quoted and re.fullmatch(r"[a-z]+(?:-[a-z\d]+)+", value):
+            return  # the name of one
         if quoted and form["close"].strip("\\*_)]") and sign in ":：" and value.isalpha() and value[:1].isupper() and value[1:].islower() and len(value) < 12 and _is_label(value):
             return
         if values.is_secret(value, strong=strong, quoted=quoted, literal=literal):
-            yield start, until, True
+            yield start, _LONG.match(text, until).end() if len(value) == 400 else until, True
         elif quoted is False and strong and (phrase := _phrase(text, start)):
             yield start, phrase, True
-        return
-    if pin:
         return
     if form := _ELEMENT.match(text, end):
         value, start, until, _ = _value(form)
@@ -231,7 +243,7 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
         return
     if head.startswith("-") and (form := _OPTION.match(text, end)):
         value, start, until, quoted = _value(form)
-        if not value.startswith("-") and values.is_secret(value, strong=strong, quoted=quoted, literal=True) and not _goes_on_as_help(text, until):
+        if not value.startswith("-") and values.is_secret(value, strong=strong, quoted=quoted, literal=True):
             yield start, until, True
         return
     if strong and (form := _NEXT.match(text, end)):
@@ -262,10 +274,6 @@ def _goes_on(follows: str) -> bool:
     )
 
 
-def _goes_on_as_help(text: str, until: int) -> bool:
-    return bool(re.match(r"(?: {2,}|\t| +(?:The|A|An|Use|Set|for|to|is|the|and|or)\b)\w*", text[until : until + 12])) and False
-
-
 def _phrase(text: str, start: int) -> int | None:
     """Where a row of words ends that makes no sentence, as a seed phrase."""
     end = text.find("\n", start)
@@ -276,18 +284,21 @@ def _phrase(text: str, start: int) -> int | None:
     return None
 
 
+_ENGLISH = ("pass", "pwd", "secret", "token", "key", "credential")
+
+
 def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -> Iterator[tuple[int, int, bool]]:
     """A password or a key in a sentence: behind the word that names it, or before it."""
-    if tail and tail.isascii() and not tail.isdigit():
+    if tail and tail.isascii() and not tail.isdigit() and (len(tail) > 3 or word.startswith(_ENGLISH)):
         return
-    if text[end : end + 1] in {"(", "/", "=", "_"} or word in {"pass", "pin", "otp"}:
+    if text[end : end + 1] in {"(", "/", "=", "_"} or word in {"pass", "otp"}:
         return
     stop = text.find("\n", end, end + _FAR)
     line = text[end : stop if stop >= 0 else min(len(text), end + _FAR)]
     last = 0
     for count, token in enumerate(_TOKEN.finditer(line)):
         between = line[: token.start()]
-        if count >= _MOST_WORDS or _ENDS.search(line, last, token.start() + 1) or " /" in between or "|" in between:
+        if count >= _MOST_WORDS or _ENDS.search(line, last, token.start()) or " /" in between or "|" in between:
             break
         lead = len(token[0]) - len(token[0].lstrip("\"'`([*_"))
         value = token[0][lead:].rstrip("\"'`)],.;:*_")
@@ -302,7 +313,8 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
         start = end + token.start() + lead
         if strong:
             # What stands in another script than the sentence is no word of it.
-            if values.is_told(value, near=near) or (quoted and near and len(token[0]) > 2 and values.is_secret(value, strong=True, quoted=True)):
+            foreign = near and not word.isascii() and len(value) >= 8 and bool(re.search(r"\w[!#$%&*+?@^]\w", value))
+            if values.is_told(value, near=near) or (foreign and not values.is_reference(value)) or (quoted and near and len(token[0]) > 2 and values.is_secret(value, strong=True, quoted=True)):
                 yield start, start + len(value), True
                 return
         elif (near or count < 2) and values.is_random(value) and not values.is_stand_in(value) and not values.is_reference(value):
@@ -316,10 +328,17 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
 
 
 def _logins(text: str, low: str) -> Iterator[Hit]:
-    for match in _LOGIN.finditer(low):
+    places = places_near(low, _LOGIN_CORES, 0, 200)
+    if not low.isascii():
+        places += [(match.start(), match.start() + 200) for match in _LOGIN_OTHER.finditer(low)]
+    for match in (match for place in places for match in _LOGIN.finditer(low, *place)):
         start, end = match.span("value")
         value = text[start:end].rstrip("\"'`.,;)")
-        if values.is_told(value, near=True) and not values.is_told(match["user"], near=False) and "/" not in value:
+        quoted = text[start - 1 : start] in {"'", '"', "`"} and text[end - 1 : end] == text[start - 1 : start]
+        fits = values.is_told(value, near=True) or (
+            quoted and bool(match["gap"].rstrip(" ").endswith((":", "with", "as"))) and values.is_secret(value, strong=True, quoted=True)
+        )
+        if fits and not values.is_told(match["user"], near=False) and "/" not in value:
             yield start, start + len(value), "a password", True
 
 

@@ -77,6 +77,24 @@ def unwrapped(text: str) -> Plain | None:
     return _replaced(text, _WRAP, lambda _: "")
 
 
+def near(low: str, marks: tuple[str, ...], before: int, after: int) -> list[tuple[int, int]]:
+    """The places around where one of the marks is, in order and apart."""
+    found: list[tuple[int, int]] = []
+    for mark in marks:
+        at = low.find(mark)
+        while at >= 0:
+            found.append((max(0, at - before), min(len(low), at + after)))
+            at = low.find(mark, at + max(1, after // 2))
+    found.sort()
+    apart: list[tuple[int, int]] = []
+    for start, end in found:
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
 def _as_read(match: re.Match[str]) -> str:
     said = match[0]
     if said == "\r":

@@ -22,7 +22,7 @@ _STAND_IN_WHOLE = re.compile(
     rf"(?:{_NAMES})(?:[ _-]?(?:{_NAMES}|here|goes|value|id|name|123|1234|12345|\d))?[;,.)!]*"
 )
 _REFERENCE = re.compile(
-    r"<|\$[({A-Za-z_!]|\$\d$|\{\{|\{%|\{[\w.]+\}$|%[\w{(]+[%})]|%[sdv]\b|\[[\w .-]*\]|&[A-Za-z_]\w*$|\*|@[\w.]+$|#\{|!(?:vault|ref|sub|env|secret|include|getatt|base64)\b|\||>$|[(]|"
+    r"<|\[masked|\w+(?:\|[\w:,]+)+$|\$[({A-Za-z_!]|\$\d$|\{\{|\{%|\{[\w.]+\}$|%[\w{(]+[%})]|%[sdv]\b|\[[\w .-]*\]|&[A-Za-z_]\w*$|\*|@[\w.]+$|#\{|!(?:vault|ref|sub|env|secret|include|getatt|base64)\b|\||>$|[(]|"
     r"(?i:process\.env|os\.(?:environ|getenv)|env[.(:\[]|vault:|op://|secrets?[./]|settings\.|config\.|cfg\.|conf\.|self\.|this\.|ssm:|arn:|ref\+|awssm|gcpsm|azkv|bao:|file:|keyring:|credentials\(|var\.|local\.|data\.|module\.|args\.|opts?\.|req(?:uest)?\.|params?\.|input\.|form\.|user\.|props\.|state\.|steps\.|inputs\.|github\.|values\.)"
 )
 _CODE = re.compile(r"[\w.:>-]{1,80}[(\[]|(?:await|new|lambda|function|return|not|typeof|async|yield|if|else|import|from)\b|.*=>|.*\$\{|.*\{\{|.*\{[a-z_.]{2,40}\}$")
@@ -85,20 +85,27 @@ _NAMING = re.compile(
 )
 
 
+_NAMED = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase)?s?|pwd|secrets?|tokens?|keys?|creds?|credentials?|auth\w{0,12}|users?|username|login|values?|input|default|config|params?|args?|env|hash\w{0,3}|encrypt\w{0,3}|"
+    r"decrypt\w{0,3}|fields?|string|form|data|results?|expected|actual|current|random|prompt|id|ids|name|names|type|url|uri|path|file|my)"
+)
+_NAMED_END = re.compile(r"(?:passw(?:or[dt]|d)|passphrase|secret|token|contraseña|senha|credentials?)$|^(?:get|set|is|has|to|read|load|generate|new|user|create|make)(?:pass|secret|token|key)")
+
+
 def is_stand_in(value: str) -> bool:
     """Whether this shows where a secret would stand, and is none."""
     bare = value.strip("\"'`<>{}$()[];,. ")
     if not bare or _STAND_IN.search(value) or _STAND_IN_WHOLE.fullmatch(bare):
         return True
-    return len(set(bare)) <= 3
+    return len(set(bare)) <= (2 if bare.isalpha() and len(bare) > 6 else 3)
 
 
 def is_filler(token: str) -> bool:
     """The same of a token whose form is known: chance puts short words and a few equal letters into one."""
     low = token.lower()
-    if re.search(r"example|placeholder|redacted|your[_-]|[_-](?:here|token|key|secret|fake|test|todo|dummy)(?![a-z0-9])|x{6}|\*{3}|\.{3}|…|0{12}", low):
+    if re.search(r"example|placeholder|redacted|your[_-]|[_-](?:here|token|key|secret|fake|todo|dummy)$|x{6}|\*{3}|\.{3}|…|0{12}", low):
         return True
-    if re.search(r"0123456789|1234567890|abcdefghi|qwertyuiopasdfghjklzxcvbnm|zyxwvuts|deadbeefdeadbeef|a1b2c3d4e5f6", low) and len(token) < 80:
+    if re.search(r"0123456789|1234567890|abcdefghi|qwertyuiopasdfghjklzxcvbnm|zyxwvuts|deadbeefdeadbeef", low) and len(token) < 80:
         return True
     return len(set(low)) <= max(3, min(8, len(low) // 6))
 
@@ -153,7 +160,7 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     if " " in value:
         return quoted and strong and is_passphrase(value)
     if not strong:
-        return is_random(value) or (len(value) >= 10 and _is_passphrase_word(value, quoted or literal) and not _CAMEL.match(value))
+        return is_random(value) or (len(value) >= 10 and (quoted or literal) and value.isalpha() and _is_passphrase_word(value, True) and not _CAMEL.match(value))
     if not quoted and _DOTTED.match(value) and not any(char.isdigit() for char in value):
         return False
     if is_mixed(value) or any(char in _SPECIAL for char in value):
@@ -168,7 +175,7 @@ def _is_passphrase_word(value: str, quoted: bool) -> bool:
     low = value.lower()
     if len(value) < 6 or low in _ENTRY or not re.fullmatch(r"[^\W\d]+(?:[ ._-][^\W\d]+)*", value):
         return False
-    if _NAMING.search(value) or value.isupper():
+    if value.isupper() or any(_NAMED.fullmatch(part) for part in _PIECE.findall(value)) or _NAMED_END.search(low):
         return False
     parts = re.split(r"[ ._-]", low)
     if any(part in _ENTRY or part in _FUNCTION for part in parts):
@@ -184,7 +191,7 @@ def is_passphrase(value: str) -> bool:
     return (
         3 <= len(parts) <= 24
         and all(re.fullmatch(r"[^\W\d_]{3,12}", part) and part.islower() for part in parts)
-        and not any(part in _ENTRY or part in _FUNCTION for part in parts)
+        and not any(part in _ENTRY or part in _FUNCTION or _NAMED.fullmatch(part) for part in parts)
     )
 
 
@@ -207,7 +214,7 @@ def is_told(value: str, *, near: bool) -> bool:
         return False
     if _DATE.match(value) or _VERSION.match(value) or is_technical(value) or is_public(value) or _VARIABLE.match(value):
         return False
-    if re.fullmatch(r"--?[\w-]+(?:=.*)?", value) or _DOTTED.match(value) or "://" in value or "=" in value[:-2] or '":' in value:
+    if re.fullmatch(r"--?[\w-]+(?:=.*)?", value) or (_DOTTED.match(value) and not (near and re.search(r"\d\d$", value))) or "://" in value or "=" in value[:-2] or '":' in value:
         return False
     inside = value.rstrip("!?.")
     special = any(char in _SPECIAL for char in inside) or value != value.rstrip("!?")

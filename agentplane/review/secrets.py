@@ -32,6 +32,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 _ENOUGH = 20
 _MOST_PACKED = 400
+_BEFORE_MARK, _BEHIND_MARK = 120, 600
 
 _IN_URL = re.compile(
     r"(?<![a-z0-9+.-])(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]{1,20})://(?P<user>[^\s:/?#@\[\]\"'`<>]{0,120}):"
@@ -39,7 +40,7 @@ _IN_URL = re.compile(
 )
 _USER_OF_URL = re.compile(r"https?://(?P<value>[0-9A-Za-z_-]{20,200})(?::x-oauth-basic)?@(?!(?:o\d+\.)?(?:ingest\.)?(?:[\w.]*)sentry)")
 _CANDIDATE = re.compile(r"[0-9A-Za-z+/_=-]{20,}")
-_PACKED = re.compile(r"(?<![0-9A-Za-z+/_=-])[0-9A-Za-z+/_-]{20,20000}={0,2}(?![0-9A-Za-z+/_-])")
+_PACKED = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{20,20000}={0,2}(?![0-9A-Za-z+/_-])")
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SEGMENT_ENDS = re.compile(r"[+/_=-]+")
 _PLAIN_SEGMENT = re.compile(r"[0-9a-f]+|[0-9A-F]+|[0-9]+T?[0-9]*Z?|[A-Za-z]+")
@@ -116,12 +117,26 @@ def _hits(text: str) -> Iterator[Hit]:
 
 def _formats(text: str, low: str) -> Iterator[Hit]:
     for form in secret_formats.FORMATS:
+        group = "value" if "value" in form.pattern.groupindex else 0
+        for match in _around(form, text, low):
+            if form.is_live(match[group]):
+                start, end = match.span(group)
+                yield start, end, form.kind, True
+
+
+def _around(form: secret_formats.Format, text: str, low: str) -> Iterator[re.Match[str]]:
+    """Where the form is, looked for around its marks only."""
+    if min(map(len, form.marks)) < 3:
         if any(mark in low for mark in form.marks):
-            group = "value" if "value" in form.pattern.groupindex else 0
-            for match in form.pattern.finditer(text):
-                if form.is_live(match[group]):
-                    start, end = match.span(group)
-                    yield start, end, form.kind, True
+            yield from form.pattern.finditer(text)
+        return
+    done = 0
+    for start, end in secret_plain.near(low, form.marks, _BEFORE_MARK, _BEHIND_MARK):
+        for match in form.pattern.finditer(text, max(start, done), end):
+            whole = form.pattern.match(text, match.start()) if match.end() == end else match
+            if whole is not None:
+                done = whole.end()
+                yield whole
 
 
 def _in_urls(text: str) -> Iterator[Hit]:
@@ -217,13 +232,13 @@ def _wrapped(text: str) -> Iterator[Hit]:
     low = text.lower()
     forms = [form for form in secret_formats.FORMATS if any(len(mark) > 3 and mark in low for mark in form.marks)]
     forms = [form for form in forms if "value" not in form.pattern.groupindex and form.kind != "a private key"]
-    if not forms or (joined := secret_plain.unwrapped(text)) is None:
-        return
     for form in forms:
-        for match in form.pattern.finditer(joined.text):
-            start, end = joined.back(*match.span())
-            if "\n" in text[start:end] and form.is_live(match[0]) and not form.pattern.match(text, start):
-                yield start, end, form.kind, True
+        for begin, until in secret_plain.near(low, form.marks, 20, 400):
+            joined = secret_plain.unwrapped(text[begin:until])
+            for match in form.pattern.finditer(joined.text) if joined else ():
+                start, end = joined.back(*match.span()) if joined else (0, 0)
+                if "\n" in text[begin + start : begin + end] and form.is_live(match[0]) and not form.pattern.match(text, begin + start):
+                    yield begin + start, begin + end, form.kind, True
 
 
 def _packed(text: str) -> Iterator[Hit]:
