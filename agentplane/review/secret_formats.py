@@ -133,7 +133,9 @@ FORMATS = tuple(
         ("an HTTP credential", ("bearer ", "token ", "apikey ", "api-key "), r"(?i:authorization\b.{0,6}[:=,]\s{0,2}[\"']?(?:bearer|token|apikey|api-key|key|splunk|negotiate|digest)[ :=\"']{1,3}|\bbearer )\s{0,2}(?P<value>[0-9A-Za-z+/_.=~:-]{12,4000})", _is_credential),
         ("an HTTP credential", ("authorization",), r"(?i:authorization\b[\"']?\s{0,2}[:=,]\s{0,2}[\"']?)(?P<value>[0-9A-Za-z+/_.=~-]{16,4000})(?![0-9A-Za-z+/_.=~ -])", _is_random_token),
         ("a login of a registry", ('auth',), r"(?i:[\"']?_?auth[\"']?)\s{0,2}[:=]\s{0,2}[\"']?(?P<value>[0-9A-Za-z+/]{8,400}={0,2})(?![0-9A-Za-z+/])", _is_live_basic),
-        ("a session cookie", ("cookie", "sessionid", "sessid", "connect.sid"), r"(?i:(?:sess|sid|auth|jwt|token|remember)[\w.-]{0,16})=(?P<value>[0-9A-Za-z%+/_.:~-]{16,400})", _is_cookie),
+        ("a session cookie", ("cookie", " -b ", "phpsessid", "jsessionid", "connect.sid", "asp.net_sessionid", "_session="),
+         r"(?i:cookie[\"']?\s{0,2}[:=,]\s{0,2}[\"']?(?:[^\n;\"']{1,200};\s?){0,6}?|\s-b\s{0,2}[\"']?|--cookie[ =][\"']?|(?=phpsessid|jsessionid|connect\.sid|asp\.net_sessionid)|(?<![\w-])_[a-z]{2,20}(?=_session=))"
+         r"(?i:[\w.-]{0,24}(?:sess|sid|auth|jwt|token|remember)[\w.-]{0,16})=(?P<value>[0-9A-Za-z%+/_.:~-]{16,400})", _is_cookie),
         ("a one-time password's seed", ("otpauth://", "totp", "otp", "2fa", "mfa"), r"(?i:otpauth://[^\s\"']{1,200}?[?&]secret=|\b(?:totp|otp|2fa|mfa)[\w -]{0,12}(?:secret|seed|key)[\"']?\s{0,2}(?:[:=]|is)\s{0,2}[\"']?)(?P<value>[A-Za-z2-7]{16,128})(?![0-9A-Za-z])", _is_token),
         ("a JWK", ('"kty"', "'kty'"), rf"[\"'](?:d|k|p|q|dp|dq|qi)[\"']\s{{0,2}}:\s{{0,2}}[\"'](?P<value>{_URL}{{16,1000}})[\"']", _is_token),
         ("a client key", ("client-key-data", "private-key-data"), r"(?:client-key-data|private-key-data)[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<value>[0-9A-Za-z+/=]{24,20000})", _is_token),

@@ -38,14 +38,14 @@ _WEAK = (
     r"(?:api|access|auth|account|service|encryption|encrypt|decryption|signing|signature|master|shared|private|priv|secret|client|session|storage|licen[sc]e|subscription|"
     r"application|app|deploy|webhook|security|consumer|functions?|preshared|psk|hmac|aes|cipher|crypto|admin|host|server|integration|ingest|write|read|project|account|wg|write|rest|"
     r"x|schlüssel|activation|product|clé|chave|llave|cheie|klucz|ключ)[ _.-]{0,1}key|"
-    r"token(?!i[sz])|(?<=[?&])key|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|sess(?:ion)?[ _-]?id|jsessionid|phpsessid|api-?schlüssel|"
+    r"token(?!i[sz])|(?<=[?&])key|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
     r"cl(?:ave|é|e)[ _](?:de )?(?:l')?api|chave (?:de |da )?api|jeton|(?<![a-z])otp(?![a-z])"
 )
 _WEAK_OTHER = _both("ключ api|токен|密钥|密鑰|令牌|トークン|シークレット|キー|토큰|टोकन|टोकेन|কী|مفتاح|رمز الوصول|توكن|کلید|توکن|api ключ")
 
 _CORES = (
     "pass pwd pw pswd pword secret phrase mnemonic kennwort geheimwort contras clave mdp senha palavra parol haslo hasł heslo wachtwoord adgangskode kodeord "
-    "salasana sifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid session jeton otp schlüssel lösenord api_"
+    "salasana sifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid jeton otp schlüssel lösenord api_"
 ).split()
 _OTHER = re.compile("|".join(word for word in f"{_STRONG_OTHER}|{_WEAK_OTHER}".split("|") if not word[0].isascii()))
 _NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
@@ -98,6 +98,7 @@ _COPULA = re.compile(
     r"(?i)(?:^|[^\w])(?:is|are|was|been|to|as|equals?|es|est|ist|lautet|war|è|é|e'|foi|fue|adalah|ialah|yaitu|là|jest|jak|is nu|är|er|είναι|on|olarak|olan|"
     r"now|set|changed|reads)(?:[^\w]|$)|[:：=—–→«「『]|هي|هو|है|হল|হলো|是|为|為|は|が|는|은|это|ہے|است|เป็น|คือ"
 )
+_TIGHT = re.compile(r"(?i)(?:^\s?|(?:^|\s)(?:is|was|es|est|ist|lautet|è|é|adalah|là|to|jest|as|=)\s|[:：=—–]\s?|هي |هو |है |হল |是 ?|为 ?|為 ?|は ?|는 ?|은 ?|это )[«「『\s]{0,2}$")
 _ENDS = re.compile(r"[.!?;。！？।](?:\s|$)|\n")
 _FAR, _MOST_WORDS = 120, 9
 _AS = re.compile(
@@ -106,7 +107,7 @@ _AS = re.compile(
 _LOGIN = re.compile(
     r"(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|login|credentials?|creds|accounts?|user(?:name)?|zugangsdaten|benutzer|anmeldung|anmelden|identifiants?|connexion|credenciales|usuario|"
     r"credenciais|usu[aá]rio|credenziali|utente|учетн\w{0,8}|логин|вход|войти|账号|帐号|帳號|账户|用户名?|登录|登入|ログイン|アカウント|로그인|계정|아이디|بيانات الدخول|تسجيل|اسم المستخدم|लॉगिन|লগইন|giriş|kullanıcı|"
-    r"dane logowania|inloggen|akun|masuk|đăng nhập|tài khoản|لاگ ان|ورود)(?P<gap>[^\n]{0,40}?)[\"'`]{0,2}(?P<user>[\w.@+-]{2,60})[\"'`]{0,2}\s{0,2}(?:/|:|,|\||and|with|und|y|et|e|и|和|と)\s{0,2}[\"'`]{0,2}(?P<value>[!-~]{6,100})"
+    r"dane logowania|inloggen|akun|masuk|đăng nhập|tài khoản|لاگ ان|ورود)(?P<gap>(?:[^\n]{0,40}?[ \t\"'`:(（：]))(?P<user>[\w.@+]{2,60}|[\w.@+][\w.@+-]{1,60})[\"'`]{0,2}(?:\s?/\s?|(?<![\"'`]):|,\s|\s\|\s|\s(?:and|with|und|y|et|e|и|和|と)\s)[\"'`]{0,2}(?P<value>[!-~]{6,100})"
 )
 _LOGIN_CORES = ("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk", "giri", "kullan", "đăng", "tài")
 _LOGIN_OTHER = re.compile("учетн|логин|вход|войти|账|帐|帳|用户|登|ログ|アカ|로그|계정|아이|بيانات|تسجيل|اسم|लॉगिन|লগ|لاگ|ورود")
@@ -201,7 +202,7 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
             return
         if sign in {"==", "===", "->", "—", "–"} and not (quoted or values.is_mixed(value)):
             return
-        if word == "pass" and not head and not quoted and not (values.is_mixed(value) and (sign == "=" or text[end - 1] == "s")):
+        if word == "pass" and not head and not (values.is_mixed(value) and (quoted or sign == "=" or text[end - 1] == "s")):
             return
         if not quoted and not literal and _goes_on(follows) and not (values.is_told(value, near=True)):
             phrase = _phrase(text, start) if strong else None
@@ -301,15 +302,18 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
         if count >= _MOST_WORDS or _ENDS.search(line, last, token.start()) or " /" in between or "|" in between:
             break
         lead = len(token[0]) - len(token[0].lstrip("\"'`([*_"))
-        value = token[0][lead:].rstrip("\"'`)],.;:*_")
+        value = token[0][lead:].rstrip("\"'`)],.;:*_\\")
         if token[0].rstrip("\"'`)],;:").endswith((".", "!", "?")) and value.endswith("."):
             value = value.rstrip(".")
         last = token.end() - 1
         if not value:
             continue
-        blank = re.fullmatch(r"[^\w]{0,3}[^\x00-\x7f\s]{0,24}[^\w]{0,3}", between) is not None
+        blank = re.fullmatch(r"[^\w]{0,3}[^\x00-\x7f\s]{0,8}[^\w]{0,3}", between) is not None
         near = bool(_COPULA.search(between[-24:] if len(between) > 24 else between)) or blank
-        quoted = bool(lead) and token[0][lead - 1] in "\"'`"
+        mark = token[0][lead - 1 : lead]
+        quoted = mark in {'"', "'", "`"} and token[0].count(mark) == 2 and token[0].rstrip(".,;:)!").endswith(mark) and _TIGHT.search(between) is not None
+        if word == "secret" and not (near and _TIGHT.search(between) and values.is_told(value, near=False)) and not quoted:
+            continue
         start = end + token.start() + lead
         if strong:
             # What stands in another script than the sentence is no word of it.
@@ -336,7 +340,7 @@ def _logins(text: str, low: str) -> Iterator[Hit]:
         value = text[start:end].rstrip("\"'`.,;)")
         quoted = text[start - 1 : start] in {"'", '"', "`"} and text[end - 1 : end] == text[start - 1 : start]
         fits = values.is_told(value, near=True) or (
-            quoted and bool(match["gap"].rstrip(" ").endswith((":", "with", "as"))) and values.is_secret(value, strong=True, quoted=True)
+            quoted and match["gap"][-1:] == text[end - 1 : end] and values.is_secret(value, strong=True, quoted=True)
         )
         if fits and not values.is_told(match["user"], near=False) and "/" not in value:
             yield start, start + len(value), "a password", True

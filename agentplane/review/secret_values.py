@@ -28,7 +28,7 @@ _REFERENCE = re.compile(
 _CODE = re.compile(r"[\w.:>-]{1,80}[(\[]|(?:await|new|lambda|function|return|not|typeof|async|yield|if|else|import|from)\b|.*=>|.*\$\{|.*\{\{|.*\{[a-z_.]{2,40}\}$")
 _PATH = re.compile(
     r"(?:\.{0,2}|~|[A-Za-z]:)[/\\](?!.*[!#$%^&*+=?])|[\w.-]+/[\w.-]+/[\w./-]*$|[a-z][a-z0-9+.-]{1,20}://|"
-    r".{1,120}\.(?:txt|json|ya?ml|toml|ini|env|pem|key|crt|cert|p12|jks|md|mdx|html?|py|js|ts|tsx|jsx|go|rs|java|rb|sh|cs|php|conf|cfg|xml|csv|log|gpg|sock|com|org|io|net|dev)$"
+    r".{1,120}\.(?:txt|json|ya?ml|toml|ini|env|pem|key|crt|cert|p12|jks|md|mdx|html?|py|js|ts|tsx|jsx|go|rs|java|rb|sh|cs|php|conf|cfg|xml|csv|log|gpg|sock|jsonl|lock|dart|kt|swift|sql|tf|tfvars|php|vue|svelte|scss|css|png|svg|pdf|zip|gz|tgz|bak|com|org|io|net|dev)$"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+$")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
@@ -52,6 +52,7 @@ _TECHNICAL_WORDS = frozenset(
     "production plain text hex utf8 ascii url safe live lived short provider service sensitive specific free less length bit bits byte bytes".split()
 )
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_PLAIN_SEGMENT = re.compile(r"[0-9a-f]*|[0-9A-F]*|[a-z]+|[A-Z]?[a-z]+|[A-Z]+")
 _SPECIAL = frozenset("!@#$%^&*+=?~")
 _ENTRY = frozenset(
     # What stands behind `password:` in forms, types, states and documents, in several languages.
@@ -136,7 +137,8 @@ def is_random(value: str) -> bool:
     if not re.fullmatch(r"[\w+/.~:|-]+", body, re.ASCII):
         return False
     pieces = _PIECE.findall(body)
-    if not pieces:
+    odd = [part for part in re.split(r"[+/_=.~:|-]+", body) if not _PLAIN_SEGMENT.fullmatch(part)]
+    if not pieces or sum(map(len, odd)) < 10:
         return False
     digits = sum(char.isdigit() for char in body)
     length = sum(map(len, pieces)) / len(pieces)
@@ -157,17 +159,35 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
         return False
     if value.isdigit():
         return strong and (quoted or literal) and len(value) >= 6
+    if _SENTENCES.search(value) or _is_packed_stand_in(value):
+        return False
     if " " in value:
         return quoted and strong and is_passphrase(value)
     if not strong:
         return is_random(value) or (len(value) >= 10 and (quoted or literal) and value.isalpha() and _is_passphrase_word(value, True) and not _CAMEL.match(value))
-    if not quoted and _DOTTED.match(value) and not any(char.isdigit() for char in value):
+    if not quoted and _DOTTED.match(value) and (
+        not any(char.isdigit() for char in value) or (not literal and any(_NAMED.fullmatch(part) for part in _PIECE.findall(value)))
+    ):
         return False
     if is_mixed(value) or any(char in _SPECIAL for char in value):
         if not quoted and not literal and re.fullmatch(r"[A-Za-z_]\w*", value) and _NAMING.search(value):
             return False
         return not is_technical(value, quoted)
     return _is_passphrase_word(value, quoted or literal)
+
+
+# Scripts that write no blanks, or in which nobody writes a password: there it is a text of a screen.
+_SENTENCES = re.compile("[\u0900-\u0fff\u2e80-\u9fff\uac00-\ud7af\u0600-\u06ff]{2}")
+
+
+def _is_packed_stand_in(value: str) -> bool:
+    if len(value) < 8 or len(value) % 4 or not re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value):
+        return False
+    try:
+        told = base64.b64decode(value).decode("ascii").strip()
+    except ValueError:
+        return False
+    return told.isprintable() and len(told) > 3 and is_stand_in(told)
 
 
 def _is_passphrase_word(value: str, quoted: bool) -> bool:
@@ -214,7 +234,9 @@ def is_told(value: str, *, near: bool) -> bool:
         return False
     if _DATE.match(value) or _VERSION.match(value) or is_technical(value) or is_public(value) or _VARIABLE.match(value):
         return False
-    if re.fullmatch(r"--?[\w-]+(?:=.*)?", value) or (_DOTTED.match(value) and not (near and re.search(r"\d\d$", value))) or "://" in value or "=" in value[:-2] or '":' in value:
+    if re.fullmatch(r"--?[\w-]+(?:=.*)?", value) or (_DOTTED.match(value) and not (near and re.search(r"\d\d$", value))) or "://" in value or "=" in value[:-2] or re.search(r'":|\w\(|\)\.|["\\]|\*\*|\|', value) or re.search(r"[\w)]\.[A-Za-z]{2,6}$", value):
+        return False
+    if re.fullmatch(r"[\d:.,TZ+-]+", value):
         return False
     inside = value.rstrip("!?.")
     special = any(char in _SPECIAL for char in inside) or value != value.rstrip("!?")
