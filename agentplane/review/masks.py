@@ -1,7 +1,6 @@
 """Secrets in what programs print, masked where they stand.
 
-Output is long and mostly harmless, so only the lines in which a secret could stand are looked at closely.
-What steers a terminal is left out of the look: a token in colour is still a token.
+What is looked for, and how, is that of the gate: `secrets.py`.
 """
 
 import os
@@ -53,12 +52,38 @@ def _masked_behind(words: str, text: str) -> str:
 
 def masked_words(words: Sequence[str]) -> list[str]:
     """The words of a command line; an option names the word that follows it, and the program says what it means."""
-    program = "curl " if any(os.path.basename(word) == "curl" for word in words) else ""
     before = ["", *words]
-    return [
-        _masked_behind(f"{program}{option}=" if option.startswith("-") else program, word)
+    told = [
+        _masked_behind(f"{option}=" if option.startswith("--") else "", word)
         for option, word in zip(before, words, strict=False)
     ]
+    for number, (start, end) in _of_command(words):
+        if told[number] == words[number]:
+            word = words[number]
+            told[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
+    return told
+
+
+def _of_command(words: Sequence[str]) -> list[tuple[int, tuple[int, int]]]:
+    """What the whole line says of its words: of each that holds a secret its number, and from where to where."""
+    shown = [_shown(word) for word in words]
+    line = " ".join(shown)
+    found: dict[int, tuple[int, int]] = {}
+    for start, end, _ in secrets.spans(line):
+        place = 0
+        for number, word in enumerate(shown):
+            lead = len(word) - len(words[number]) >= 2
+            first, last = max(start, place + lead), min(end, place + lead + len(words[number]))
+            if first < last:
+                known = found.get(number, (first - place - lead, 0))
+                found[number] = min(known[0], first - place - lead), max(known[1], last - place - lead)
+            place += len(word) + 1
+    return sorted(found.items())
+
+
+def _shown(word: str) -> str:
+    """A word as a shell would take it, where quotes are enough for that."""
+    return f"'{word}'" if any(char.isspace() for char in word) and "'" not in word else word
 
 
 def masked_value(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from agentplane.review import secret_values as values
 
@@ -46,9 +47,42 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("useradd|usermod|adduser", r"\s-p\s{1,2}[\"']?(?P<bare>[^\s\"'$|;-][^\s\"'$|;]{3,120})"),
     ("jdbc", r":oracle:(?:thin|oci):[\w$]{1,40}/(?P<bare>[^\s@\"']{3,120})@"),
 )  # fmt: skip
-_PROGRAMS = tuple((re.compile(rf"(?:{programs})(?:\.exe)?$"), re.compile(pattern, re.MULTILINE)) for programs, pattern in _ROWS)
-_STARTS = re.compile(rf"(?<![\w$-])(?:{'|'.join(f'(?:{programs})' for programs, _ in _ROWS)}|(?<=To-)SecureString)(?:\.exe)?(?=[\s(:])(?![ \t]*[=])")
-_MARKS = (" -", " /", "pass", "://", ":", "echo ", "PASS", "SECRET", "dentified", "DENTIFIED", "auth", "Cred", "login", "connect", "set")
+
+
+def _branches(names: str) -> list[str]:
+    """The names of a row, apart."""
+    found, depth, start = [], 0, 0
+    for at, char in enumerate(names):
+        depth += (char == "(") - (char == ")")
+        if char == "|" and not depth:
+            found.append(names[start:at])
+            start = at + 1
+    return [*found, names[start:]]
+
+
+def _any_of(names: list[str]) -> str:
+    """A pattern for one of the names; those with the same first letter together, which is found faster."""
+    by_letter: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        by_letter.setdefault(name[0], []).append(name[1:])
+    return "|".join(f"{letter}(?:{'|'.join(rests)})" for letter, rests in by_letter.items())
+
+
+_STARTS = re.compile(
+    rf"(?<![\w$-])(?:{_any_of([name for names, _ in _ROWS for name in _branches(names)])}|(?<=To-)SecureString)(?:\.exe)?(?=[\s(:])(?![ \t]*[=])"
+)
+
+
+@cache
+def _program(names: str) -> re.Pattern[str]:
+    return re.compile(names)
+
+
+@cache
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
 _LONGEST = 500
 _ORDINARY = re.compile(r"(?i)(?:[a-z]+/[a-z]+|port|shop|dbname|mydb|db|test|localhost|build|output|dist|stdin|prompt|flag|option|only|when|with|without|instead|which|and|or|for|the|is|as|if|\d{1,5}(?::\d{1,5})?)")
 
@@ -60,9 +94,9 @@ def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
         until = text.find("\n", match.end())
         many = name in {"machine", "default"}
         end = min(len(text), match.end() + _LONGEST, len(text) if until < 0 or many else until)
-        for programs, pattern in _PROGRAMS:
-            if programs.fullmatch(name):
-                for found in pattern.finditer(text, match.end(), end):
+        for names, pattern in _ROWS:
+            if _program(names).fullmatch(name):
+                for found in _words(pattern).finditer(text, match.end(), end):
                     yield from _argument(found, name)
 
 

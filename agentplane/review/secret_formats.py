@@ -7,17 +7,33 @@ the secret; else it is the whole. A last function says of what was found whether
 import base64
 import re
 from collections.abc import Callable
+from functools import cache
 
 import msgspec
 
+from agentplane.review.secret_plain import marks_of
 from agentplane.review.secret_values import is_basic, is_filler, is_random, is_reference, is_stand_in
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class Format(msgspec.Struct, frozen=True):
     kind: str
-    marks: tuple[str, ...]
-    pattern: re.Pattern[str]
+    marks: tuple[bytes, ...]
+    form: str
     is_live: Callable[[str], bool]
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Made when a mark was found first: most texts need none of them."""
+        return _compiled(self.form)
+
+    @property
+    def group(self) -> str | int:
+        return "value" if "(?P<value>" in self.form else 0
 
 
 def _is_token(value: str) -> bool:
@@ -57,7 +73,7 @@ _GAP = r"(?:\\{1,4}[nr]|[\s>|+])"
 _BEFORE = r"(?:[ \t+>|\-\d.:,\]\[]|\d{4}-\d\d-\d\dT[\d:.,]{5,15}Z?|INFO|DEBUG|WARN|ERROR){0,40}"
 
 FORMATS = tuple(
-    Format(kind, marks, re.compile(pattern), is_live)
+    Format(kind, marks_of(*marks), pattern, is_live)
     for kind, marks, pattern, is_live in (
         ("an AWS access key", ("akia", "asia", "abia", "acca", "abska"), r"(?<![0-9A-Za-z])(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])|ABSKA[0-9A-Za-z+/=]{60}", _is_token),
         ("a GitHub token", ("github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"(?:github_pat_[0-9A-Za-z_]{30,255}|gh[pousr]_[0-9A-Za-z]{36,255})", _is_token),
@@ -105,7 +121,7 @@ FORMATS = tuple(
         ("an Azure storage key", ("accountkey=", "sharedaccesskey=", "azcs", "+astr", "apim", "acdb"), rf"(?i:AccountKey|SharedAccessKey)=(?P<value>{_B64}{{40,100}}={{0,2}})|(?<![0-9A-Za-z+/]){_B64}{{52,76}}(?:AzCS|AzSe|APIM|ACDb|\+ASt|\+AMC|\+ABa){_B64}{{0,10}}={{0,2}}", _is_token),
         ("an Azure signature", ("sig=",), r"(?<=[?&;])sig=(?P<value>[0-9A-Za-z%+/=_-]{40,140})", _is_token),
         ("a Square token", ("eaaa", "sq0csp-", "sq0atp-", "sq0idp-"), rf"sq0(?:csp|atp)-{_URL}{{22,43}}|(?<![0-9A-Za-z])EAAA[a-zA-Z0-9_-]{{60,64}}(?![0-9A-Za-z])", _is_token),
-        ("an Artifactory token", ("akc", "ap", "cmvmdgtu"), rf"(?<![0-9A-Za-z+/=])AKCp{_AN}{{64,75}}(?![0-9A-Za-z])|cmVmdGtu{_AN}{{50,60}}", _is_token),
+        ("an Artifactory token", ("akcp", "cmvmdgtu"), rf"(?<![0-9A-Za-z+/=])AKCp{_AN}{{64,75}}(?![0-9A-Za-z])|cmVmdGtu{_AN}{{50,60}}", _is_token),
         ("a Cloudflare token", ("cfut_", "cfat_", "cfk_", "v1.0-"), rf"cf(?:ut|at|k)_{_URL}{{40,60}}|(?<![0-9A-Za-z])v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}", _is_token),
         ("a Terraform token", (".atlasv1.",), rf"{_AN}{{14}}\.atlasv1\.{_URL}{{60,70}}", _is_token),
         ("a Pulumi token", ("pul-",), r"(?<![0-9A-Za-z])pul-[0-9a-f]{40}", _is_token),
@@ -113,7 +129,7 @@ FORMATS = tuple(
         ("a PlanetScale token", ("pscale_",), r"pscale_(?:tkn|pw|oauth)_[0-9A-Za-z_.=-]{32,64}", _is_token),
         ("a Notion token", ("ntn_", "secret_"), rf"(?<![0-9A-Za-z])ntn_{_AN}{{40,50}}|(?<![0-9A-Za-z_])secret_(?=[a-z]{{0,42}}[0-9A-Z]){_AN}{{43}}(?![0-9A-Za-z])", _is_token),
         ("an Airtable token", ("pat",), r"(?<![0-9A-Za-z])pat[0-9A-Za-z]{14}\.[0-9a-f]{64}", _is_token),
-        ("an Asana/ClickUp token", ("pk_", "/1"), r"(?<![0-9A-Za-z])pk_\d{6,10}_[0-9A-Z]{32}(?![0-9A-Za-z])", _is_token),
+        ("an Asana/ClickUp token", ("pk_",), r"(?<![0-9A-Za-z])pk_\d{6,10}_[0-9A-Z]{32}(?![0-9A-Za-z])", _is_token),
         ("a Fly token", ("fm1", "fm2_"), r"FlyV1 fm\d[ar]?_[0-9A-Za-z+/=,_ ]{60,800}|(?<![0-9A-Za-z])fm[12][ar]?_[0-9A-Za-z+/=]{60,800}", _is_token),
         ("a Contentful token", ("cfpat-",), rf"CFPAT-{_URL}{{43}}", _is_token),
         ("a Dynatrace token", ("dt0",), r"dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}", _is_token),
@@ -141,6 +157,11 @@ FORMATS = tuple(
         ("a client key", ("client-key-data", "private-key-data"), r"(?:client-key-data|private-key-data)[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<value>[0-9A-Za-z+/=]{24,20000})", _is_token),
     )
 )
+
+WRAPPED = tuple(
+    form for form in FORMATS if form.group == 0 and form.kind != "a private key" and min(map(len, form.marks)) > 3
+)
+"""Those that are also looked for where a line was wrapped."""
 
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"

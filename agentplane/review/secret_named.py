@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from agentplane.review import secret_values as values
-from agentplane.review.secret_plain import near as places_near
+from agentplane.review.secret_plain import Lowered, marks_of, near
 
 
 Hit = tuple[int, int, str, bool]
@@ -43,10 +43,10 @@ _WEAK = (
 )
 _WEAK_OTHER = _both("ключ api|токен|密钥|密鑰|令牌|トークン|シークレット|キー|토큰|टोकन|टोकेन|কী|مفتاح|رمز الوصول|توكن|کلید|توکن|api ключ")
 
-_CORES = (
-    "pass pwd pw pswd pword secret phrase mnemonic kennwort geheimwort contras clave mdp senha palavra parol haslo hasł heslo wachtwoord adgangskode kodeord "
-    "salasana sifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid jeton otp schlüssel lösenord api_"
-).split()
+_CORES = marks_of(
+    *"pass pwd pw pswd pword secret phrase mnemonic kennwort geheimwort contras clave mdp senha palavra parol haslo hasł heslo wachtwoord adgangskode kodeord "
+    "salasana sifre ifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid jeton otp schlüssel lösenord api_".split()
+)
 _OTHER = re.compile("|".join(word for word in f"{_STRONG_OTHER}|{_WEAK_OTHER}".split("|") if not word[0].isascii()))
 _NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
 _NAME_OTHER = re.compile(rf"(?P<strong>{_STRONG}|{_STRONG_OTHER})|(?P<weak>{_WEAK}|{_WEAK_OTHER})")
@@ -109,7 +109,9 @@ _LOGIN = re.compile(
     r"credenciais|usu[aá]rio|credenziali|utente|учетн\w{0,8}|логин|вход|войти|账号|帐号|帳號|账户|用户名?|登录|登入|ログイン|アカウント|로그인|계정|아이디|بيانات الدخول|تسجيل|اسم المستخدم|लॉगिन|লগইন|giriş|kullanıcı|"
     r"dane logowania|inloggen|akun|masuk|đăng nhập|tài khoản|لاگ ان|ورود)(?P<gap>(?:[^\n]{0,40}?[ \t\"'`:(（：]))(?P<user>[\w.@+]{2,60}|[\w.@+][\w.@+-]{1,60})[\"'`]{0,2}(?:\s?/\s?|(?<![\"'`]):|,\s|\s\|\s|\s(?:and|with|und|y|et|e|и|和|と)\s)[\"'`]{0,2}(?P<value>[!-~]{6,100})"
 )
-_LOGIN_CORES = ("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk", "giri", "kullan", "đăng", "tài")
+_PORTS = marks_of(":543", ":6432:", ":*:")
+_FOREIGN = re.compile("[\u0370-\u1fff\u3040-\ud7af][\u0370-\u1fff\u3040-\ud7af \u0300-\u036f]*")
+_LOGIN_CORES = marks_of("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk", "giri", "kullan", "đăng", "tài")
 _LOGIN_OTHER = re.compile("учетн|логин|вход|войти|账|帐|帳|用户|登|ログ|アカ|로그|계정|아이|بيانات|تسجيل|اسم|लॉगिन|লগ|لاگ|ورود")
 _DEEP = re.compile(r"\[masked: [^\]\n]*$")
 _SECRET_OBJECT = re.compile(r"kind[\"']?:[ \t]{0,4}[\"']?Secret\b")
@@ -120,25 +122,19 @@ _PGPASS = re.compile(r"(?<![\w:./-])(?:[a-z][\w.-]{1,80}|\*):(?:5432|543\d|6432|
 _LONG = re.compile(r"[0-9A-Za-z+/=_-]*")
 
 
-def lowered(text: str) -> str:
-    """In small letters, each where it stood."""
-    low = text.lower()
-    return low if len(low) == len(text) else "".join(one if len(one := char.lower()) == 1 else char for char in text)
-
-
-def hits(text: str, low: str) -> Iterator[Hit]:
-    for start, end in places_near(low, _CORES, 24, 64):
-        for match in (_NAME if low.isascii() else _NAME_OTHER).finditer(low, start, end):
+def hits(text: str, low: Lowered) -> Iterator[Hit]:
+    names = _NAME if text.isascii() else _NAME_OTHER
+    for start, end in near(low, _CORES, 24, 64):
+        for match in names.finditer(low.text, start, end):
             yield from _named(text, match)
-    if not low.isascii():
-        for other in _OTHER.finditer(low):
-            match = _NAME_OTHER.match(low, other.start())
-            if match:
-                yield from _named(text, match)
+    for run in _FOREIGN.finditer(low.text) if not text.isascii() else ():
+        for other in _OTHER.finditer(low.text, run.start(), min(len(text), run.end() + 12)):
+            if other.start() < run.end() and (found := _NAME_OTHER.match(low.text, other.start())):
+                yield from _named(text, found)
     yield from _logins(text, low)
     for match in _SECRET_OBJECT.finditer(text):
         yield from _of_object(text, match.end())
-    for start, end in places_near(low, (":543", ":6432:", ":*:"), 80, 300):
+    for start, end in near(low, _PORTS, 80, 300):
         for match in _PGPASS.finditer(text, start, end):
             if _is_argument(match["value"]):
                 yield match.start("value"), match.end("value"), "a line of a password file", True
@@ -331,11 +327,11 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
             yield before.start("value"), before.start("value") + len(value), True
 
 
-def _logins(text: str, low: str) -> Iterator[Hit]:
-    places = places_near(low, _LOGIN_CORES, 0, 200)
-    if not low.isascii():
-        places += [(match.start(), match.start() + 200) for match in _LOGIN_OTHER.finditer(low)]
-    for match in (match for place in places for match in _LOGIN.finditer(low, *place)):
+def _logins(text: str, low: Lowered) -> Iterator[Hit]:
+    places = near(low, _LOGIN_CORES, 0, 200)
+    for run in _FOREIGN.finditer(low.text) if not text.isascii() else ():
+        places += [(match.start(), match.start() + 200) for match in _LOGIN_OTHER.finditer(low.text, *run.span())]
+    for match in (match for place in places for match in _LOGIN.finditer(low.text, *place)):
         start, end = match.span("value")
         value = text[start:end].rstrip("\"'`.,;)")
         quoted = text[start - 1 : start] in {"'", '"', "`"} and text[end - 1 : end] == text[start - 1 : start]

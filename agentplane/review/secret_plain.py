@@ -8,7 +8,7 @@ masked in the text that was written.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from urllib.parse import unquote
 
@@ -77,14 +77,46 @@ def unwrapped(text: str) -> Plain | None:
     return _replaced(text, _WRAP, lambda _: "")
 
 
-def near(low: str, marks: tuple[str, ...], before: int, after: int) -> list[tuple[int, int]]:
+class Lowered(msgspec.Struct, frozen=True):
+    """A text in small letters, each where it stood; and a byte for each, in which marks are found faster."""
+
+    text: str
+    seen: bytes
+    places: dict[int, list[int]] | None = None
+    """In a long text, where what begins a mark is."""
+
+
+_LONG = 60_000
+_BEGIN = 3
+_MARKS: set[bytes] = set()
+# Six bits for each byte: what falls together is told apart when the whole mark is compared.
+_CODES = bytes(byte & 63 for byte in range(256))
+
+
+def lowered(text: str) -> Lowered:
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(one if len(one := char.lower()) == 1 else char for char in text)
+    seen = low.encode("latin-1", errors="replace")
+    return Lowered(low, seen, _places(seen) if len(seen) > _LONG else None)
+
+
+def marks_of(*marks: str) -> tuple[bytes, ...]:
+    found = tuple(mark.encode("latin-1", errors="replace") for mark in marks)
+    _MARKS.update(found)
+    return found
+
+
+def near(low: Lowered, marks: tuple[bytes, ...], before: int, after: int) -> list[tuple[int, int]]:
     """The places around where one of the marks is, in order and apart."""
     found: list[tuple[int, int]] = []
+    size = len(low.seen)
     for mark in marks:
-        at = low.find(mark)
-        while at >= 0:
-            found.append((max(0, at - before), min(len(low), at + after)))
-            at = low.find(mark, at + max(1, after // 2))
+        last = -after
+        for at in _found(low, mark):
+            if at >= last + after // 2:
+                last = at
+                found.append((max(0, at - before), min(size, at + after)))
     found.sort()
     apart: list[tuple[int, int]] = []
     for start, end in found:
@@ -93,6 +125,44 @@ def near(low: str, marks: tuple[str, ...], before: int, after: int) -> list[tupl
         else:
             apart.append((start, end))
     return apart
+
+
+def holds(low: Lowered, marks: tuple[bytes, ...]) -> bool:
+    return any(mark in low.seen for mark in marks)
+
+
+def _found(low: Lowered, mark: bytes) -> Iterator[int]:
+    seen = low.seen
+    if low.places is not None and len(mark) >= _BEGIN:
+        for at in low.places.get(_code(mark), ()):
+            if seen.startswith(mark, at):
+                yield at
+        return
+    at = seen.find(mark)
+    while at >= 0:
+        yield at
+        at = seen.find(mark, at + 1)
+
+
+def _code(mark: bytes) -> int:
+    first, second, third = mark[:_BEGIN].translate(_CODES)
+    return first << 12 | second << 6 | third
+
+
+def _places(seen: bytes) -> dict[int, list[int]]:
+    """Where each beginning of a mark is: one look at a long text in place of one for each mark."""
+    import numpy as np
+
+    wanted = np.zeros(1 << 18, dtype=bool)
+    wanted[[_code(mark) for mark in _MARKS if len(mark) >= _BEGIN]] = True
+    codes = np.frombuffer(seen.translate(_CODES), dtype=np.uint8).astype(np.uint32)
+    grams = codes[:-2] << 12 | codes[1:-1] << 6 | codes[2:]
+    at = np.flatnonzero(wanted[grams])
+    keys = grams[at]
+    order = np.argsort(keys, kind="stable")
+    keys, at = keys[order], at[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
+    return {int(keys[start]): part.tolist() for start, part in zip(starts, np.split(at, starts[1:]), strict=True)}
 
 
 def _as_read(match: re.Match[str]) -> str:

@@ -15,6 +15,7 @@ import msgspec
 from agentplane.review import secret_commands, secret_formats, secret_named, secret_plain
 from agentplane.review import secret_values as values
 from agentplane.review.secret_named import Hit
+from agentplane.review.secret_plain import Lowered
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -39,6 +40,7 @@ _IN_URL = re.compile(
     r"(?P<value>[^\s/?#@\[\]\"'`<>]{3,160}|[^\s@\[\]\"'`<>]{3,160})@(?=[\w\[.$({-])"
 )
 _USER_OF_URL = re.compile(r"https?://(?P<value>[0-9A-Za-z_-]{20,200})(?::x-oauth-basic)?@(?!(?:o\d+\.)?(?:ingest\.)?(?:[\w.]*)sentry)")
+_ADDRESS = secret_plain.marks_of("://")
 _CANDIDATE = re.compile(r"[0-9A-Za-z+/_=-]{20,}")
 _PACKED = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{20,20000}={0,2}(?![0-9A-Za-z+/_-])")
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -74,10 +76,11 @@ def spans(text: str) -> list[tuple[int, int, str]]:
     """Where the sure ones begin and end, and their kinds: all of them, in order, none within another."""
     read = secret_plain.plain(text)
     whole = read.text if read else text
-    found = list(_hits(whole))
+    low = secret_plain.lowered(whole)
+    found = list(_hits(whole, low))
     if (escaped := secret_plain.decoded(whole)) is not None:
         found += [(*escaped.back(at, until), kind, sure) for at, until, kind, sure in _hits(escaped.text)]
-    found += _wrapped(whole)
+    found += _wrapped(whole, low)
     found += _packed(whole)
     if read:
         found = [(*read.back(at, until), kind, sure) for at, until, kind, sure in found]
@@ -104,30 +107,28 @@ def _apart(found: list[Hit]) -> list[tuple[int, int, str]]:
     return apart
 
 
-def _hits(text: str) -> Iterator[Hit]:
-    low = secret_named.lowered(text)
-    if "private" in low:
+def _hits(text: str, low: Lowered | None = None) -> Iterator[Hit]:
+    low = low or secret_plain.lowered(text)
+    if b"private" in low.seen:
         yield from _key_blocks(text)
     yield from _formats(text, low)
     yield from secret_named.hits(text, low)
     yield from secret_commands.hits(text)
-    if "://" in text:
-        yield from _in_urls(text)
+    yield from _in_urls(text, low)
 
 
-def _formats(text: str, low: str) -> Iterator[Hit]:
+def _formats(text: str, low: Lowered) -> Iterator[Hit]:
     for form in secret_formats.FORMATS:
-        group = "value" if "value" in form.pattern.groupindex else 0
         for match in _around(form, text, low):
-            if form.is_live(match[group]):
-                start, end = match.span(group)
+            if form.is_live(match[form.group]):
+                start, end = match.span(form.group)
                 yield start, end, form.kind, True
 
 
-def _around(form: secret_formats.Format, text: str, low: str) -> Iterator[re.Match[str]]:
+def _around(form: secret_formats.Format, text: str, low: Lowered) -> Iterator[re.Match[str]]:
     """Where the form is, looked for around its marks only."""
     if min(map(len, form.marks)) < 3:
-        if any(mark in low for mark in form.marks):
+        if secret_plain.holds(low, form.marks):
             yield from form.pattern.finditer(text)
         return
     done = 0
@@ -139,15 +140,16 @@ def _around(form: secret_formats.Format, text: str, low: str) -> Iterator[re.Mat
                 yield whole
 
 
-def _in_urls(text: str) -> Iterator[Hit]:
-    for match in _IN_URL.finditer(text):
+def _in_urls(text: str, low: Lowered) -> Iterator[Hit]:
+    places = [place for place in secret_plain.near(low, _ADDRESS, 24, 400) if text.find("@", *place) >= 0]
+    for match in (match for place in places for match in _IN_URL.finditer(text, *place)):
         value, user = match["value"], match["user"]
         if values.is_stand_in(value) or values.is_reference(value) or value.lower() == user.lower():
             continue
         if re.fullmatch(r"[A-Z_]+", value) or value[0] in "{<$[(%" and not re.match(r"%[0-9A-F]{2}", value):
             continue
         yield match.start("value"), match.end("value"), "a password in a URL", True
-    for match in _USER_OF_URL.finditer(text):
+    for match in (match for place in places for match in _USER_OF_URL.finditer(text, *place)):
         if values.is_random(match["value"]) and not values.is_stand_in(match["value"]):
             yield match.start("value"), match.end("value"), "a token in a URL", True
 
@@ -225,14 +227,11 @@ def _key_above(text: str, end: tuple[int, int], limit: int) -> Iterator[Hit]:
         yield begin, end[1], "a private key", True
 
 
-def _wrapped(text: str) -> Iterator[Hit]:
+def _wrapped(text: str, low: Lowered) -> Iterator[Hit]:
     """Tokens that go on in the next line."""
     if "\n" not in text:
         return
-    low = text.lower()
-    forms = [form for form in secret_formats.FORMATS if any(len(mark) > 3 and mark in low for mark in form.marks)]
-    forms = [form for form in forms if "value" not in form.pattern.groupindex and form.kind != "a private key"]
-    for form in forms:
+    for form in secret_formats.WRAPPED:
         for begin, until in secret_plain.near(low, form.marks, 20, 400):
             joined = secret_plain.unwrapped(text[begin:until])
             for match in form.pattern.finditer(joined.text) if joined else ():
