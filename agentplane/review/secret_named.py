@@ -123,10 +123,14 @@ _LONG = re.compile(r"[0-9A-Za-z+/=_-]*")
 
 
 def hits(text: str, low: Lowered) -> Iterator[Hit]:
+    taken = 0  # a name within a secret names nothing
     names = _NAME if text.isascii() else _NAME_OTHER
     for start, end in near(low, _CORES, 24, 64):
         for match in names.finditer(low.text, start, end):
-            yield from _named(text, match)
+            if match.start() >= taken:
+                for hit in _named(text, match):
+                    taken = max(taken, hit[1])
+                    yield hit
     for run in _FOREIGN.finditer(low.text) if not text.isascii() else ():
         for other in _OTHER.finditer(low.text, run.start(), min(len(text), run.end() + 12)):
             if other.start() < run.end() and (found := _NAME_OTHER.match(low.text, other.start())):
@@ -321,7 +325,10 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
             if not (values.is_public(value) and not near) and not re.search(r"(?i)hash|sha|digest|commit|md5|cache", between):
                 yield start, start + len(value), True
                 return
-    if strong and (before := _AS.search(text, max(0, begin - 140), begin)):
+    lead_in = text[max(0, begin - 60) : begin].lower()
+    if not (strong and (" as " in lead_in or " is " in lead_in or " was " in lead_in or " for " in lead_in)):
+        return
+    if before := _AS.search(text, max(0, begin - 140), begin):
         value = before["value"].rstrip(".,;:")
         if values.is_told(value, near=True):
             yield before.start("value"), before.start("value") + len(value), True

@@ -158,10 +158,12 @@ def _places(seen: bytes) -> dict[int, list[int]]:
     codes = np.frombuffer(seen.translate(_CODES), dtype=np.uint8).astype(np.uint32)
     grams = codes[:-2] << 12 | codes[1:-1] << 6 | codes[2:]
     at = np.flatnonzero(wanted[grams])
+    if not len(at):
+        return {}
     keys = grams[at]
     order = np.argsort(keys, kind="stable")
     keys, at = keys[order], at[order]
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     return {int(keys[start]): part.tolist() for start, part in zip(starts, np.split(at, starts[1:]), strict=True)}
 
 

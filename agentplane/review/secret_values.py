@@ -52,6 +52,7 @@ _TECHNICAL_WORDS = frozenset(
     "production plain text hex utf8 ascii url safe live lived short provider service sensitive specific free less length bit bits byte bytes".split()
 )
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_ENOUGH = 160
 _PLAIN_SEGMENT = re.compile(r"[0-9a-f]*|[0-9A-F]*|[a-z]+|[A-Z]?[a-z]+|[A-Z]+")
 _SPECIAL = frozenset("!@#$%^&*+=?~")
 _ENTRY = frozenset(
@@ -153,6 +154,7 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     `strong`: the name says password, else key or token. `literal`: what is not quoted is text here and no code, as in
     an `.env` file or behind an option.
     """
+    value = value[:_ENOUGH]
     if len(value) < 5 or is_stand_in(value) or is_reference(value) or _DATE.match(value) or _VERSION.match(value):
         return False
     if _PUBLIC.match(value) or _VARIABLE.match(value):
