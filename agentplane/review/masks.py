@@ -3,7 +3,6 @@
 What is looked for, and how, is that of the gate: `secrets.py`.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from typing import Any

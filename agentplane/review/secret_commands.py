@@ -12,15 +12,15 @@ _ROWS: tuple[tuple[str, str], ...] = (
     (r"mysql\w*|mariadb[\w-]*|mytop|mycli|percona[\w-]*", rf"(?<=\s)-p{_WORD}"),
     ("sshpass", rf"(?<=\s)-p\s{{0,2}}{_WORD}"),
     (r"docker|podman|nerdctl|buildah|skopeo|crane|helm|oras|buildx|regctl", rf"\blogin\b[^\n|]{{0,200}}?\s-p[ =]{{1,2}}{_WORD}"),
-    (r"twine|az|mongo(?:sh|dump|restore|export|import)?|cqlsh|vsql|sshuttle|winrm|evil-winrm|crackmapexec|netexec|nxc|rdesktop|kinit|influx|oc|cf|ibmcloud|tower|argocd|"
-     r"wp|twurl|rasa|aws-vault|mosh|jf|jfrog|conan|nuget|sfdx|neo4j-admin|cypher-shell|isql|osqlquery|arangosh|couchbase-cli|rabbitmqadmin|curlftpfs|nordvpn|expressvpn|openvpn|vpnc|ngrok", rf"\s-p[ =]{{1,2}}{_WORD}"),
+    ((r"twine|az|mongo(?:sh|dump|restore|export|import)?|cqlsh|vsql|sshuttle|winrm|evil-winrm|crackmapexec|netexec|nxc|rdesktop|kinit|influx|oc|cf|ibmcloud|tower|argocd|"
+     r"wp|twurl|rasa|aws-vault|mosh|jf|jfrog|conan|nuget|sfdx|neo4j-admin|cypher-shell|isql|osqlquery|arangosh|couchbase-cli|rabbitmqadmin|curlftpfs|nordvpn|expressvpn|openvpn|vpnc|ngrok"), rf"\s-p[ =]{{1,2}}{_WORD}"),
     (r"sqlcmd|bcp|osql|tsql|mosquitto_(?:pub|sub|rr)|ipmitool|zip|unzip|unrar|ipmiutil|bteq|impacket-\w+|smbmap|mssql-cli|fisql|isql", rf"\s-P[ =]{{0,2}}{_WORD}"),
     ("redis-cli|valkey-cli|keydb-cli", rf"\s(?:-a|--pass)[ =]{_WORD}"),
     (r"ldap(?:search|modify|add|delete|whoami|passwd|compare|modrdn)", rf"\s-w[ ]{{0,2}}{_WORD}"),
     ("openssl|gpgsm|osslsigncode", rf"(?:\bpass(?:in|out)?[ =]['\"]?pass:|\s-k[ ]|-password[ ]pass:|\bpass:){_WORD}"),
     ("htpasswd", rf"\s-[a-zA-Z]{{0,6}}b[a-zA-Z]{{0,6}}\s+(?:-\w+\s+){{0,4}}\S{{1,120}}\s+\S{{1,80}}\s+{_WORD}|\s-[a-zA-Z]{{0,4}}n[a-zA-Z]{{0,4}}b?[a-zA-Z]{{0,4}}\s+\S{{1,80}}\s+{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}"),
-    (r"net(?:\.exe)?", rf"\buse\s+(?:\S{{1,120}}\s+){{1,2}}(?!/){_WORD}(?=\s+/user:)|\buse\b[^\n]{{0,200}}/user:\S{{1,80}}\s+(?!/){_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}|"
-     rf"\buser\s+\S{{1,60}}\s+(?!/){_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}"),
+    (r"net(?:\.exe)?", (rf"\buse\s+(?:\S{{1,120}}\s+){{1,2}}(?!/){_WORD}(?=\s+/user:)|\buse\b[^\n]{{0,200}}/user:\S{{1,80}}\s+(?!/){_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}|"
+     rf"\buser\s+\S{{1,60}}\s+(?!/){_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}")),
     (r"smbclient|rpcclient|smbget|smbpasswd|wmic|winexe|pth-\w+|net|mount\.cifs", r"(?:-U|--user(?:name)?)[ =]?[\"']?[^\s%\"']{1,80}%(?P<bare>[^\s\"'|;&<>]{3,200})"),
     ("lftp|ncftp|ncftpput|ncftpget", r"\s-u\s?[\"']?[^\s,\"']{1,80},(?P<bare>[^\s\"'|;&<>]{3,200})|\s-p\s{1,2}(?P<bare2>[^\s\"'|;&<>-][^\s\"'|;&<>]{3,200})"),
     ("keytool|jarsigner|apksigner|signtool|javapackager", rf"-(?:src|dest)?(?:store|key)pass\w{{0,8}}[ =](?:pass:)?{_WORD}|--(?:ks|key)-pass[ =](?:pass:)?{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}|\s/p\s{_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}"),
@@ -41,8 +41,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|UsernamePasswordCredentials|UsernamePasswordAuthenticationToken|DriverManager.getConnection|basic_auth|basicAuth|SetBasicAuth|login|connect|authenticate|auth",
      r"\s{0,2}\(\s{0,2}(?:[^()\n\"']{0,40}[\"'][^\"'\n]{1,120}[\"']|[\w.]{1,40})\s{0,2},\s{0,2}[\"'](?P<sq>[^\"'\n]{4,200})[\"']"),
     ("machine|default", r"\s+(?:\S{1,120}\s+)??(?:(?:login|account|user)\s+\S{1,120}\s+){1,2}pass(?:word|wd)?\s+(?P<bare>\S{3,200})"),
-    ("echo|printf", rf"\s+(?:-[nec]+\s+)?(?:[\"']%s(?:\\n)?[\"']\s+)?{_WORD}\s*\|\s*(?:\S{{1,40}}\s){{0,3}}?(?:[^|\n]{{0,120}}(?:--password-stdin|--with-token|--stdin|-stdin)|sudo (?:-\w+ )*-\w*S|cryptsetup|su\b|kinit|passwd)|"
-     r"\s+(?:-[nec]+\s+)?[\"']?[\w.-]{1,40}:(?P<bare2>[^\s\"'|]{3,120})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd"),
+    ("echo|printf", (rf"\s+(?:-[nec]+\s+)?(?:[\"']%s(?:\\n)?[\"']\s+)?{_WORD}\s*\|\s*(?:\S{{1,40}}\s){{0,3}}?(?:[^|\n]{{0,120}}(?:--password-stdin|--with-token|--stdin|-stdin)|sudo (?:-\w+ )*-\w*S|cryptsetup|su\b|kinit|passwd)|"
+     r"\s+(?:-[nec]+\s+)?[\"']?[\w.-]{1,40}:(?P<bare2>[^\s\"'|]{3,120})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd")),
     ("chpasswd", r"\s*<<<\s*[\"']?[\w.-]{1,40}:(?P<bare>[^\s\"'|]{3,120})"),
     ("useradd|usermod|adduser", r"\s-p\s{1,2}[\"']?(?P<bare>[^\s\"'$|;-][^\s\"'$|;]{3,120})"),
     ("jdbc", r":oracle:(?:thin|oci):[\w$]{1,40}/(?P<bare>[^\s@\"']{3,120})@"),
@@ -84,7 +84,9 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _LONGEST = 500
-_ORDINARY = re.compile(r"(?i)(?:[a-z]+/[a-z]+|port|shop|dbname|mydb|db|test|localhost|build|output|dist|stdin|prompt|flag|option|only|when|with|without|instead|which|and|or|for|the|is|as|if|\d{1,5}(?::\d{1,5})?)")
+_ORDINARY = re.compile(
+    r"(?i)(?:[a-z]+/[a-z]+|port|shop|dbname|mydb|db|test|localhost|build|output|dist|stdin|prompt|flag|option|only|when|with|without|instead|which|and|or|for|the|is|as|if|\d{1,5}(?::\d{1,5})?)"
+)
 
 
 def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
@@ -113,8 +115,14 @@ def _argument(found: re.Match[str], program: str) -> Iterator[tuple[int, int, st
 
 def is_argument(value: str) -> bool:
     """Whether a word where a password is expected is one."""
-    if len(value) < 4 or values.is_stand_in(value) or values.is_reference(value) or value[0] in "-/=." or _ORDINARY.fullmatch(value):
+    if (
+        len(value) < 4
+        or values.is_stand_in(value)
+        or values.is_reference(value)
+        or value[0] in "-/=."
+        or _ORDINARY.fullmatch(value)
+    ):
         return False
-    if re.fullmatch(r"[A-Z_]+", value) or values.is_public(value) and len(value) < 16 and value.isdigit():
-        return False
-    return True
+    return not (
+        re.fullmatch(r"[A-Z_]+", value) or (values.is_public(value) and len(value) < 16 and value.isdigit())
+    )

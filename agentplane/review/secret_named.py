@@ -19,7 +19,11 @@ Hit = tuple[int, int, str, bool]
 
 def _both(words: str) -> str:
     """The words with composed letters and with combining ones."""
-    return "|".join(dict.fromkeys(unicodedata.normalize(form, word) for word in words.split("|") for form in ("NFC", "NFD")))
+    return "|".join(
+        dict.fromkeys(
+            unicodedata.normalize(form, word) for word in words.split("|") for form in ("NFC", "NFD")
+        )
+    )
 
 
 _STRONG = (
@@ -41,13 +45,60 @@ _WEAK = (
     r"token(?!i[sz])|(?<=[?&])key|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
     r"cl(?:ave|é|e)[ _](?:de )?(?:l')?api|chave (?:de |da )?api|jeton|(?<![a-z])otp(?![a-z])"
 )
-_WEAK_OTHER = _both("ключ api|токен|密钥|密鑰|令牌|トークン|シークレット|キー|토큰|टोकन|टोकेन|কী|مفتاح|رمز الوصول|توكن|کلید|توکن|api ключ")
+_WEAK_OTHER = _both(
+    "ключ api|токен|密钥|密鑰|令牌|トークン|シークレット|キー|토큰|टोकन|टोकेन|কী|مفتاح|رمز الوصول|توكن|کلید|توکن|api ключ"
+)
 
 _CORES = marks_of(
-    *"pass pwd pw pswd pword secret phrase mnemonic kennwort geheimwort contras clave mdp senha palavra parol haslo hasł heslo wachtwoord adgangskode kodeord "
-    "salasana sifre ifre sandi laluan khau mật jelsz nenosiri key token auth bearer credential jwt sid jeton otp schlüssel lösenord api_".split()
+    *[
+        "pass",
+        "pwd",
+        "pw",
+        "pswd",
+        "pword",
+        "secret",
+        "phrase",
+        "mnemonic",
+        "kennwort",
+        "geheimwort",
+        "contras",
+        "clave",
+        "mdp",
+        "senha",
+        "palavra",
+        "parol",
+        "haslo",
+        "hasł",
+        "heslo",
+        "wachtwoord",
+        "adgangskode",
+        "kodeord",
+        "salasana",
+        "sifre",
+        "ifre",
+        "sandi",
+        "laluan",
+        "khau",
+        "mật",
+        "jelsz",
+        "nenosiri",
+        "key",
+        "token",
+        "auth",
+        "bearer",
+        "credential",
+        "jwt",
+        "sid",
+        "jeton",
+        "otp",
+        "schlüssel",
+        "lösenord",
+        "api_",
+    ]
 )
-_OTHER = re.compile("|".join(word for word in f"{_STRONG_OTHER}|{_WEAK_OTHER}".split("|") if not word[0].isascii()))
+_OTHER = re.compile(
+    "|".join(word for word in f"{_STRONG_OTHER}|{_WEAK_OTHER}".split("|") if not word[0].isascii())
+)
 _NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
 _NAME_OTHER = re.compile(rf"(?P<strong>{_STRONG}|{_STRONG_OTHER})|(?P<weak>{_WEAK}|{_WEAK_OTHER})")
 _OTHER_REST = re.compile(r"[^\W\d_a-zA-Z]{0,12}")
@@ -55,18 +106,221 @@ _REST = re.compile(r"[\w.-]{0,40}")
 _BEFORE = re.compile(r"[\w.-]{0,40}$")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ENDS_OTHER = frozenset(
-    "hash hashes hashed sha digest fingerprint checksum id ids name names path paths file files filename dir url urls uri length len size ttl age count counts limit limits type types "
-    "expiry expires expiration policy policies field fields label hint prompt regex pattern min max reset required enabled disabled manager ref refs arn provider "
-    "store engine header endpoint algorithm alg version var placeholder error errors message msg title text desc description strength "
-    "validator validation rules rule confirm confirmation button form generator encoder decoder scope scopes format mode method class "
-    "tokens secrets passwords keys passphrases s es d ed less source status state used usage budget window per rate cost price owner prefix suffix "
-    "index map list set dict table column row event request response handler callback service client factory helper util utils test tests spec "
-    "authentication auth protected change changed update updated rotation rotated free manager management scanning scanner detection detected login based env "
-    "lifetime lifetimes issuer audience bucket buckets ring reuse leak leaks parameter param params arg args input output visible visibility".split()
+    [
+        "hash",
+        "hashes",
+        "hashed",
+        "sha",
+        "digest",
+        "fingerprint",
+        "checksum",
+        "id",
+        "ids",
+        "name",
+        "names",
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filename",
+        "dir",
+        "url",
+        "urls",
+        "uri",
+        "length",
+        "len",
+        "size",
+        "ttl",
+        "age",
+        "count",
+        "counts",
+        "limit",
+        "limits",
+        "type",
+        "types",
+        "expiry",
+        "expires",
+        "expiration",
+        "policy",
+        "policies",
+        "field",
+        "fields",
+        "label",
+        "hint",
+        "prompt",
+        "regex",
+        "pattern",
+        "min",
+        "max",
+        "reset",
+        "required",
+        "enabled",
+        "disabled",
+        "manager",
+        "ref",
+        "refs",
+        "arn",
+        "provider",
+        "store",
+        "engine",
+        "header",
+        "endpoint",
+        "algorithm",
+        "alg",
+        "version",
+        "var",
+        "placeholder",
+        "error",
+        "errors",
+        "message",
+        "msg",
+        "title",
+        "text",
+        "desc",
+        "description",
+        "strength",
+        "validator",
+        "validation",
+        "rules",
+        "rule",
+        "confirm",
+        "confirmation",
+        "button",
+        "form",
+        "generator",
+        "encoder",
+        "decoder",
+        "scope",
+        "scopes",
+        "format",
+        "mode",
+        "method",
+        "class",
+        "tokens",
+        "secrets",
+        "passwords",
+        "keys",
+        "passphrases",
+        "s",
+        "es",
+        "d",
+        "ed",
+        "less",
+        "source",
+        "status",
+        "state",
+        "used",
+        "usage",
+        "budget",
+        "window",
+        "per",
+        "rate",
+        "cost",
+        "price",
+        "owner",
+        "prefix",
+        "suffix",
+        "index",
+        "map",
+        "list",
+        "set",
+        "dict",
+        "table",
+        "column",
+        "row",
+        "event",
+        "request",
+        "response",
+        "handler",
+        "callback",
+        "service",
+        "client",
+        "factory",
+        "helper",
+        "util",
+        "utils",
+        "test",
+        "tests",
+        "spec",
+        "authentication",
+        "auth",
+        "protected",
+        "change",
+        "changed",
+        "update",
+        "updated",
+        "rotation",
+        "rotated",
+        "free",
+        "manager",
+        "management",
+        "scanning",
+        "scanner",
+        "detection",
+        "detected",
+        "login",
+        "based",
+        "env",
+        "lifetime",
+        "lifetimes",
+        "issuer",
+        "audience",
+        "bucket",
+        "buckets",
+        "ring",
+        "reuse",
+        "leak",
+        "leaks",
+        "parameter",
+        "param",
+        "params",
+        "arg",
+        "args",
+        "input",
+        "output",
+        "visible",
+        "visibility",
+    ]
 )
 _BEFORE_OTHER = frozenset(
-    "public hashed has is no max min num reset forgot show hide toggle total prompt completion input output without require requires allow "
-    "existing get check validate verify compare primary foreign sort cache count per bypass pub".split()
+    [
+        "public",
+        "hashed",
+        "has",
+        "is",
+        "no",
+        "max",
+        "min",
+        "num",
+        "reset",
+        "forgot",
+        "show",
+        "hide",
+        "toggle",
+        "total",
+        "prompt",
+        "completion",
+        "input",
+        "output",
+        "without",
+        "require",
+        "requires",
+        "allow",
+        "existing",
+        "get",
+        "check",
+        "validate",
+        "verify",
+        "compare",
+        "primary",
+        "foreign",
+        "sort",
+        "cache",
+        "count",
+        "per",
+        "bypass",
+        "pub",
+    ]
 )
 
 _QUOTED = (
@@ -98,7 +352,9 @@ _COPULA = re.compile(
     r"(?i)(?:^|[^\w])(?:is|are|was|been|to|as|equals?|es|est|ist|lautet|war|è|é|e'|foi|fue|adalah|ialah|yaitu|là|jest|jak|is nu|är|er|είναι|on|olarak|olan|"
     r"now|set|changed|reads)(?:[^\w]|$)|[:：=—–→«「『]|هي|هو|है|হল|হলো|是|为|為|は|が|는|은|это|ہے|است|เป็น|คือ"
 )
-_TIGHT = re.compile(r"(?i)(?:^\s?|(?:^|\s)(?:is|was|es|est|ist|lautet|è|é|adalah|là|to|jest|as|=)\s|[:：=—–]\s?|هي |هو |है |হল |是 ?|为 ?|為 ?|は ?|는 ?|은 ?|это )[«「『\s]{0,2}$")
+_TIGHT = re.compile(
+    r"(?i)(?:^\s?|(?:^|\s)(?:is|was|es|est|ist|lautet|è|é|adalah|là|to|jest|as|=)\s|[:：=—–]\s?|هي |هو |है |হল |是 ?|为 ?|為 ?|は ?|는 ?|은 ?|это )[«「『\s]{0,2}$"
+)
 _ENDS = re.compile(r"[.!?;。！？।](?:\s|$)|\n")
 _FAR, _MOST_WORDS = 120, 9
 _AS = re.compile(
@@ -111,15 +367,46 @@ _LOGIN = re.compile(
 )
 _PORTS = marks_of(":543", ":6432:", ":*:")
 _FOREIGN = re.compile("[\u0370-\u1fff\u3040-\ud7af][\u0370-\u1fff\u3040-\ud7af \u0300-\u036f]*")
-_LOGIN_CORES = marks_of("log", "sign", "cred", "account", "user", "zugang", "benutzer", "anmeld", "identifiant", "connexion", "usu", "utente", "dane", "akun", "masuk", "giri", "kullan", "đăng", "tài")
-_LOGIN_OTHER = re.compile("учетн|логин|вход|войти|账|帐|帳|用户|登|ログ|アカ|로그|계정|아이|بيانات|تسجيل|اسم|लॉगिन|লগ|لاگ|ورود")
+_LOGIN_CORES = marks_of(
+    "log",
+    "sign",
+    "cred",
+    "account",
+    "user",
+    "zugang",
+    "benutzer",
+    "anmeld",
+    "identifiant",
+    "connexion",
+    "usu",
+    "utente",
+    "dane",
+    "akun",
+    "masuk",
+    "giri",
+    "kullan",
+    "đăng",
+    "tài",
+)
+_LOGIN_OTHER = re.compile(
+    "учетн|логин|вход|войти|账|帐|帳|用户|登|ログ|アカ|로그|계정|아이|بيانات|تسجيل|اسم|लॉगिन|লগ|لاگ|ورود"
+)
 _DEEP = re.compile(r"\[masked: [^\]\n]*$")
 _SECRET_OBJECT = re.compile(r"kind[\"']?:[ \t]{0,4}[\"']?Secret\b")
-_DATA_LINE = re.compile(r"\n[ \t>+|]{1,16}[\w.-]{1,80}:[ \t]{1,4}[\"']?(?P<value>[0-9A-Za-z+/]{6,8000}={0,2})[\"']?[ \t]*(?=\n|$)")
-_PGPASS = re.compile(r"(?<![\w:./-])(?:[a-z][\w.-]{1,80}|\*):(?:5432|543\d|6432|\*):(?:[\w*-]{1,60}):(?:[\w*.-]{1,60}):(?P<value>[^\s:]{4,120})(?![\w:])")
+_DATA_LINE = re.compile(
+    r"\n[ \t>+|]{1,16}[\w.-]{1,80}:[ \t]{1,4}[\"']?(?P<value>[0-9A-Za-z+/]{6,8000}={0,2})[\"']?[ \t]*(?=\n|$)"
+)
+_PGPASS = re.compile(
+    r"(?<![\w:./-])(?:[a-z][\w.-]{1,80}|\*):(?:5432|543\d|6432|\*):(?:[\w*-]{1,60}):(?:[\w*.-]{1,60}):(?P<value>[^\s:]{4,120})(?![\w:])"
+)
 
 
 _LONG = re.compile(r"[0-9A-Za-z+/=_-]*")
+
+
+def _end_of_token(text: str, at: int) -> int:
+    rest = _LONG.match(text, at)
+    return rest.end() if rest else at
 
 
 def hits(text: str, low: Lowered) -> Iterator[Hit]:
@@ -154,7 +441,10 @@ def _value(match: re.Match[str]) -> tuple[str, int, int, bool]:
         if said is not None and name in {"dq", "sq", "bq", "uq", "bare", "v2", "v3"}:
             start, end = match.span(name)
             if name == "bare":
-                cut = re.search(r";|,(?=[\w.-]{1,30}=|$|\\)|\\[\"'nr]|[)\]},.|]+$|(?<=[^\\])[&](?=[\w.-]{1,30}=)|[,)}](?=[)}\]\"',])|\*\*$|&$", said)
+                cut = re.search(
+                    r";|,(?=[\w.-]{1,30}=|$|\\)|\\[\"'nr]|[)\]},.|]+$|(?<=[^\\])[&](?=[\w.-]{1,30}=)|[,)}](?=[)}\]\"',])|\*\*$|&$",
+                    said,
+                )
                 if cut and cut.start() > 0:
                     end = start + cut.start()
                     said = said[: cut.start()].rstrip(",.)]}\\")
@@ -178,7 +468,12 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
     parts = [part.lower() for part in _PARTS.findall(tail)]
     if other:
         parts, tail = [], ""
-    if (parts and (parts[-1] in _ENDS_OTHER or (parts[-1].isdigit() and len(parts) > 1 and parts[-2] in _ENDS_OTHER))) or tail[:2] in {"s", "s."}:
+    if (
+        parts
+        and (
+            parts[-1] in _ENDS_OTHER or (parts[-1].isdigit() and len(parts) > 1 and parts[-2] in _ENDS_OTHER)
+        )
+    ) or tail[:2] in {"s", "s."}:
         return
     leading = [part.lower() for part in _PARTS.findall(head)]
     if leading and leading[-1] in _BEFORE_OTHER:
@@ -192,17 +487,25 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
             yield start, until, kind, sure
 
 
-def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: bool) -> Iterator[tuple[int, int, bool]]:
+def _assigned(
+    text: str, begin: int, end: int, head: str, word: str, strong: bool
+) -> Iterator[tuple[int, int, bool]]:
     if form := _ASSIGNED.match(text, end):
         value, start, until, quoted = _value(form)
         sign = form["sign"] or "="
         literal = _is_literal(text, begin, form, until)
         follows = text[until : until + 40]
-        if form["line"] is not None and not (values.is_mixed(value) and re.match(r"[\"'`,;]{0,2}[ \t]*(?:\n|$)", follows)):
+        if form["line"] is not None and not (
+            values.is_mixed(value) and re.match(r"[\"'`,;]{0,2}[ \t]*(?:\n|$)", follows)
+        ):
             return
         if sign in {"==", "===", "->", "—", "–"} and not (quoted or values.is_mixed(value)):
             return
-        if word == "pass" and not head and not (values.is_mixed(value) and (quoted or sign == "=" or text[end - 1] == "s")):
+        if (
+            word == "pass"
+            and not head
+            and not (values.is_mixed(value) and (quoted or sign == "=" or text[end - 1] == "s"))
+        ):
             return
         if not quoted and not literal and _goes_on(follows) and not (values.is_told(value, near=True)):
             phrase = _phrase(text, start) if strong else None
@@ -211,23 +514,38 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
             return
         if value.endswith((":", "(")) and not quoted:
             return
-        if form["bq"] is not None and not values.is_mixed(value) and re.fullmatch(r"[a-z]+(?:[_.-][a-z]+)+", value):
+        if (
+            form["bq"] is not None
+            and not values.is_mixed(value)
+            and re.fullmatch(r"[a-z]+(?:[_.-][a-z]+)+", value)
+        ):
             return
         if value.startswith("-") and not quoted and not values.is_mixed(value):
             return
         if word == "secret" and not head and not quoted and re.fullmatch(r"[a-z]+(?:-[a-z\d]+)+", value):
             return  # the name of one
-        if quoted and form["close"].strip("\\*_)]") and sign in ":：" and value.isalpha() and value[:1].isupper() and value[1:].islower() and len(value) < 12 and _is_label(value):
+        if (
+            quoted
+            and form["close"].strip("\\*_)]")
+            and sign in ":："
+            and value.isalpha()
+            and value[:1].isupper()
+            and value[1:].islower()
+            and len(value) < 12
+            and _is_label(value)
+        ):
             return
         if values.is_secret(value, strong=strong, quoted=quoted, literal=literal):
-            yield start, _LONG.match(text, until).end() if len(value) == 400 else until, True
+            yield start, _end_of_token(text, until) if len(value) == 400 else until, True
         elif quoted is False and strong and (phrase := _phrase(text, start)):
             yield start, phrase, True
         return
     if form := _ELEMENT.match(text, end):
         value, start, until, _ = _value(form)
         if text[begin - 1 : begin] in {"<", ":", "_", "-", '"', "'"} or form["uq"]:
-            if values.is_secret(value, strong=strong, quoted=True) and not (strong and value.isalpha() and form["uq"] is None and _is_label(value)):
+            if values.is_secret(value, strong=strong, quoted=True) and not (
+                strong and value.isalpha() and form["uq"] is None and _is_label(value)
+            ):
                 yield start, until, True
             return
     if form := _VALUE_FIELD.match(text, end):
@@ -238,7 +556,8 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
     if form := _CALLED.match(text, end):
         value, start, until, _ = _value(form)
         if values.is_secret(value, strong=strong, quoted=True) and (
-            values.is_mixed(value) or (form["sign"] == "(" and re.search(r"(?i)(?:set|with|use)", head[-8:]) is not None)
+            values.is_mixed(value)
+            or (form["sign"] == "(" and re.search(r"(?i)(?:set|with|use)", head[-8:]) is not None)
         ):
             yield start, until, True
         return
@@ -249,11 +568,15 @@ def _assigned(text: str, begin: int, end: int, head: str, word: str, strong: boo
         return
     if strong and (form := _NEXT.match(text, end)):
         value, start, until, _ = _value(form)
-        if values.is_secret(value, strong=True, quoted=True) and not (value.isalpha() and value.lower() in {"with", "from"}):
+        if values.is_secret(value, strong=True, quoted=True) and not (
+            value.isalpha() and value.lower() in {"with", "from"}
+        ):
             yield start, until, True
 
 
-_LABELS = re.compile(r"(?i)(?:pass|contra|senha|kenn|mot|zugang|wacht|hasł|parol|clave|geheim|secret|token|benutz|user|e-?mail|log|sign|enter|confirm|invalid|forgot)")
+_LABELS = re.compile(
+    r"(?i)(?:pass|contra|senha|kenn|mot|zugang|wacht|hasł|parol|clave|geheim|secret|token|benutz|user|e-?mail|log|sign|enter|confirm|invalid|forgot)"
+)
 
 
 def _is_label(value: str) -> bool:
@@ -270,9 +593,12 @@ def _is_literal(text: str, begin: int, form: re.Match[str], until: int) -> bool:
 
 def _goes_on(follows: str) -> bool:
     """Whether a sentence or an expression goes on after a bare word."""
-    return bool(re.match(r"[,;.)]{0,2} {1,3}(?!#|//|&&|\||<|>|--|;|\\|/\*|-[a-zA-Z] )[\w(=+?&<'\"]|[,;]? {0,3}(?:[-+*]|\?\?|\|\|) \w|\(", follows)) and not re.match(
-        r"[,;]? [\w.-]{1,30}[=:]", follows
-    )
+    return bool(
+        re.match(
+            r"[,;.)]{0,2} {1,3}(?!#|//|&&|\||<|>|--|;|\\|/\*|-[a-zA-Z] )[\w(=+?&<'\"]|[,;]? {0,3}(?:[-+*]|\?\?|\|\|) \w|\(",
+            follows,
+        )
+    ) and not re.match(r"[,;]? [\w.-]{1,30}[=:]", follows)
 
 
 def _phrase(text: str, start: int) -> int | None:
@@ -288,7 +614,9 @@ def _phrase(text: str, start: int) -> int | None:
 _ENGLISH = ("pass", "pwd", "secret", "token", "key", "credential")
 
 
-def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -> Iterator[tuple[int, int, bool]]:
+def _told(
+    text: str, begin: int, end: int, tail: str, strong: bool, word: str
+) -> Iterator[tuple[int, int, bool]]:
     """A password or a key in a sentence: behind the word that names it, or before it."""
     if tail and tail.isascii() and not tail.isdigit() and (len(tail) > 3 or word.startswith(_ENGLISH)):
         return
@@ -299,7 +627,12 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
     last = 0
     for count, token in enumerate(_TOKEN.finditer(line)):
         between = line[: token.start()]
-        if count >= _MOST_WORDS or _ENDS.search(line, last, token.start()) or " /" in between or "|" in between:
+        if (
+            count >= _MOST_WORDS
+            or _ENDS.search(line, last, token.start())
+            or " /" in between
+            or "|" in between
+        ):
             break
         lead = len(token[0]) - len(token[0].lstrip("\"'`([*_"))
         value = token[0][lead:].rstrip("\"'`)],.;:*_\\")
@@ -311,20 +644,51 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
         blank = re.fullmatch(r"[^\w]{0,3}[^\x00-\x7f\s]{0,8}[^\w]{0,3}", between) is not None
         near = bool(_COPULA.search(between[-24:] if len(between) > 24 else between)) or blank
         mark = token[0][lead - 1 : lead]
-        quoted = mark in {'"', "'", "`"} and token[0].count(mark) == 2 and token[0].rstrip(".,;:)!").endswith(mark) and _TIGHT.search(between) is not None
-        if word == "secret" and not (near and _TIGHT.search(between) and values.is_told(value, near=False)) and not quoted:
+        quoted = (
+            mark in {'"', "'", "`"}
+            and token[0].count(mark) == 2
+            and token[0].rstrip(".,;:)!").endswith(mark)
+            and _TIGHT.search(between) is not None
+        )
+        if (
+            word == "secret"
+            and not (near and _TIGHT.search(between) and values.is_told(value, near=False))
+            and not quoted
+        ):
             continue
         start = end + token.start() + lead
         if strong:
             # What stands in another script than the sentence is no word of it.
-            foreign = near and not word.isascii() and len(value) >= 8 and bool(re.search(r"\w[!#$%&*+?@^]\w", value))
-            if values.is_told(value, near=near) or (foreign and not values.is_reference(value)) or (quoted and near and len(token[0]) > 2 and values.is_secret(value, strong=True, quoted=True)):
+            foreign = (
+                near
+                and not word.isascii()
+                and len(value) >= 8
+                and bool(re.search(r"\w[!#$%&*+?@^]\w", value))
+            )
+            if (
+                values.is_told(value, near=near)
+                or (foreign and not values.is_reference(value))
+                or (
+                    quoted
+                    and near
+                    and len(token[0]) > 2
+                    and values.is_secret(value, strong=True, quoted=True)
+                )
+            ):
                 yield start, start + len(value), True
                 return
-        elif (near or count < 2) and values.is_random(value) and not values.is_stand_in(value) and not values.is_reference(value):
-            if not (values.is_public(value) and not near) and not re.search(r"(?i)hash|sha|digest|commit|md5|cache", between):
-                yield start, start + len(value), True
-                return
+        elif (
+            (
+                (near or count < 2)
+                and values.is_random(value)
+                and not values.is_stand_in(value)
+                and not values.is_reference(value)
+            )
+            and not (values.is_public(value) and not near)
+            and not re.search(r"(?i)hash|sha|digest|commit|md5|cache", between)
+        ):
+            yield start, start + len(value), True
+            return
     lead_in = text[max(0, begin - 60) : begin].lower()
     if not (strong and (" as " in lead_in or " is " in lead_in or " was " in lead_in or " for " in lead_in)):
         return
@@ -337,13 +701,17 @@ def _told(text: str, begin: int, end: int, tail: str, strong: bool, word: str) -
 def _logins(text: str, low: Lowered) -> Iterator[Hit]:
     places = near(low, _LOGIN_CORES, 0, 200)
     for run in _FOREIGN.finditer(low.text) if not text.isascii() else ():
-        places += [(match.start(), match.start() + 200) for match in _LOGIN_OTHER.finditer(low.text, *run.span())]
+        places += [
+            (match.start(), match.start() + 200) for match in _LOGIN_OTHER.finditer(low.text, *run.span())
+        ]
     for match in (match for place in places for match in _LOGIN.finditer(low.text, *place)):
         start, end = match.span("value")
         value = text[start:end].rstrip("\"'`.,;)")
         quoted = text[start - 1 : start] in {"'", '"', "`"} and text[end - 1 : end] == text[start - 1 : start]
         fits = values.is_told(value, near=True) or (
-            quoted and match["gap"][-1:] == text[end - 1 : end] and values.is_secret(value, strong=True, quoted=True)
+            quoted
+            and match["gap"][-1:] == text[end - 1 : end]
+            and values.is_secret(value, strong=True, quoted=True)
         )
         if fits and not values.is_told(match["user"], near=False) and "/" not in value:
             yield start, start + len(value), "a password", True

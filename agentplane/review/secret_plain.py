@@ -1,4 +1,4 @@
-"""A text as it would be read, with the way back to where each of its characters stood.
+r"""A text as it would be read, with the way back to where each of its characters stood.
 
 A token in colour, in full-width letters, with a character in it that nobody sees, with `%40` or `&quot;` or `\\n` in
 it, or wrapped onto the next line is still a token. So the rules look at the plain text, and what they find is
@@ -33,9 +33,7 @@ class Plain(msgspec.Struct, frozen=True):
         return begin, self.there[last] + self.long[last]
 
 
-_STEERING = (
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)
+_STEERING = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 _UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
     "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -46,7 +44,9 @@ _SCRIPTS = "A-Za-z\u0370-\u03ff\u0400-\u052f"
 _MIXED = rf"(?<![{_SCRIPTS}])(?=[A-Za-z]*[\u0370-\u052f])(?=[\u0370-\u052f]*[A-Za-z])[{_SCRIPTS}]{{3,60}}"
 _ODD = re.compile(f"{_STEERING}|{_UNSEEN}|{_WIDE}|{_MIXED}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_TWINS = str.maketrans("асеһіјӏорԛѕԝхуАВСЕНІЈКМОРЅТХУνοΑΒΕΗΙΚΜΝΟΡΤΥΧΖԁɡ", "acehijlopqswxyABCEHIJKMOPSTXYvoABEHIKMNOPTYXZdg")
+_TWINS = str.maketrans(
+    "асеһіјӏорԛѕԝхуАВСЕНІЈКМОРЅТХУνοΑΒΕΗΙΚΜΝΟΡΤΥΧΖԁɡ", "acehijlopqswxyABCEHIJKMOPSTXYvoABEHIKMNOPTYXZdg"
+)
 _SIGNS = {"\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u02bc": "'",
           "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"'}  # fmt: skip
 
@@ -164,7 +164,9 @@ def _places(seen: bytes) -> dict[int, list[int]]:
     order = np.argsort(keys, kind="stable")
     keys, at = keys[order], at[order]
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    return {int(keys[start]): part.tolist() for start, part in zip(starts, np.split(at, starts[1:]), strict=True)}
+    return {
+        int(keys[start]): part.tolist() for start, part in zip(starts, np.split(at, starts[1:]), strict=True)
+    }
 
 
 def _as_read(match: re.Match[str]) -> str:
@@ -175,7 +177,13 @@ def _as_read(match: re.Match[str]) -> str:
         if sign := _SIGNS.get(said):
             return sign
         read = unicodedata.normalize("NFKC", said)
-        return read if read.isascii() and read.isprintable() else "" if re.match(_UNSEEN, said) or said < "\xa0" else said
+        return (
+            read
+            if read.isascii() and read.isprintable()
+            else ""
+            if re.match(_UNSEEN, said) or said < "\xa0"
+            else said
+        )
     return "" if said[0] == "\x1b" else said.translate(_TWINS)
 
 

@@ -22,10 +22,12 @@ _STAND_IN_WHOLE = re.compile(
     rf"(?:{_NAMES})(?:[ _-]?(?:{_NAMES}|here|goes|value|id|name|123|1234|12345|\d))?[;,.)!]*"
 )
 _REFERENCE = re.compile(
-    r"<|\[masked|\w+(?:\|[\w:,]+)+$|\$[({A-Za-z_!]|\$\d$|\{\{|\{%|\{[\w.]+\}$|%[\w{(]+[%})]|%[sdv]\b|\[[\w .-]*\]|&[A-Za-z_]\w*$|\*|@[\w.]+$|#\{|!(?:vault|ref|sub|env|secret|include|getatt|base64)\b|\||>$|[(]|"
+    r"<|\[masked|\w+(?:\|[\w:,]+)+$|\$[({A-Za-z_!]|\$\d$|\{\{|\{%|\{[\w.]+\}$|%[\w{(]+[%})]|%[sdv]\b|\[[\w .-]*\]|&[A-Za-z_]\w*$|\*|@[A-Za-z_.]+$|#\{|!(?:vault|ref|sub|env|secret|include|getatt|base64)\b|\||>$|[(]|"
     r"(?i:process\.env|os\.(?:environ|getenv)|env[.(:\[]|vault:|op://|secrets?[./]|settings\.|config\.|cfg\.|conf\.|self\.|this\.|ssm:|arn:|ref\+|awssm|gcpsm|azkv|bao:|file:|keyring:|credentials\(|var\.|local\.|data\.|module\.|args\.|opts?\.|req(?:uest)?\.|params?\.|input\.|form\.|user\.|props\.|state\.|steps\.|inputs\.|github\.|values\.)"
 )
-_CODE = re.compile(r"[\w.:>-]{1,80}[(\[]|(?:await|new|lambda|function|return|not|typeof|async|yield|if|else|import|from)\b|.*=>|.*\$\{|.*\{\{|.*\{[a-z_.]{2,40}\}$")
+_CODE = re.compile(
+    r"[\w.:>-]{1,80}[(\[]|(?:await|new|lambda|function|return|not|typeof|async|yield|if|else|import|from)\b|.*=>|.*\$\{|.*\{\{|.*\{[a-z_.]{2,40}\}$"
+)
 _PATH = re.compile(
     r"(?:\.{0,2}|~|[A-Za-z]:)[/\\](?!.*[!#$%^&*+=?])|[\w.-]+/[\w.-]+/[\w./-]*$|[a-z][a-z0-9+.-]{1,20}://|"
     r".{1,120}\.(?:txt|json|ya?ml|toml|ini|env|pem|key|crt|cert|p12|jks|md|mdx|html?|py|js|ts|tsx|jsx|go|rs|java|rb|sh|cs|php|conf|cfg|xml|csv|log|gpg|sock|jsonl|lock|dart|kt|swift|sql|tf|tfvars|php|vue|svelte|scss|css|png|svg|pdf|zip|gz|tgz|bak|com|org|io|net|dev)$"
@@ -35,8 +37,12 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 _SNAKE = re.compile(r"[a-z]+\d*(?:_[a-z]+\d*)+$")
 _CAMEL = re.compile(r"[a-z]+\d?(?:[A-Z][a-z]*\d?)+$")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.+Z-]*)?$|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$")
-_VERSION = re.compile(r"[<>=~^]{0,2}v?\d+(?:\.\d+)+(?:[-+.]?[A-Za-z]+[.\d]*)?$|[\d,.]+(?:[kKMGT]?i?[bB]|[a-z]{1,3}|%)(?:/\w+)?$|#[0-9a-fA-F]{3,8}$")
-_HASHED = re.compile(r"(?i)sha-?(?:1|224|256|384|512)[-:=]|md5[-:=]|\$(?:2[abxy]|argon2\w*|[156]|apr1|scrypt|pbkdf2)\$|h1:|bcrypt:|\{ssha")
+_VERSION = re.compile(
+    r"[<>=~^]{0,2}v?\d+(?:\.\d+)+(?:[-+.]?[A-Za-z]+[.\d]*)?$|[\d,.]+(?:[kKMGT]?i?[bB]|[a-z]{1,3}|%)(?:/\w+)?$|#[0-9a-fA-F]{3,8}$"
+)
+_HASHED = re.compile(
+    r"(?i)sha-?(?:1|224|256|384|512)[-:=]|md5[-:=]|\$(?:2[abxy]|argon2\w*|[156]|apr1|scrypt|pbkdf2)\$|h1:|bcrypt:|\{ssha"
+)
 _PUBLIC = re.compile(r"AAAA[BCE][0-9]N|MII[A-D]|pk_(?:live|test)_|pub-|pk-lf|(?i:public)")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -46,10 +52,94 @@ _TECHNICAL = re.compile(
     r"pg|redis|vue|angular|ubuntu|debian|cuda|arm|amd|x86|php|ruby|go|rust|c|d|t|top|port|line|step|page|part|phase|level|section|layer|test|user|item|file|host|db|app|id|api|pkcs|fips|cve|adr|bip|eip|erc|crypto|totp|hotp|m|r|n|q|w|day|days|min|sec|ms)-?\d{1,5}(?:[a-z]{0,8})"
 )
 _TECHNICAL_WORDS = frozenset(
-    "hashed hash salted salt encrypted encoded stored rotated bcrypt scrypt argon base64 base64url oauth oauth2 oidc based signed valid invalid "
-    "days hours minutes seconds characters chars digits letters long only protected managed file files auth field fields reset policy "
-    "manager scoped read write admin time once one two factor server client side end first last max min per user users local dev prod staging "
-    "production plain text hex utf8 ascii url safe live lived short provider service sensitive specific free less length bit bits byte bytes".split()
+    [
+        "hashed",
+        "hash",
+        "salted",
+        "salt",
+        "encrypted",
+        "encoded",
+        "stored",
+        "rotated",
+        "bcrypt",
+        "scrypt",
+        "argon",
+        "base64",
+        "base64url",
+        "oauth",
+        "oauth2",
+        "oidc",
+        "based",
+        "signed",
+        "valid",
+        "invalid",
+        "days",
+        "hours",
+        "minutes",
+        "seconds",
+        "characters",
+        "chars",
+        "digits",
+        "letters",
+        "long",
+        "only",
+        "protected",
+        "managed",
+        "file",
+        "files",
+        "auth",
+        "field",
+        "fields",
+        "reset",
+        "policy",
+        "manager",
+        "scoped",
+        "read",
+        "write",
+        "admin",
+        "time",
+        "once",
+        "one",
+        "two",
+        "factor",
+        "server",
+        "client",
+        "side",
+        "end",
+        "first",
+        "last",
+        "max",
+        "min",
+        "per",
+        "user",
+        "users",
+        "local",
+        "dev",
+        "prod",
+        "staging",
+        "production",
+        "plain",
+        "text",
+        "hex",
+        "utf8",
+        "ascii",
+        "url",
+        "safe",
+        "live",
+        "lived",
+        "short",
+        "provider",
+        "service",
+        "sensitive",
+        "specific",
+        "free",
+        "less",
+        "length",
+        "bit",
+        "bits",
+        "byte",
+        "bytes",
+    ]
 )
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ENOUGH = 160
@@ -57,29 +147,441 @@ _PLAIN_SEGMENT = re.compile(r"[0-9a-f]*|[0-9A-F]*|[a-z]+|[A-Z]?[a-z]+|[A-Z]+")
 _SPECIAL = frozenset("!@#$%^&*+=?~")
 _ENTRY = frozenset(
     # What stands behind `password:` in forms, types, states and documents, in several languages.
-    "required optional string strings bytes text secret secrets hidden visible masked invalid valid missing wrong incorrect correct empty blank none null false true "
-    "stored hashed encrypted generated random randomly default disabled enabled plain plaintext cleartext string number boolean integer object array "
-    "unknown undefined unset needed ignored deprecated removed supported unsupported authentication authorization protected managed manual automatic "
-    "username email login logout signin signup user users admin account settings config configuration environment variable variables value values "
-    "field fields input inputs output prompt prompts label title description message error errors warning type types name names "
-    "length minimum maximum policy policies reset forgot change update create delete remove confirm confirmation repeat verify check show hide toggle "
-    "bearer basic digest oauth cookie cookies session sessions header headers query body path cache memory storage database vault keychain keyring kubernetes docker "
-    "github gitlab google azure amazon stripe slack openai anthropic inherit include omit same-origin always never sometimes "
-    "public private internal external shared local remote global short-lived long-lived rotated expired expires revoked refresh access "
-    "obligatoire obligatorio obligatoria requerido requerida erforderlich falsch ungültig invalide incorrecta incorrecto obrigatória richiesto vereist wymagane "
-    "gerekli wajib required* here there this that these those with from into your their have must should will would could when where which while after before "
-    "and the for not are was were been being only also then than them they what been each every both either neither some more most such very "
-    "lambda function return const async await class struct interface import export static final readonly abstract extends implements "
-    "north south primary secondary unique foreign partition composite sort index token tokens tokenizer password passwords keyword keywords "
-    "alphanumeric numeric decimal hexadecimal base sensitive insensitive redacted sanitized unchanged changed matches mismatch match exists found "
-    "hash hashes salt digest checksum signature signatures certificate certificates request requests response responses service services server client "
-    "provider providers callback handler manager helper wrapper factory builder parser reader writer scanner scanning detection rotation expiration validation "
-    "management permissions permission credentials credential identity profile roles scopes scope".split()
+    [
+        "required",
+        "optional",
+        "string",
+        "strings",
+        "bytes",
+        "text",
+        "secret",
+        "secrets",
+        "hidden",
+        "visible",
+        "masked",
+        "invalid",
+        "valid",
+        "missing",
+        "wrong",
+        "incorrect",
+        "correct",
+        "empty",
+        "blank",
+        "none",
+        "null",
+        "false",
+        "true",
+        "stored",
+        "hashed",
+        "encrypted",
+        "generated",
+        "random",
+        "randomly",
+        "default",
+        "disabled",
+        "enabled",
+        "plain",
+        "plaintext",
+        "cleartext",
+        "string",
+        "number",
+        "boolean",
+        "integer",
+        "object",
+        "array",
+        "unknown",
+        "undefined",
+        "unset",
+        "needed",
+        "ignored",
+        "deprecated",
+        "removed",
+        "supported",
+        "unsupported",
+        "authentication",
+        "authorization",
+        "protected",
+        "managed",
+        "manual",
+        "automatic",
+        "username",
+        "email",
+        "login",
+        "logout",
+        "signin",
+        "signup",
+        "user",
+        "users",
+        "admin",
+        "account",
+        "settings",
+        "config",
+        "configuration",
+        "environment",
+        "variable",
+        "variables",
+        "value",
+        "values",
+        "field",
+        "fields",
+        "input",
+        "inputs",
+        "output",
+        "prompt",
+        "prompts",
+        "label",
+        "title",
+        "description",
+        "message",
+        "error",
+        "errors",
+        "warning",
+        "type",
+        "types",
+        "name",
+        "names",
+        "length",
+        "minimum",
+        "maximum",
+        "policy",
+        "policies",
+        "reset",
+        "forgot",
+        "change",
+        "update",
+        "create",
+        "delete",
+        "remove",
+        "confirm",
+        "confirmation",
+        "repeat",
+        "verify",
+        "check",
+        "show",
+        "hide",
+        "toggle",
+        "bearer",
+        "basic",
+        "digest",
+        "oauth",
+        "cookie",
+        "cookies",
+        "session",
+        "sessions",
+        "header",
+        "headers",
+        "query",
+        "body",
+        "path",
+        "cache",
+        "memory",
+        "storage",
+        "database",
+        "vault",
+        "keychain",
+        "keyring",
+        "kubernetes",
+        "docker",
+        "github",
+        "gitlab",
+        "google",
+        "azure",
+        "amazon",
+        "stripe",
+        "slack",
+        "openai",
+        "anthropic",
+        "inherit",
+        "include",
+        "omit",
+        "same-origin",
+        "always",
+        "never",
+        "sometimes",
+        "public",
+        "private",
+        "internal",
+        "external",
+        "shared",
+        "local",
+        "remote",
+        "global",
+        "short-lived",
+        "long-lived",
+        "rotated",
+        "expired",
+        "expires",
+        "revoked",
+        "refresh",
+        "access",
+        "obligatoire",
+        "obligatorio",
+        "obligatoria",
+        "requerido",
+        "requerida",
+        "erforderlich",
+        "falsch",
+        "ungültig",
+        "invalide",
+        "incorrecta",
+        "incorrecto",
+        "obrigatória",
+        "richiesto",
+        "vereist",
+        "wymagane",
+        "gerekli",
+        "wajib",
+        "required*",
+        "here",
+        "there",
+        "this",
+        "that",
+        "these",
+        "those",
+        "with",
+        "from",
+        "into",
+        "your",
+        "their",
+        "have",
+        "must",
+        "should",
+        "will",
+        "would",
+        "could",
+        "when",
+        "where",
+        "which",
+        "while",
+        "after",
+        "before",
+        "and",
+        "the",
+        "for",
+        "not",
+        "are",
+        "was",
+        "were",
+        "been",
+        "being",
+        "only",
+        "also",
+        "then",
+        "than",
+        "them",
+        "they",
+        "what",
+        "been",
+        "each",
+        "every",
+        "both",
+        "either",
+        "neither",
+        "some",
+        "more",
+        "most",
+        "such",
+        "very",
+        "lambda",
+        "function",
+        "return",
+        "const",
+        "async",
+        "await",
+        "class",
+        "struct",
+        "interface",
+        "import",
+        "export",
+        "static",
+        "final",
+        "readonly",
+        "abstract",
+        "extends",
+        "implements",
+        "north",
+        "south",
+        "primary",
+        "secondary",
+        "unique",
+        "foreign",
+        "partition",
+        "composite",
+        "sort",
+        "index",
+        "token",
+        "tokens",
+        "tokenizer",
+        "password",
+        "passwords",
+        "keyword",
+        "keywords",
+        "alphanumeric",
+        "numeric",
+        "decimal",
+        "hexadecimal",
+        "base",
+        "sensitive",
+        "insensitive",
+        "redacted",
+        "sanitized",
+        "unchanged",
+        "changed",
+        "matches",
+        "mismatch",
+        "match",
+        "exists",
+        "found",
+        "hash",
+        "hashes",
+        "salt",
+        "digest",
+        "checksum",
+        "signature",
+        "signatures",
+        "certificate",
+        "certificates",
+        "request",
+        "requests",
+        "response",
+        "responses",
+        "service",
+        "services",
+        "server",
+        "client",
+        "provider",
+        "providers",
+        "callback",
+        "handler",
+        "manager",
+        "helper",
+        "wrapper",
+        "factory",
+        "builder",
+        "parser",
+        "reader",
+        "writer",
+        "scanner",
+        "scanning",
+        "detection",
+        "rotation",
+        "expiration",
+        "validation",
+        "management",
+        "permissions",
+        "permission",
+        "credentials",
+        "credential",
+        "identity",
+        "profile",
+        "roles",
+        "scopes",
+        "scope",
+    ]
 )
 _FUNCTION = frozenset(
-    "the a an is are was must should can cannot your you please enter and or of to for in on with by be not no this that it its from at as if when "
-    "has have will may do does el la los las un una es de del en con por para su tu le les des du est et votre dans pour der die das ist und mit für "
-    "ein eine nicht zu il lo gli di che per non seu sua o os um uma em и в на не для с using use used via".split()
+    [
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "must",
+        "should",
+        "can",
+        "cannot",
+        "your",
+        "you",
+        "please",
+        "enter",
+        "and",
+        "or",
+        "of",
+        "to",
+        "for",
+        "in",
+        "on",
+        "with",
+        "by",
+        "be",
+        "not",
+        "no",
+        "this",
+        "that",
+        "it",
+        "its",
+        "from",
+        "at",
+        "as",
+        "if",
+        "when",
+        "has",
+        "have",
+        "will",
+        "may",
+        "do",
+        "does",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "es",
+        "de",
+        "del",
+        "en",
+        "con",
+        "por",
+        "para",
+        "su",
+        "tu",
+        "le",
+        "les",
+        "des",
+        "du",
+        "est",
+        "et",
+        "votre",
+        "dans",
+        "pour",
+        "der",
+        "die",
+        "das",
+        "ist",
+        "und",
+        "mit",
+        "für",
+        "ein",
+        "eine",
+        "nicht",
+        "zu",
+        "il",
+        "lo",
+        "gli",
+        "di",
+        "che",
+        "per",
+        "non",
+        "seu",
+        "sua",
+        "o",
+        "os",
+        "um",
+        "uma",
+        "em",
+        "и",
+        "в",
+        "на",
+        "не",
+        "для",
+        "с",
+        "using",
+        "use",
+        "used",
+        "via",
+    ]
 )
 _NAMING = re.compile(
     r"(?i)pass|pwd|secret|token|key|cred|auth|user|login|value|input|default|config|param|arg|env|hash|encrypt|decrypt|encod|field|string|form|data|result|"
@@ -91,7 +593,9 @@ _NAMED = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)?s?|pwd|secrets?|tokens?|keys?|creds?|credentials?|auth\w{0,12}|users?|username|login|values?|input|default|config|params?|args?|env|hash\w{0,3}|encrypt\w{0,3}|"
     r"decrypt\w{0,3}|fields?|string|form|data|results?|expected|actual|current|random|prompt|id|ids|name|names|type|url|uri|path|file|my)"
 )
-_NAMED_END = re.compile(r"(?:passw(?:or[dt]|d)|passphrase|secret|token|contraseña|senha|credentials?)$|^(?:get|set|is|has|to|read|load|generate|new|user|create|make)(?:pass|secret|token|key)")
+_NAMED_END = re.compile(
+    r"(?:passw(?:or[dt]|d)|passphrase|secret|token|contraseña|senha|credentials?)$|^(?:get|set|is|has|to|read|load|generate|new|user|create|make)(?:pass|secret|token|key)"
+)
 
 
 def is_stand_in(value: str) -> bool:
@@ -105,9 +609,17 @@ def is_stand_in(value: str) -> bool:
 def is_filler(token: str) -> bool:
     """The same of a token whose form is known: chance puts short words and a few equal letters into one."""
     low = token.lower()
-    if re.search(r"example|placeholder|redacted|your[_-]|[_-](?:here|token|key|secret|fake|todo|dummy)$|x{6}|\*{3}|\.{3}|…|0{12}", low):
+    if re.search(
+        r"example|placeholder|redacted|your[_-]|[_-](?:here|token|key|secret|fake|todo|dummy)$|x{6}|\*{3}|\.{3}|…|0{12}",
+        low,
+    ):
         return True
-    if re.search(r"0123456789|1234567890|abcdefghi|qwertyuiopasdfghjklzxcvbnm|zyxwvuts|deadbeefdeadbeef", low) and len(token) < 80:
+    if (
+        re.search(
+            r"0123456789|1234567890|abcdefghi|qwertyuiopasdfghjklzxcvbnm|zyxwvuts|deadbeefdeadbeef", low
+        )
+        and len(token) < 80
+    ):
         return True
     return len(set(low)) <= max(3, min(8, len(low) // 6))
 
@@ -155,7 +667,13 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     an `.env` file or behind an option.
     """
     value = value[:_ENOUGH]
-    if len(value) < 5 or is_stand_in(value) or is_reference(value) or _DATE.match(value) or _VERSION.match(value):
+    if (
+        len(value) < 5
+        or is_stand_in(value)
+        or is_reference(value)
+        or _DATE.match(value)
+        or _VERSION.match(value)
+    ):
         return False
     if _PUBLIC.match(value) or _VARIABLE.match(value):
         return False
@@ -166,9 +684,20 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     if " " in value:
         return quoted and strong and is_passphrase(value)
     if not strong:
-        return is_random(value) or (len(value) >= 10 and (quoted or literal) and value.isalpha() and _is_passphrase_word(value, True) and not _CAMEL.match(value))
-    if not quoted and _DOTTED.match(value) and (
-        not any(char.isdigit() for char in value) or (not literal and any(_NAMED.fullmatch(part) for part in _PIECE.findall(value)))
+        return is_random(value) or (
+            len(value) >= 10
+            and (quoted or literal)
+            and value.isalpha()
+            and _is_passphrase_word(value, True)
+            and not _CAMEL.match(value)
+        )
+    if (
+        not quoted
+        and _DOTTED.match(value)
+        and (
+            not any(char.isdigit() for char in value)
+            or (not literal and any(_NAMED.fullmatch(part) for part in _PIECE.findall(value)))
+        )
     ):
         return False
     if is_mixed(value) or any(char in _SPECIAL for char in value):
@@ -197,7 +726,11 @@ def _is_passphrase_word(value: str, quoted: bool) -> bool:
     low = value.lower()
     if len(value) < 6 or low in _ENTRY or not re.fullmatch(r"[^\W\d]+(?:[ ._-][^\W\d]+)*", value):
         return False
-    if value.isupper() or any(_NAMED.fullmatch(part) for part in _PIECE.findall(value)) or _NAMED_END.search(low):
+    if (
+        value.isupper()
+        or any(_NAMED.fullmatch(part) for part in _PIECE.findall(value))
+        or _NAMED_END.search(low)
+    ):
         return False
     parts = re.split(r"[ ._-]", low)
     if any(part in _ENTRY or part in _FUNCTION for part in parts):
@@ -234,9 +767,22 @@ def is_told(value: str, *, near: bool) -> bool:
     """Whether a word of a sentence about a password is the password. `near`: the sentence says so."""
     if not (6 if near else 8) <= len(value) <= 200 or is_stand_in(value) or is_reference(value):
         return False
-    if _DATE.match(value) or _VERSION.match(value) or is_technical(value) or is_public(value) or _VARIABLE.match(value):
+    if (
+        _DATE.match(value)
+        or _VERSION.match(value)
+        or is_technical(value)
+        or is_public(value)
+        or _VARIABLE.match(value)
+    ):
         return False
-    if re.fullmatch(r"--?[\w-]+(?:=.*)?", value) or (_DOTTED.match(value) and not (near and re.search(r"\d\d$", value))) or "://" in value or "=" in value[:-2] or re.search(r'":|\w\(|\)\.|["\\]|\*\*|\|', value) or re.search(r"[\w)]\.[A-Za-z]{2,6}$", value):
+    if (
+        re.fullmatch(r"--?[\w-]+(?:=.*)?", value)
+        or (_DOTTED.match(value) and not (near and re.search(r"\d\d$", value)))
+        or "://" in value
+        or "=" in value[:-2]
+        or re.search(r'":|\w\(|\)\.|["\\]|\*\*|\|', value)
+        or re.search(r"[\w)]\.[A-Za-z]{2,6}$", value)
+    ):
         return False
     if re.fullmatch(r"[\d:.,TZ+-]+", value):
         return False

@@ -39,7 +39,9 @@ _IN_URL = re.compile(
     r"(?<![a-z0-9+.-])(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]{1,20})://(?P<user>[^\s:/?#@\[\]\"'`<>]{0,120}):"
     r"(?P<value>[^\s/?#@\[\]\"'`<>]{3,160}|[^\s@\[\]\"'`<>]{3,160})@(?=[\w\[.$({-])"
 )
-_USER_OF_URL = re.compile(r"https?://(?P<value>[0-9A-Za-z_-]{20,200})(?::x-oauth-basic)?@(?!(?:o\d+\.)?(?:ingest\.)?(?:[\w.]*)sentry)")
+_USER_OF_URL = re.compile(
+    r"https?://(?P<value>[0-9A-Za-z_-]{20,200})(?::x-oauth-basic)?@(?!(?:o\d+\.)?(?:ingest\.)?(?:[\w.]*)sentry)"
+)
 _ADDRESS = secret_plain.marks_of("://")
 _CANDIDATE = re.compile(r"[0-9A-Za-z+/_=-]{20,}")
 _PACKED = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{20,20000}={0,2}(?![0-9A-Za-z+/_-])")
@@ -146,7 +148,7 @@ def _in_urls(text: str, low: Lowered) -> Iterator[Hit]:
         value, user = match["value"], match["user"]
         if values.is_stand_in(value) or values.is_reference(value) or value.lower() == user.lower():
             continue
-        if re.fullmatch(r"[A-Z_]+", value) or value[0] in "{<$[(%" and not re.match(r"%[0-9A-F]{2}", value):
+        if re.fullmatch(r"[A-Z_]+", value) or (value[0] in "{<$[(%" and not re.match(r"%[0-9A-F]{2}", value)):
             continue
         yield match.start("value"), match.end("value"), "a password in a URL", True
     for match in (match for place in places for match in _USER_OF_URL.finditer(text, *place)):
@@ -185,7 +187,9 @@ def _key_blocks(text: str) -> Iterator[Hit]:
 def _is_body(body: str) -> bool:
     """Whether that is a key, and not only what says where one would be."""
     inside = re.search(r"[0-9A-Za-z+/=]{16}", body)
-    return inside is not None and not (("..." in body or "…" in body) and len(body) < 200) and len(set(body)) > 8
+    return (
+        inside is not None and not (("..." in body or "…" in body) and len(body) < 200) and len(set(body)) > 8
+    )
 
 
 def _key_below(text: str, after: int, limit: int) -> int | None:
@@ -199,12 +203,17 @@ def _key_below(text: str, after: int, limit: int) -> int | None:
         if secret_formats.KEY_LINE.match(text, place, end):
             last = end
         elif last is None:
-            begin = re.compile(r"(?:[0-9A-Za-z+/=]{4,1700}(?:\\{1,4}[nr]|[ ])?){1,100}").match(text, place, end)
+            begin = re.compile(r"(?:[0-9A-Za-z+/=]{4,1700}(?:\\{1,4}[nr]|[ ])?){1,100}").match(
+                text, place, end
+            )
             if not begin and not secret_formats.KEY_HEADER.match(text, place, end):
                 return None
             if begin:
                 return begin.end()
-        elif not (secret_formats.KEY_HEADER.match(text, place, end) or secret_formats.KEY_EMPTY.match(text, place, end)):
+        elif not (
+            secret_formats.KEY_HEADER.match(text, place, end)
+            or secret_formats.KEY_EMPTY.match(text, place, end)
+        ):
             break
         place = end + 1
         if place >= limit:
@@ -236,7 +245,11 @@ def _wrapped(text: str, low: Lowered) -> Iterator[Hit]:
             joined = secret_plain.unwrapped(text[begin:until])
             for match in form.pattern.finditer(joined.text) if joined else ():
                 start, end = joined.back(*match.span()) if joined else (0, 0)
-                if "\n" in text[begin + start : begin + end] and form.is_live(match[0]) and not form.pattern.match(text, begin + start):
+                if (
+                    "\n" in text[begin + start : begin + end]
+                    and form.is_live(match[0])
+                    and not form.pattern.match(text, begin + start)
+                ):
                     yield begin + start, begin + end, form.kind, True
 
 
@@ -260,11 +273,20 @@ def _packed(text: str) -> Iterator[Hit]:
 def _unpacked(word: str) -> str | None:
     bare = word.rstrip("=")
     try:
-        told = base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "=" * (-len(bare) % 4), altchars=b"-_" if "-" in bare or "_" in bare else None)
+        told = base64.b64decode(
+            bare[: len(bare) - (len(bare) % 4 == 1)] + "=" * (-len(bare) % 4),
+            altchars=b"-_" if "-" in bare or "_" in bare else None,
+        )
     except ValueError:
         return None
     text = told.decode("ascii", errors="replace") if told[:8].isascii() else ""
-    return text if text and sum(char.isprintable() or char in "\r\n\t" for char in text) == len(text) and "\ufffd" not in text else None
+    return (
+        text
+        if text
+        and sum(char.isprintable() or char in "\r\n\t" for char in text) == len(text)
+        and "\ufffd" not in text
+        else None
+    )
 
 
 def _random(text: str) -> Iterator[tuple[int, int]]:
@@ -285,7 +307,11 @@ def _random(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_public(word: str) -> bool:
     """Hashes, commits, UUIDs, ULIDs: they name something and open nothing."""
-    return values.is_public(word) or _ULID.fullmatch(word) is not None or _BEFORE_HASH.match(word[:7]) is not None
+    return (
+        values.is_public(word)
+        or _ULID.fullmatch(word) is not None
+        or _BEFORE_HASH.match(word[:7]) is not None
+    )
 
 
 def _looks_random(word: str) -> bool:

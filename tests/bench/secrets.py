@@ -48,7 +48,7 @@ def stays(text: str, values: Sequence[str]) -> bool:
     return any(
         value[at : at + _PIECE] in left
         for value in values
-        for at in range(0, max(1, len(value) - _PIECE + 1))
+        for at in range(max(1, len(value) - _PIECE + 1))
         if value
     )
 
@@ -95,13 +95,17 @@ def figures(cases: Sequence[Made], lines: Sequence[str]) -> dict[str, Any]:
         "found": {side: share([hit for _, hit, _ in rows]) for side, rows in found.items()},
         "held_out": {side: share([hit for one, hit, _ in rows if one.held]) for side, rows in found.items()},
         "false_alarms": {side: share([hit for _, hit in rows]) for side, rows in alarms.items()},
-        "by_kind": {kind: {side: share(hits) for side, hits in sides.items()} for kind, sides in by_kind.items()},
+        "by_kind": {
+            kind: {side: share(hits) for side, hits in sides.items()} for kind, sides in by_kind.items()
+        },
     }
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.secrets", description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="a folder that holds instructions/")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="a folder that holds instructions/"
+    )
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--missed", action="store_true", help="show what was missed of what is not held out")
     asked = parser.parse_args(arguments)

@@ -22,8 +22,8 @@ _LONGEST = 400
 
 _SUSPECT = re.compile(
     r"(?i)passw|passphrase|pwd|secret|token|api.?key|credential|authorization|bearer|private.?key|://[^\s/]{1,80}@|"
-    r"[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-|sha(?:256|512)[-:]|[0-9A-Za-z+/_-]{36}|\bsk-|\bghp_|akia|xox[bp]|"
-    r"-p\S|\bcurl\b.* -u"
+    r"[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-|sha(?:256|512)[-:]|[0-9A-Za-z+/_=]{36}|\bsk-|\bghp_|akia|xox[bp]|"
+    r"\s-p\S|\bcurl\b.* -u"
 )
 
 
@@ -107,7 +107,7 @@ def own(seed: int = 13) -> list[str]:
             f"    --hash=sha256:{hexed(64)} \\",
             f"Digest: sha256:{hexed(64)}",
             f"https://docs.google.com/document/d/1{secrets_made.urlsafe(43)(r)}/edit",
-            f"etag: \"{hexed(32)}\"",
+            f'etag: "{hexed(32)}"',
             f"cache key: linux-node-{hexed(64)}",
             f"token_id: {uuid.UUID(int=r.getrandbits(128), version=4)}",
             f"client_id: {hexed(20)}",
@@ -409,5 +409,7 @@ def printed(line: str, r: random.Random) -> str:
 
 
 def candidate(line: str, r: random.Random) -> dict[str, object]:
-    frame = r.choice(("{}", "Seen in the setup: {}", "It is written so:\n\n    {}\n", "- {}\n- then run `make up`"))
+    frame = r.choice(
+        ("{}", "Seen in the setup: {}", "It is written so:\n\n    {}\n", "- {}\n- then run `make up`")
+    )
     return {"statement": frame.replace("{}", line)}
