@@ -4,7 +4,11 @@ import re
 
 
 LINE = re.compile(
-    rb"(?i)key|pass|pwd|secret|token|authorization|curl|://[^\s/]{1,200}@|[0-9A-Za-z_+/=-]{18}|[A-Z0-9]{11}"
+    rb"(?i)key|pass|pwd|pswd|pword|\bpw\b|secret|token|auth|bearer|phrase|mnemonic|kennwort|geheimwort|contras|clave|mdp|senha|palavra|parol|haslo|heslo|"
+    rb"wachtwoord|adgangskode|kodeord|salasana|sifre|sandi|laluan|khau|jelsz|nenosiri|jeton|cred|cookie|session|otp|"
+    rb"log.?in|log.?on|logged|sign.?in|signed|user|account|zugang|benutz|anmeld|identif|connexion|usu|utente|dane logow|akun|masuk|giri|"
+    rb"\s-{1,2}[a-z]|\s/p|://|:543|:\*:|:6432:|oracle|machine|connect|alias|echo|%[0-9a-f]{2}|&#|\\x|&lt;|[\x80-\xff]|"
+    rb"[0-9A-Za-z_+/=-]{18}|[A-Z0-9]{11}"
 )
-NAME = re.compile(rb"(?i)key|pass|pwd|secret|token|authorization|curl|://|[0-9A-Za-z+=]{18}")
+NAME = re.compile(rb"(?i)key|pass|pwd|secret|token|auth|cred|curl|://|[\x80-\xff]|[0-9A-Za-z+=]{18}")
 """In a path or the name of a tool: words there are joined by `_`, `-` and `/`, and are no secrets for being long."""

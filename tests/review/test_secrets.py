@@ -65,7 +65,7 @@ MEANT = [
     "The API key of the mailer is Qw8eRt7yUi6oPa5s",
     "The token is Qw8eRt7yUi6oPa5sDf4g.",
 ]
-"""In a sentence it could as well be a word about it, so a person is asked."""
+"""Told in a sentence."""
 
 NONE = [
     "AKIAIOSFODNN7EXAMPLE",
@@ -146,8 +146,8 @@ def test_a_random_string_is_no_sure_secret() -> None:
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_a_sentence_says_is_asked_about(text: str) -> None:
-    assert [secret.sure for secret in secrets.find(text)] == [False]
+def test_what_a_sentence_tells_is_a_secret(text: str) -> None:
+    assert [secret.sure for secret in secrets.find(text)] == [True]
 
 
 def test_an_example_elsewhere_excuses_nothing() -> None:
@@ -164,15 +164,12 @@ def test_far_down_a_long_text() -> None:
     assert (found[0].line, found[0].column) == (2001, 1)
 
 
-def test_the_detector_is_loaded_only_where_it_is_needed_and_changes_nothing_global() -> None:
+def test_a_short_text_loads_no_numpy() -> None:
+    """It is for long outputs only, and takes longer to load than a short text to be looked at."""
     code = (
-        "import sys; from agentplane.review import secrets;"
-        "secrets.find('Hash passwords with argon2id; see agentplane/plane/settings.py:12.');"
-        "assert not any(name.startswith('detect_secrets') for name in sys.modules), 'loaded';"
-        f"assert secrets.find({FOUND[9]!r});"
-        "assert 'detect_secrets.plugins.jwt' in sys.modules;"
-        "from detect_secrets.settings import get_settings;"
-        "assert get_settings().plugins == {}"
+        "import sys; from agentplane.review import masks;"
+        f"assert masks.masked_text({FOUND[0]!r}) != {FOUND[0]!r};"
+        "assert 'numpy' not in sys.modules"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -213,7 +210,6 @@ def test_time_grows_with_the_text_only(seed: str) -> None:
             times.append(time.process_time() - begin)
         return min(times)
 
-    secrets.find(FOUND[9])
     # Sixteen times the text; quadratic would be 256 times the time.
     assert seconds(320_000) < 60 * max(seconds(20_000), 0.002)
 

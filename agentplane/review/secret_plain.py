@@ -1,0 +1,225 @@
+r"""A text as it would be read, with the way back to where each of its characters stood.
+
+A token in colour, in full-width letters, with a character in it that nobody sees, with `%40` or `&quot;` or `\\n` in
+it, or wrapped onto the next line is still a token. So the rules look at the plain text, and what they find is
+masked in the text that was written.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from html import unescape
+from urllib.parse import unquote
+
+import msgspec
+
+
+class Plain(msgspec.Struct, frozen=True):
+    """A text, and for each piece of it where it begins here and there, how long it is there, and whether it is the same."""
+
+    text: str
+    here: list[int]
+    there: list[int]
+    long: list[int]
+    same: list[bool]
+
+    def back(self, start: int, end: int) -> tuple[int, int]:
+        """Where the characters from `start` to `end` were written."""
+        first, last = bisect_right(self.here, start) - 1, bisect_right(self.here, max(start, end - 1)) - 1
+        begin = self.there[first] + (start - self.here[first] if self.same[first] else 0)
+        if self.same[last]:
+            return begin, self.there[last] + end - self.here[last]
+        return begin, self.there[last] + self.long[last]
+
+
+_STEERING = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+_UNSEEN = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+# What NFKC makes of these are letters, figures and signs of ASCII; quotes and blanks of other kinds count as plain ones.
+_WIDE = "[\u00a0\u2000-\u200a\u202f\u205f\u3000\u2018-\u201f\u02bc\uff01-\uff5e\u2460-\u24ff\u2070-\u209c\u2100-\u214f\U0001d400-\U0001d7ff]"
+_SCRIPTS = "A-Za-z\u0370-\u03ff\u0400-\u052f"
+_MIXED = rf"(?<![{_SCRIPTS}])(?=[A-Za-z]*[\u0370-\u052f])(?=[\u0370-\u052f]*[A-Za-z])[{_SCRIPTS}]{{3,60}}"
+_ODD = re.compile(f"{_STEERING}|{_UNSEEN}|{_WIDE}|{_MIXED}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TWINS = str.maketrans(
+    "асеһіјӏорԛѕԝхуАВСЕНІЈКМОРЅТХУνοΑΒΕΗΙΚΜΝΟΡΤΥΧΖԁɡ", "acehijlopqswxyABCEHIJKMOPSTXYvoABEHIKMNOPTYXZdg"
+)
+_SIGNS = {"\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u02bc": "'",
+          "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"'}  # fmt: skip
+
+_ESCAPED = re.compile(
+    r"(?:%[0-9A-Fa-f]{2})+|&(?:quot|amp|lt|gt|apos|nbsp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});|"
+    r"\\{1,15}(?:[\"'/nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
+)
+_LETTERS = {"n": "\n", "r": "\n", "t": "\t"}
+_WRAP = re.compile(r"(?<=[0-9A-Za-z_.+/-])(?:[\\=]?\n[ \t>|+]{0,12})(?=[0-9A-Za-z_.+/-])")
+
+
+def plain(text: str) -> Plain | None:
+    """The text without what steers a terminal or is never seen, in plain letters; None where it is so already."""
+    if text.isascii() and not _CONTROL.search(text):
+        return None
+    return _replaced(text, _ODD, _as_read)
+
+
+def decoded(text: str) -> Plain | None:
+    """The text with what escapes of URLs, HTML or strings stand for; None where it holds none."""
+    if not ("%" in text or "&" in text or "\\" in text):
+        return None
+    return _replaced(text, _ESCAPED, _as_decoded)
+
+
+def unwrapped(text: str) -> Plain | None:
+    """The text with words joined that could have been wrapped."""
+    return _replaced(text, _WRAP, lambda _: "")
+
+
+class Lowered(msgspec.Struct, frozen=True):
+    """A text in small letters, each where it stood; and a byte for each, in which marks are found faster."""
+
+    text: str
+    seen: bytes
+    places: dict[int, list[int]] | None = None
+    """In a long text, where what begins a mark is."""
+
+
+_LONG = 60_000
+_BEGIN = 3
+_MARKS: set[bytes] = set()
+# Six bits for each byte: what falls together is told apart when the whole mark is compared.
+_CODES = bytes(byte & 63 for byte in range(256))
+
+
+def lowered(text: str) -> Lowered:
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(one if len(one := char.lower()) == 1 else char for char in text)
+    seen = low.encode("latin-1", errors="replace")
+    return Lowered(low, seen, _places(seen) if len(seen) > _LONG else None)
+
+
+def marks_of(*marks: str) -> tuple[bytes, ...]:
+    found = tuple(mark.encode("latin-1", errors="replace") for mark in marks)
+    _MARKS.update(found)
+    return found
+
+
+def near(low: Lowered, marks: tuple[bytes, ...], before: int, after: int) -> list[tuple[int, int]]:
+    """The places around where one of the marks is, in order and apart."""
+    found: list[tuple[int, int]] = []
+    size = len(low.seen)
+    for mark in marks:
+        last = -after
+        for at in _found(low, mark):
+            if at >= last + after // 2:
+                last = at
+                found.append((max(0, at - before), min(size, at + after)))
+    found.sort()
+    apart: list[tuple[int, int]] = []
+    for start, end in found:
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def holds(low: Lowered, marks: tuple[bytes, ...]) -> bool:
+    return any(mark in low.seen for mark in marks)
+
+
+def _found(low: Lowered, mark: bytes) -> Iterator[int]:
+    seen = low.seen
+    if low.places is not None and len(mark) >= _BEGIN:
+        for at in low.places.get(_code(mark), ()):
+            if seen.startswith(mark, at):
+                yield at
+        return
+    at = seen.find(mark)
+    while at >= 0:
+        yield at
+        at = seen.find(mark, at + 1)
+
+
+def _code(mark: bytes) -> int:
+    first, second, third = mark[:_BEGIN].translate(_CODES)
+    return first << 12 | second << 6 | third
+
+
+def _places(seen: bytes) -> dict[int, list[int]]:
+    """Where each beginning of a mark is: one look at a long text in place of one for each mark."""
+    import numpy as np
+
+    wanted = np.zeros(1 << 18, dtype=bool)
+    wanted[[_code(mark) for mark in _MARKS if len(mark) >= _BEGIN]] = True
+    codes = np.frombuffer(seen.translate(_CODES), dtype=np.uint8).astype(np.uint32)
+    grams = codes[:-2] << 12 | codes[1:-1] << 6 | codes[2:]
+    at = np.flatnonzero(wanted[grams])
+    if not len(at):
+        return {}
+    keys = grams[at]
+    order = np.argsort(keys, kind="stable")
+    keys, at = keys[order], at[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return {
+        int(keys[start]): part.tolist() for start, part in zip(starts, np.split(at, starts[1:]), strict=True)
+    }
+
+
+def _as_read(match: re.Match[str]) -> str:
+    said = match[0]
+    if said == "\r":
+        return "" if match.string[match.end() : match.end() + 1] == "\n" else "\n"
+    if len(said) == 1:
+        if sign := _SIGNS.get(said):
+            return sign
+        read = unicodedata.normalize("NFKC", said)
+        return (
+            read
+            if read.isascii() and read.isprintable()
+            else ""
+            if re.match(_UNSEEN, said) or said < "\xa0"
+            else said
+        )
+    return "" if said[0] == "\x1b" else said.translate(_TWINS)
+
+
+def _as_decoded(match: re.Match[str]) -> str:
+    said = match[0]
+    if said[0] == "%":
+        return unquote(said, errors="replace")
+    if said[0] == "&":
+        return unescape(said)
+    rest = said.lstrip("\\")
+    return chr(int(rest[1:], 16)) if rest[0] in "ux" else _LETTERS.get(rest, rest)
+
+
+def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> Plain | None:
+    kept: list[str] = []
+    here: list[int] = []
+    there: list[int] = []
+    long: list[int] = []
+    same: list[bool] = []
+    place = length = 0
+
+    def add(piece: str, at: int, size: int) -> None:
+        nonlocal length
+        if piece:
+            here.append(length)
+            there.append(at)
+            long.append(size)
+            same.append(len(piece) == size)
+            kept.append(piece)
+            length += len(piece)
+
+    for match in pattern.finditer(text):
+        add(text[place : match.start()], place, match.start() - place)
+        add(by(match), match.start(), match.end() - match.start())
+        place = match.end()
+    if not place:
+        return None
+    add(text[place:], place, len(text) - place)
+    return Plain("".join(kept), here, there, long, same) if kept else None
