@@ -16,7 +16,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
-from agentplane.review import gate_evidence, gate_repeats, gate_words, secrets
+from agentplane.review import gate_evidence, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
@@ -52,7 +52,7 @@ DEFAULTS: Mapping[str, Action] = {
     escape       control characters, which steer a terminal
     bidi         characters that turn the direction of the text around
     smuggled     characters that show nothing and spell something
-    hidden       other characters that nobody sees
+    hidden       other characters and text that are invisible when rendered, and text in an encoding
     instruction  text aimed at its reader
     markup       marks of roles and tool calls
     command      commands that run what nobody has read
@@ -281,6 +281,8 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
         for code, (name, line, count) in seen.items():
             more = f", and {count - 1} more such" if count > 1 else ""
             yield code, f"holds a hidden character: {name} (line {line}{more})", where
+        for what in gate_orders.unseen(whole):
+            yield "hidden", what, where
 
 
 def _hidden_code(char: str) -> str:
@@ -294,15 +296,8 @@ def _hidden_code(char: str) -> str:
 
 def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
     for where, text in texts:
-        if len(text) < 8:
-            continue
-        for what, line in gate_words.aimed_at_reader(text):
-            yield "instruction", f"{what} (line {line})", where
-        line_of_mark = gate_words.role_marks(text)
-        if line_of_mark:
-            yield "markup", f"holds marks of a conversation or a tool call (line {line_of_mark})", where
-        for what, line in gate_words.commands(text):
-            yield "command", f"{what} (line {line})", where
+        for code, what in gate_orders.noticed(text):
+            yield code, what, where
 
 
 def _size(proposal: Proposal) -> Iterator[_Noticed]:

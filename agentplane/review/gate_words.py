@@ -117,31 +117,29 @@ _BLOB = re.compile(r"[0-9A-Za-z+/]{120,}")
 
 
 def aimed_at_reader(text: str) -> Iterator[tuple[str, int]]:
-    """What it tries, and in which line."""
+    """What it tries, and where."""
     clean = folded(text)
     flat = clean.replace("\n", " ")
     for what, pattern in _AIMED:
         match = pattern.search(flat)
         if match:
-            yield what, _line(clean, match.start())
+            yield what, match.start()
 
 
 def role_marks(text: str) -> int | None:
-    """The line of the first mark that would end the memory and begin somebody's turn or a tool call."""
-    clean = folded(text)
-    match = _ROLES.search(clean)
-    return _line(clean, match.start() + match[0].startswith("\n")) if match else None
+    """Where the first mark is that would end the memory and begin somebody's turn or a tool call."""
+    match = _ROLES.search(folded(text))
+    return match.start() + match[0].startswith("\n") if match else None
 
 
 def commands(text: str) -> Iterator[tuple[str, int]]:
     """Commands that run what nobody has read."""
-    clean = folded(text)
-    match = _RUNS.search(clean)
+    match = _RUNS.search(folded(text))
     if match:
-        yield "holds a command that runs what nobody has read", _line(clean, match.start())
+        yield "holds a command that runs what nobody has read", match.start()
     blob = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
     if blob:
-        yield f"holds {len(blob[0])} characters of encoded data", _line(text, blob.start())
+        yield f"holds {len(blob[0])} characters of encoded data", blob.start()
 
 
 def _is_encoded(text: str) -> bool:
