@@ -14,7 +14,7 @@ Noticed = tuple[str, str]
 
 _SHORTEST = 6
 _SHOWN = 80
-_PROSE = re.compile(r"(?:[^\W\d_]{2,}[\s,.;:!?'-]+){2}[^\W\d_]{2,}")
+_PROSE = re.compile(r"(?<!\w)(?:[^\W\d_]{2,30}[\s,.;:!?'-]{1,3}){2}[^\W\d_]{2,}")
 _ENCODINGS = ("in base", "in hex", "in binary", "in character codes", "in invisible", "in Morse", "in quoted")
 
 
@@ -22,6 +22,8 @@ def noticed(text: str) -> Iterator[Noticed]:
     """Orders to the reader, marks of a conversation, and commands that run unread code; each of them once."""
     if len(text) < _SHORTEST:
         return
+    if encoded := gate_words.blob(text):
+        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})"
     told: set[str] = set()
     for view in views.views(text):
         for code, what, offset in _in_view(view):
@@ -46,12 +48,13 @@ def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
         return
     for order in orders.find(view.text):
         yield "instruction", order.what, order.offset
-    for what, offset in gate_words.aimed_at_reader(view.text):
+    clean = gate_words.folded(view.text)
+    for what, offset in gate_words.aimed_at_reader(clean):
         yield "instruction", what, offset
-    offset = gate_words.role_marks(view.text)
-    if offset is not None:
-        yield "markup", "holds marks of a conversation or a tool call", offset
-    for what, offset in gate_words.commands(view.text):
+    mark = gate_words.role_marks(clean)
+    if mark is not None:
+        yield "markup", "holds marks of a conversation or a tool call", mark
+    for what, offset in gate_words.commands(clean):
         yield "command", what, offset
 
 

@@ -38,11 +38,16 @@ _ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _URL = r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b"
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
-_TOKEN = re.compile(
-    rf"(?P<url>{_URL})|(?P<secret>\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
-    r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b)"
-    rf"|(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
+_SECRET = (
+    r"\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
+    r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b"
 )
+_PLAIN = (
+    rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
+)
+_TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SECRET})|{_PLAIN}")
+_ONLY_WORDS = re.compile(_PLAIN)
+_HAS_MORE = re.compile(r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d")
 _SENTENCE = 3.0
 """The end of a sentence is as far as so many words."""
 _CHARACTER = 0.5
@@ -139,7 +144,7 @@ def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
     places: list[tuple[float, int]] = []
     hits: _Hits = {}
     place = 0.0
-    for match in _TOKEN.finditer(text):
+    for match in (_TOKEN if _HAS_MORE.search(text) else _ONLY_WORDS).finditer(text):
         kind = match.lastgroup
         if kind == "end":
             place += _SENTENCE
@@ -154,10 +159,8 @@ def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
     negations: list[tuple[float, float]] = []
     # A term may go on behind the end of a sentence: what is measured is how far its words are.
     for at, word in enumerate(words):
-        if not word:
-            continue
-        for nodes in _roots(word):
-            _walk(nodes, words, places, at, hits, negations)
+        for node in _roots(word):
+            _walk(node, words, places, at, hits, negations)
     return hits, negations
 
 
@@ -186,6 +189,8 @@ def _walk(
 @lru_cache(maxsize=16384)
 def _roots(word: str) -> tuple[_Node, ...]:
     """What may begin with this word, also where a small word is written together with it."""
+    if not word:
+        return ()
     root, _ = _lexicon()
     found = root.next(word)
     if "\u0600" <= word[0] <= "\u06ff" and (match := _CLITICS.match(word)) and len(word) - match.end() >= _STEM:
@@ -215,12 +220,16 @@ def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
 def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Order]:
     if not hits:
         return
+    present = hits.keys()
+    rules = [rule for rule in _rules() if not any(present.isdisjoint(slot) for slot in rule.slots)]
+    if not rules:
+        return
     plain = {
         group: [hit for hit in found if not _is_negated(hit, negations)] if group in _NEGATED else found
         for group, found in hits.items()
     }
     seen: set[str] = set()
-    for rule in _rules():
+    for rule in rules:
         if rule.intent in seen:
             continue
         offset = _meets(rule, hits if rule.negated_too else plain)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from itertools import islice
 from urllib.parse import unquote
 
 import msgspec
@@ -52,6 +53,7 @@ _GAP = re.compile(r"(?:[^\w]|_)+")
 _WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
 _BREAK = re.compile(r"[-\u2010]\n\s*")
 
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2,3}[\s:,-]{1,2}){8}|(?:[.-]{1,5}[ /]){6}|[01]{7,8}\s[01]{7}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}(?:\s+[A-Za-z0-9+/_-]{16,}={0,2})*")
 _BASE32 = re.compile(r"\b[A-Z2-7]{24,}={0,6}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:[\s:,-]{0,2}(?:0x)?[0-9a-fA-F]{2}){9,}")
@@ -109,10 +111,7 @@ def views(text: str) -> Iterator[View]:
 
 def decoded(text: str) -> Iterator[View]:
     """Only the parts that an encoding hides, each as text."""
-    text = text[:_LONGEST]
-    for number, (how, read, at) in enumerate(_decoded(text, "")):
-        if number >= _MOST:
-            break
+    for how, read, at in _decoded(text[:_LONGEST]):
         yield View(how, read, at)
 
 
@@ -123,9 +122,7 @@ def _views(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
         joined = kind.endswith("*")
         yield View(_both(how, kind.rstrip("*")), read, offset, joined)
     if depth < _DEPTH:
-        for number, (kind, read, at) in enumerate(_decoded(text, base)):
-            if number >= _MOST:
-                break
+        for kind, read, at in _decoded(text):
             yield from _views(read, depth + 1, _both(how, kind), offset or at)
 
 
@@ -245,11 +242,16 @@ def _ciphers(words: set[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
             yield "in rot13" if shift == 13 else kind, lambda text, shift=shift: _shifted(text, shift)  # type: ignore[misc]
 
 
-def _decoded(text: str, base: str) -> Iterator[tuple[str, str, int]]:
+@lru_cache(maxsize=16)
+def _decoded(text: str) -> tuple[tuple[str, str, int], ...]:
     """Parts that decode to text: how, what, and where they begin."""
-    for hit in _BASE64.finditer(text):
-        yield from _as(("in base64", _base64(hit[0]), hit.start()))
-    if len(text) > 23:
+    return tuple(islice(_each_decoded(text), _MOST))
+
+
+def _each_decoded(text: str) -> Iterator[tuple[str, str, int]]:
+    if _ENCODED.search(text):
+        for hit in _BASE64.finditer(text):
+            yield from _as(("in base64", _base64(hit[0]), hit.start()))
         for hit in _BASE32.finditer(text):
             yield from _as(("in base32", _base32(hit[0]), hit.start()))
         for hit in _HEX.finditer(text):
@@ -284,7 +286,7 @@ def _decoded(text: str, base: str) -> Iterator[tuple[str, str, int]]:
                 other = "1" if one == "0" else "0"
                 yield from _as(("in invisible bits", _bits("".join(one if c == first else other for c in hit[0])), hit.start()))
         if "\u202e" in text or "\u2067" in text:
-            yield "backwards", base[::-1], 0
+            yield "backwards", plain(text)[::-1], 0
 
 
 def _as(found: tuple[str, bytes, int]) -> Iterator[tuple[str, str, int]]:

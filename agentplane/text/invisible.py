@@ -28,7 +28,9 @@ _REFERENCE = re.compile(
 )
 _EMPTY_LINK = re.compile(r"(?<!!)\[\s*\]\((?P<target>[^()\n]{3,500})\)")
 _TITLE = re.compile(r"\]\([^()\n\"']{0,500}[\"'(](?P<title>[^\"'\n]{3,1000})[\"')]\)")
-_FAR = re.compile(r"(?:\n[^\S\n]*){20,}\S|[^\S\n]{120,}\S")
+_FAR = re.compile(r"(?<!\s)\s{20,}+(?=\S)")
+_BLANKS = re.compile(r"[^\S\n]{120}")
+_TAG_END = re.compile(r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*+>")
 _HIDES = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?\.?0*\s*(?:[;\"'!]|$)|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt|em|rem|%)?\s*(?:[;\"'!]|$)"
     r"|(?:^|[;\"'\s])color\s*[:=]\s*[\"']?\s*(?:white|transparent|#f{3,8}\b|#ffffff00|rgba?\(\s*255\s*,\s*255\s*,\s*255|rgba\([^)]*,\s*0?\.?0+\s*\))"
@@ -42,6 +44,7 @@ _SILENT = frozenset(
 _FOLDED = frozenset(("details",))
 _WORDS = re.compile(r"\w+", re.UNICODE)
 _MOST = 20
+_LONGEST_TAG = 2000
 
 
 def parts(text: str) -> tuple[Unseen, ...]:
@@ -94,7 +97,8 @@ def _parts(text: str) -> Iterator[Unseen]:
     for hit in _EMPTY_LINK.finditer(bare):
         yield Unseen("a link without a text", hit["target"], hit.start())
     for hit in _FAR.finditer(bare):
-        yield Unseen("text far out of sight", text[hit.end() - 1 : hit.end() + 400], hit.end() - 1)
+        if hit[0].count("\n") >= 20 or _BLANKS.search(hit[0]):
+            yield Unseen("text far out of sight", text[hit.end() : hit.end() + 400], hit.end())
 
 
 def _blank(part: str) -> str:
@@ -133,16 +137,8 @@ def _end_of_comment(text: str, begin: int) -> tuple[int, str]:
 
 def _end_of_tag(text: str, begin: int) -> int:
     """Behind the `>` of a tag, which may stand in quotes before."""
-    quote = ""
-    for at in range(begin, min(len(text), begin + 4000)):
-        char = text[at]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif char == ">":
-            return at + 1
-    return begin
+    found = _TAG_END.match(text, begin, begin + _LONGEST_TAG)
+    return found.end() if found else begin
 
 
 def _of_tag(text: str, name: str, attributes: str, end: int, start: int) -> Iterator[Unseen]:
