@@ -17,7 +17,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
 from agentplane.review import gate_evidence, gate_orders, gate_repeats, gate_words, secrets
-from agentplane.review.gate_answers import Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
+from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
@@ -73,6 +73,7 @@ _MOST_CHARACTERS = 2 * MAX_TEXT
 _MOST_FLAGS = 40
 _MANY = 50
 
+_NOT_SAID = frozenset(("source", "type", "expires_at"))
 _NEEDS_EVIDENCE = ("fact", "assumption")
 
 
@@ -155,6 +156,13 @@ def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
 
+def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
+    """True if a candidate has a flag of high severity under these settings, so that no bulk approval may take it."""
+    texts, _ = _clipped(_texts(proposal_of(entry)))
+    found = (*_hidden(texts), *_aimed([text for text in texts if text[0] not in _NOT_SAID]), *_secrets(texts))
+    return any(code in HIGH and actions.get(code, DEFAULTS[code]) != "off" for code, _, _ in found)
+
+
 def let_in_again(context: Context) -> Context:
     """The context for a person who wants a memory looked at again that was rejected before."""
     if context.action("repeat") != "refuse":
@@ -224,7 +232,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _secrets(texts)
     if context.looks_for("escape", "bidi", "smuggled", "hidden"):
         yield from _hidden(texts)
-    said = [(where, text) for where, text in texts if where not in {"source", "type", "expires_at"}]
+    said = [(where, text) for where, text in texts if where not in _NOT_SAID]
     if context.looks_for("instruction", "markup", "command"):
         yield from _aimed(said)
     yield from _size(proposal)
