@@ -240,7 +240,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     clipped = dict(texts)
     statement = clipped["statement"]
     if context.looks_for("status"):
-        yield from _status(statement, clipped.get("rationale", ""), proposal, context.today)
+        yield from _status(statement, proposal, context.today)
     if (
         context.looks_for("restated")
         and (place := gate_repeats.in_instructions(statement, context.instructions))
@@ -337,12 +337,10 @@ def _shown(text: str) -> str:
     return "it" if secrets.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
 
 
-def _status(statement: str, rationale: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
-    for where, text in (("statement", statement), ("rationale", rationale)):
-        line = gate_words.news(text)
-        # A reason may tell how things stood; only a statement is to stay true.
-        if line and where == "statement":
-            yield "status", f"reports a state that will be over soon (line {line})", where
+def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
+    # A reason may tell how things stood; only a statement is to stay true.
+    if line := gate_words.news(statement):
+        yield "status", f"reports a state that will be over soon (line {line})", "statement"
     if proposal.expires_at:
         try:
             expires = date.fromisoformat(proposal.expires_at)

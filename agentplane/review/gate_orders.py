@@ -34,6 +34,8 @@ def noticed(text: str) -> Iterator[Noticed]:
 
 def unseen(text: str) -> Iterator[str]:
     """What is invisible when the text is rendered, and what an encoding hides."""
+    if len(text) < _SHORTEST:
+        return
     for part in invisible.parts(text):
         yield f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)} (line {_line(text, part.offset)})"
     for view in views.decoded(text):

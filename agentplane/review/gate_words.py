@@ -98,6 +98,13 @@ _AIMED = tuple(
     )
 )
 
+_ROLE = _AIMED[1][1]
+# The pattern of roles is slow, and each of its matches has one of these in it.
+_ROLE_KEYS = (
+    "you ", "you'", "pretend", "act as", "anything now", "instruction", " ai", "ai ", "ai:", "ai,", "ais", "llm", "language model", "assistant", "agent", "claude",
+    "copilot", "codex", "gemini", "cursor", "chatgpt", "model",
+)  # fmt: skip
+
 _ROLES = re.compile(
     r"</?(?:tool_response|function_response|user_query|user_message|system_prompt|sys|start_of_turn|end_of_turn|bos|eos|admin|jailbreak|human|ai)>|<(?:start|end)_of_turn>|"
     r"(?:^|\n)#{1,6} ?(?:assistant|human|system|user|instruction|response|ai|input|output|new task|new instructions?) ?:|\[(?:system|assistant|developer|admin)\](?:\(#|:| ?\S)|"
@@ -149,6 +156,8 @@ def aimed_at_reader(clean: str) -> Iterator[tuple[str, int]]:
     """What a folded text tries, and where."""
     flat = clean.replace("\n", " ")
     for what, pattern in _AIMED:
+        if pattern is _ROLE and not any(key in flat for key in _ROLE_KEYS):
+            continue
         match = pattern.search(flat)
         if match:
             yield what, match.start()

@@ -220,8 +220,11 @@ def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
 def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Order]:
     if not hits:
         return
-    present = hits.keys()
-    rules = [rule for rule in _rules() if not any(present.isdisjoint(slot) for slot in rule.slots)]
+    bits, table = _masks()
+    present = 0
+    for group in hits:
+        present |= bits.get(group, 0)
+    rules = [rule for first, second, third, rule in table if present & first and present & second and present & third]
     if not rules:
         return
     plain = {
@@ -326,6 +329,18 @@ def _rules() -> tuple[_Rule, ...]:
     return tuple(
         _rule(intent, written) for intent, (written,) in _written_rules()
     )
+
+
+@cache
+def _masks() -> tuple[dict[str, int], tuple[tuple[int, int, int, _Rule], ...]]:
+    """A bit for each group, and for each rule the groups of its first three places: a quick look at what can meet."""
+    bits: dict[str, int] = {}
+    table = []
+    for rule in _rules():
+        masks = [sum(bits.setdefault(group, 1 << len(bits)) for group in slot) for slot in rule.slots]
+        first, second, third = (*masks, masks[0], masks[0])[:3]
+        table.append((first, second, third, rule))
+    return bits, tuple(table)
 
 
 def _written_rules() -> Iterable[tuple[str, tuple[str]]]:

@@ -46,6 +46,7 @@ _SQUARED = re.compile("[\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0
 _STRUCK = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 
 _LEET_WORD = re.compile(r"(?<![\w@$!|])(?=[\w@$!|+]*[a-z])(?=[\w@$!|+]*[0-9@$!|+])[a-z0-9@$!|+]{3,30}(?![\w@$])")
+_LEET_SIGN = re.compile(r"[a-z][0-9@$!|+][a-z0-9@$!|+]|(?<![a-z0-9])[0-9@$!|+][a-z]")
 _LEET = str.maketrans("013456789@$!|+", "oieasbtbgaslit"[:14])
 _LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
 _SPACED = re.compile(r"(?<!\w)(?:\w(?:[^\w\n]|_|\n){1,3}){5,}\w(?!\w)")
@@ -54,6 +55,7 @@ _WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
 _BREAK = re.compile(r"[-\u2010]\n\s*")
 
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2,3}[\s:,-]{1,2}){8}|(?:[.-]{1,5}[ /]){6}|[01]{7,8}\s[01]{7}")
+_SIGNS = re.compile(r"[\\%&]|=[0-9A-F]{2}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}(?:\s+[A-Za-z0-9+/_-]{16,}={0,2})*")
 _BASE32 = re.compile(r"\b[A-Z2-7]{24,}={0,6}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:[\s:,-]{0,2}(?:0x)?[0-9a-fA-F]{2}){9,}")
@@ -68,6 +70,7 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\u2062\u2063\ufeff]{16,}")
 _MARKUP = re.compile(r"(?<=\w)(?:\*{1,3}|_{2}|~~|`)(?=\w)|</?(?:b|i|em|strong|u|s|span|font|sub|sup|mark|code|wbr)\b[^<>\n]{0,80}/?>")
+_MARKS = re.compile(r"[*_`<~]")
 _LINES = re.compile(r"(?<=\w)\n(?=\w)")
 
 _WORDS_OF_ORDERS = (
@@ -101,7 +104,9 @@ def plain(text: str) -> str:
             gone = dict.fromkeys((ord(char) for char in unseen), "")
             text = text.translate(gone | {0x2800: " "})
         text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2018", "'")
-    return _MARKUP.sub("", text).lower()
+    if _MARKS.search(text):
+        text = _MARKUP.sub("", text)
+    return text.lower()
 
 
 def views(text: str) -> Iterator[View]:
@@ -111,8 +116,15 @@ def views(text: str) -> Iterator[View]:
 
 def decoded(text: str) -> Iterator[View]:
     """Only the parts that an encoding hides, each as text."""
-    for how, read, at in _decoded(text[:_LONGEST]):
-        yield View(how, read, at)
+    if may_be_encoded(text):
+        for how, read, at in _decoded(text[:_LONGEST]):
+            yield View(how, read, at)
+
+
+@lru_cache(maxsize=16)
+def may_be_encoded(text: str) -> bool:
+    """A quick look: False if no part of the text decodes to another."""
+    return bool(not text.isascii() or _ENCODED.search(text) or _SIGNS.search(text))
 
 
 def _views(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
@@ -121,7 +133,7 @@ def _views(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
     for kind, read in _readings(base):
         joined = kind.endswith("*")
         yield View(_both(how, kind.rstrip("*")), read, offset, joined)
-    if depth < _DEPTH:
+    if depth < _DEPTH and may_be_encoded(text):
         for kind, read, at in _decoded(text):
             yield from _views(read, depth + 1, _both(how, kind), offset or at)
 
@@ -137,7 +149,7 @@ def _readings(base: str) -> Iterator[tuple[str, str]]:
     if _SPACED.search(base):
         yield "with its letters apart", _SPACED.sub(_together, base)
         yield "with its letters apart*", " ".join(_GAP.sub("", hit[0]) for hit in _SPACED.finditer(base))
-    if sum(1 for _ in _LEET_WORD.finditer(base)) > 1:
+    if _LEET_SIGN.search(base) and sum(1 for _ in _LEET_WORD.finditer(base)) > 1:
         for table in (_LEET, _LEET_L):
             yield "in leet", _LEET_WORD.sub(lambda hit, table=table: hit[0].translate(table), base)  # type: ignore[misc]
     if "\n" in base and _LINES.search(base):
