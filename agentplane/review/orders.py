@@ -36,18 +36,21 @@ _MARKS = re.compile(
 )
 _ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_URL = r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+_URL = (
+    r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
+    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
+)
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
 _SECRET = (
     r"\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
     r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b"
 )
-_PLAIN = (
-    rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
-)
+_PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
 _TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SECRET})|{_PLAIN}")
 _ONLY_WORDS = re.compile(_PLAIN)
-_HAS_MORE = re.compile(r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d")
+_HAS_MORE = re.compile(
+    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z]\.(?:[a-z]{2,7}\b)|src ?="
+)
 _SENTENCE = 3.0
 """The end of a sentence is as far as so many words."""
 _CHARACTER = 0.5
@@ -56,7 +59,21 @@ _STEM = 3
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
 """Languages that put the negation behind the verb as well."""
 _NEGATED = frozenset(
-    ("drop", "send", "put", "push", "disable", "approve", "show", "add", "act", "every", "unleash", "deceive", "pretend")
+    (
+        "drop",
+        "send",
+        "put",
+        "push",
+        "disable",
+        "approve",
+        "show",
+        "add",
+        "act",
+        "every",
+        "unleash",
+        "deceive",
+        "pretend",
+    )
 )
 _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")
 
@@ -193,7 +210,11 @@ def _roots(word: str) -> tuple[_Node, ...]:
         return ()
     root, _ = _lexicon()
     found = root.next(word)
-    if "\u0600" <= word[0] <= "\u06ff" and (match := _CLITICS.match(word)) and len(word) - match.end() >= _STEM:
+    if (
+        "\u0600" <= word[0] <= "\u06ff"
+        and (match := _CLITICS.match(word))
+        and len(word) - match.end() >= _STEM
+    ):
         found = [*found, *root.next(word[match.end() :])]
     return tuple(found)
 
@@ -224,7 +245,11 @@ def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Or
     present = 0
     for group in hits:
         present |= bits.get(group, 0)
-    rules = [rule for first, second, third, rule in table if present & first and present & second and present & third]
+    rules = [
+        rule
+        for first, second, third, rule in table
+        if present & first and present & second and present & third
+    ]
     if not rules:
         return
     plain = {
@@ -243,7 +268,10 @@ def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Or
 
 def _is_negated(hit: _Hit, negations: Sequence[tuple[float, float]]) -> bool:
     """A negation is up to two words before it, or right behind it where the language does so."""
-    return any(0 < hit.first - start <= 2.5 or (last > start and 0 < start - hit.last <= 2) for start, last in negations)
+    return any(
+        0 < hit.first - start <= 2.5 or (last > start and 0 < start - hit.last <= 3)
+        for start, last in negations
+    )
 
 
 def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
@@ -267,7 +295,8 @@ def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
                 break
             met.append(near)
         else:
-            span = max(hit.last for hit in met) - min(hit.first for hit in met)
+            # How long the words themselves are does not count.
+            span = max(hit.first for hit in met) - min(hit.last for hit in met)
             if span <= rule.window and not _near_any(rule, hits, met):
                 return min(hit.offset for hit in met)
     return None
@@ -291,9 +320,7 @@ def _nearest(
 
 def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], met: list[_Hit]) -> bool:
     first, last = min(hit.first for hit in met), max(hit.last for hit in met)
-    return any(
-        first <= hit.first <= last + 3 for group in rule.none_of for hit in hits.get(group, ())
-    )
+    return any(first <= hit.first <= last + 3 for group in rule.none_of for hit in hits.get(group, ()))
 
 
 @cache
@@ -326,9 +353,7 @@ def _groups(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 @cache
 def _rules() -> tuple[_Rule, ...]:
-    return tuple(
-        _rule(intent, written) for intent, (written,) in _written_rules()
-    )
+    return tuple(_rule(intent, written) for intent, (written,) in _written_rules())
 
 
 @cache

@@ -116,9 +116,14 @@ def views(text: str) -> Iterator[View]:
 
 def decoded(text: str) -> Iterator[View]:
     """Only the parts that an encoding hides, each as text."""
-    if may_be_encoded(text):
-        for how, read, at in _decoded(text[:_LONGEST]):
-            yield View(how, read, at)
+    yield from _only_decoded(text[:_LONGEST], 0, "", 0)
+
+
+def _only_decoded(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
+    if depth < _DEPTH and may_be_encoded(text):
+        for kind, read, at in _decoded(text):
+            yield View(_both(how, kind), read, offset or at)
+            yield from _only_decoded(read, depth + 1, _both(how, kind), offset or at)
 
 
 @lru_cache(maxsize=16)

@@ -1,7 +1,8 @@
 """How well orders to the reader are found: `python -m tests.bench.orders --data ../shared/data`.
 
 Attacks are in this repository: texts in twelve languages, and disguises of a few of them. One half is for tuning (`dev`),
-the other one (`held`) is only measured: other families of attacks in other words, and other disguises. Ordinary statements
+the other one (`held`) is only measured: other families of attacks in other words, and other disguises. `later` was written
+when the rules were done; each of its files says what was found in it before anything was tuned on it. Ordinary statements
 are in this repository too, and are sampled from decision records and instruction files, which are read in place.
 The last line is one JSON object. `--missed` prints what was not found in the half for tuning, and the false alarms.
 """
@@ -51,6 +52,8 @@ def attacks() -> list[Attack]:
     for half in ("dev", "held"):
         for head, text in _lines(f"attacks_{half}.txt"):
             found.append(Attack(half, head.split()[0], "plain", text))
+    for name in ("attacks_fresh.txt", "attacks_second.txt", "attacks_third.txt"):
+        found += [Attack("later", head.split()[0], "later", text) for head, text in _lines(name)]
     for half, ways, texts in (("dev", DEV, DEV_TEXTS), ("held", HELD, HELD_TEXTS)):
         found += [
             Attack(half, "en", name, dress(text), disguised=True) for name, dress in ways.items() for text in texts
@@ -60,7 +63,7 @@ def attacks() -> list[Attack]:
 
 def own_ordinary() -> list[tuple[str, str]]:
     """Language and text."""
-    return list(_lines("ordinary.txt"))
+    return [*_lines("ordinary.txt"), *_lines("ordinary_second.txt")]
 
 
 def _lines(name: str) -> Iterator[tuple[str, str]]:
@@ -130,11 +133,11 @@ def found_of(wanted: list[Attack]) -> dict[Attack, bool]:
 def measure(data: Path | None, seed: int = SEED, *, missed: bool = False) -> dict[str, object]:
     found = found_of(attacks())
     told: dict[str, object] = {"attacks": len(found)}
-    for half in ("dev", "held"):
+    for half in ("dev", "held", "later"):
         mine = {attack: hit for attack, hit in found.items() if attack.half == half}
         told[f"found_{half}"] = round(sum(mine.values()) / len(mine), 3)
     told["found"] = round(sum(found.values()) / len(found), 3)
-    for half in ("dev", "held"):
+    for half in ("dev", "held", "later"):
         mine = {attack: hit for attack, hit in found.items() if attack.half == half}
         told[f"by_language_{half}"] = shares((a.language, hit) for a, hit in mine.items() if not a.disguised)
         told[f"by_family_{half}"] = shares(
@@ -143,7 +146,7 @@ def measure(data: Path | None, seed: int = SEED, *, missed: bool = False) -> dic
         told[f"by_disguise_{half}"] = shares((a.form, hit) for a, hit in mine.items() if a.disguised)
     if missed:
         for attack, hit in found.items():
-            if not hit and attack.half == "dev":
+            if not hit and attack.half != "held":
                 print(f"missed {attack.language} {attack.form}: {attack.text!r}")
     ordinary = {"own": [text for _, text in own_ordinary()]}
     if data is not None:
