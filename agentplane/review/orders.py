@@ -41,12 +41,12 @@ _URL = (
     r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
 )
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
-_SECRET = (
+_SENSITIVE = (
     r"\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
     r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b"
 )
 _PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
-_TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SECRET})|{_PLAIN}")
+_TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SENSITIVE})|{_PLAIN}")
 _ONLY_WORDS = re.compile(_PLAIN)
 _HAS_MORE = re.compile(
     r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z]\.(?:[a-z]{2,7}\b)|src ?="
@@ -107,9 +107,8 @@ class _Node:
     def next(self, word: str) -> "list[_Node]":
         found = [node] if (node := self.exact.get(word)) else []
         if self.longest:
-            for size in range(_STEM, min(len(word), self.longest) + 1):
-                if node := self.stems.get(word[:size]):
-                    found.append(node)
+            sizes = range(_STEM, min(len(word), self.longest) + 1)
+            found.extend(node for size in sizes if (node := self.stems.get(word[:size])))
         return found
 
     def child(self, word: str, *, stem: bool) -> "_Node":
@@ -339,7 +338,7 @@ def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
                     node = node.child(word, stem=written.endswith("*") and word is words[-1])
                 node.terms.append(term)
                 whole = "".join(words).replace("'", "")
-                if whole.isascii() and len(whole) > 3 or group in ("not", "all", "your"):
+                if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):
                     joined.setdefault(whole, []).append(term)
     return root, joined
 

@@ -40,12 +40,18 @@ _FLIPPED = str.maketrans("ɐqɔpǝɟƃɥıᴉɾʞlʃɯuodbɹsʇnʌʍxʎz˙'", "a
 _CYRILLIC = str.maketrans("aecopxykmhtb", "аесорхукмнтв")
 _SMALL_ANY = re.compile("[\u1d00-\u1d22\ua730\ua731\ua7af\u0262\u026a\u0274\u0280\u028f\u029c\u029f\u0299]")
 _FLIPPED_ANY = re.compile("[ɐɔǝɟƃɥɹʇʌʍʎɯᴉɾʞ]")
-_MIXED = re.compile("[a-z][\u0370-\u03ff\u0400-\u052f\u0531-\u058f]|[\u0370-\u03ff\u0400-\u052f\u0531-\u058f][a-z]")
+_MIXED = re.compile(
+    "[a-z][\u0370-\u03ff\u0400-\u052f\u0531-\u058f]|[\u0370-\u03ff\u0400-\u052f\u0531-\u058f][a-z]"
+)
 _OTHER = re.compile("[\u0370-\u052f\u0531-\u058f\u0261\u0251]")
-_SQUARED = re.compile("[\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\U0001f1e6-\U0001f1ff]")
+_SQUARED = re.compile(
+    "[\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\U0001f1e6-\U0001f1ff]"
+)
 _STRUCK = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 
-_LEET_WORD = re.compile(r"(?<![\w@$!|])(?=[\w@$!|+]*[a-z])(?=[\w@$!|+]*[0-9@$!|+])[a-z0-9@$!|+]{3,30}(?![\w@$])")
+_LEET_WORD = re.compile(
+    r"(?<![\w@$!|])(?=[\w@$!|+]*[a-z])(?=[\w@$!|+]*[0-9@$!|+])[a-z0-9@$!|+]{3,30}(?![\w@$])"
+)
 _LEET_SIGN = re.compile(r"[a-z][0-9@$!|+][a-z0-9@$!|+]|(?<![a-z0-9])[0-9@$!|+][a-z]")
 _LEET = str.maketrans("013456789@$!|+", "oieasbtbgaslit"[:14])
 _LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
@@ -54,14 +60,18 @@ _GAP = re.compile(r"(?:[^\w]|_)+")
 _WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
 _BREAK = re.compile(r"[-\u2010]\n\s*")
 
-_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2,3}[\s:,-]{1,2}){8}|(?:[.-]{1,5}[ /]){6}|[01]{7,8}\s[01]{7}")
+_ENCODED = re.compile(
+    r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2,3}[\s:,-]{1,2}){8}|(?:[.-]{1,5}[ /]){6}|[01]{7,8}\s[01]{7}"
+)
 _SIGNS = re.compile(r"[\\%&]|=[0-9A-F]{2}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}(?:\s+[A-Za-z0-9+/_-]{16,}={0,2})*")
 _BASE32 = re.compile(r"\b[A-Z2-7]{24,}={0,6}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:[\s:,-]{0,2}(?:0x)?[0-9a-fA-F]{2}){9,}")
 _BINARY = re.compile(r"[01]{7,8}(?:\s*[01]{7,8}){5,}")
 _DECIMAL = re.compile(r"\b\d{2,3}(?:[\s,]{1,2}\d{2,3}){9,}\b")
-_ESCAPES = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})")
+_ESCAPES = re.compile(
+    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
+)
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _QUOTED = re.compile(r"=[0-9A-F]{2}")
 _ENTITY = re.compile(r"&(?:#\d{2,6}|#x[0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});")
@@ -69,7 +79,9 @@ _MORSE = re.compile(r"(?<![\w.-])[.-]{1,5}(?:[ /]{1,3}[.-]{1,5}){9,}(?![\w-])")
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\u2062\u2063\ufeff]{16,}")
-_MARKUP = re.compile(r"(?<=\w)(?:\*{1,3}|_{2}|~~|`)(?=\w)|</?(?:b|i|em|strong|u|s|span|font|sub|sup|mark|code|wbr)\b[^<>\n]{0,80}/?>")
+_MARKUP = re.compile(
+    r"(?<=\w)(?:\*{1,3}|_{2}|~~|`)(?=\w)|</?(?:b|i|em|strong|u|s|span|font|sub|sup|mark|code|wbr)\b[^<>\n]{0,80}/?>"
+)
 _MARKS = re.compile(r"[*_`<~]")
 _LINES = re.compile(r"(?<=\w)\n(?=\w)")
 
@@ -83,10 +95,44 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = re.compile(r"(?<![a-z])[a-z]{6,20}(?![a-z])")
 _MORSE_CODE = dict(
     zip(
-        (
-            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
-            "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."
-        ).split(),
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+            "-----",
+            ".----",
+            "..---",
+            "...--",
+            "....-",
+            ".....",
+            "-....",
+            "--...",
+            "---..",
+            "----.",
+        ],
         _ALPHABET + "0123456789",
         strict=True,
     )
@@ -170,10 +216,13 @@ def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
     if _OTHER.search(base) and (_MIXED.search(base) or not re.search("[\u0431-\u044f]{4}", base)):
         yield "in letters of other scripts", base.translate(_TWINS)
     if _MIXED.search(base):
-        yield "in letters of other scripts", re.sub(
-            "[a-z\u0400-\u04ff]*(?:[a-z][\u0400-\u04ff]|[\u0400-\u04ff][a-z])[a-z\u0400-\u04ff]*",
-            lambda hit: hit[0].translate(_CYRILLIC),
-            base,
+        yield (
+            "in letters of other scripts",
+            re.sub(
+                "[a-z\u0400-\u04ff]*(?:[a-z][\u0400-\u04ff]|[\u0400-\u04ff][a-z])[a-z\u0400-\u04ff]*",
+                lambda hit: hit[0].translate(_CYRILLIC),
+                base,
+            ),
         )
     if _SMALL_ANY.search(base):
         yield "in small capitals", base.translate(_SMALL)
@@ -290,7 +339,11 @@ def _each_decoded(text: str) -> Iterator[tuple[str, str, int]]:
     if "&" in text and (hits := list(_ENTITY.finditer(text))):
         yield "in HTML entities", html.unescape(text), hits[0].start()
     if "=" in text and (hits := list(_QUOTED.finditer(text))) and len(hits) > 5:
-        read = re.sub("(?:=[0-9A-F]{2})+", lambda hit: bytes.fromhex(hit[0].replace("=", "")).decode(errors="replace"), text)
+        read = re.sub(
+            "(?:=[0-9A-F]{2})+",
+            lambda hit: bytes.fromhex(hit[0].replace("=", "")).decode(errors="replace"),
+            text,
+        )
         yield "in quoted-printable", read, hits[0].start()
     if not text.isascii():
         for hit in _TAGS.finditer(text):
@@ -301,7 +354,13 @@ def _each_decoded(text: str) -> Iterator[tuple[str, str, int]]:
             first = hit[0][0]
             for one in "01":
                 other = "1" if one == "0" else "0"
-                yield from _as(("in invisible bits", _bits("".join(one if c == first else other for c in hit[0])), hit.start()))
+                yield from _as(
+                    (
+                        "in invisible bits",
+                        _bits("".join(one if c == first else other for c in hit[0])),
+                        hit.start(),
+                    )
+                )
         if "\u202e" in text or "\u2067" in text:
             yield "backwards", plain(text)[::-1], 0
 

@@ -17,14 +17,18 @@ class Unseen(msgspec.Struct, frozen=True):
     offset: int
 
 
-_MAY = re.compile(r"<[!?a-zA-Z]|^ {0,3}\[|\]\(|\{\s*(?:display|color)|\n{20}|[^\S\n]{120}|\u2800|\\(?:phantom|color)", re.MULTILINE)
+_MAY = re.compile(
+    r"<[!?a-zA-Z]|^ {0,3}\[|\]\(|\{\s*(?:display|color)|\n{20}|[^\S\n]{120}|\u2800|\\(?:phantom|color)",
+    re.MULTILINE,
+)
 _NEXT = re.compile(
     r"(?P<fence>^ {0,3}(?:`{3,}(?=[^`\n]*$)|~{3,}))|(?P<escaped>\\[`<\[])|(?P<code>`+)|(?P<comment><!--)|(?P<other><(?:!\[CDATA\[|![A-Za-z]|\?))"
     r"|(?P<tag><[A-Za-z][A-Za-z0-9-]{0,30}(?=[\s/>]))",
     re.MULTILINE,
 )
 _REFERENCE = re.compile(
-    r"^ {0,3}\[(?P<label>[^\[\]\n]{1,999})\]:[^\S\n]*\n?[^\S\n]*(?P<target><[^<>\n]*>|\S+)?(?P<rest>[^\n]*)", re.MULTILINE
+    r"^ {0,3}\[(?P<label>[^\[\]\n]{1,999})\]:[^\S\n]*\n?[^\S\n]*(?P<target><[^<>\n]*>|\S+)?(?P<rest>[^\n]*)",
+    re.MULTILINE,
 )
 _EMPTY_LINK = re.compile(r"(?<!!)\[\s*\]\((?P<target>[^()\n]{3,500})\)")
 _TITLE = re.compile(r"\]\([^()\n\"']{0,500}[\"'(](?P<title>[^\"'\n]{3,1000})[\"')]\)")
@@ -39,7 +43,23 @@ _HIDES = re.compile(
     re.IGNORECASE,
 )
 _SILENT = frozenset(
-    ("script", "style", "template", "noscript", "title", "head", "dialog", "datalist", "iframe", "object", "noframes", "rp", "audio", "video", "canvas")
+    (
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "title",
+        "head",
+        "dialog",
+        "datalist",
+        "iframe",
+        "object",
+        "noframes",
+        "rp",
+        "audio",
+        "video",
+        "canvas",
+    )
 )
 _FOLDED = frozenset(("details",))
 _WORDS = re.compile(r"\w+", re.UNICODE)

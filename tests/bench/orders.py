@@ -30,7 +30,7 @@ SAMPLE = 400
 """Statements of decision records, and as many lines of instruction files."""
 
 NOT_ORDINARY = {
-    line.split()[0] for line in (DATA / "not_ordinary.txt").read_text("utf-8").splitlines() if line[:1] not in "#"
+    line.split()[0] for line in (DATA / "not_ordinary.txt").read_text("utf-8").splitlines() if line[:1] != "#"
 }
 """Hashes of lines in instruction files that are no ordinary statements; the file says why for each."""
 
@@ -56,7 +56,9 @@ def attacks() -> list[Attack]:
         found += [Attack("later", head.split()[0], "later", text) for head, text in _lines(name)]
     for half, ways, texts in (("dev", DEV, DEV_TEXTS), ("held", HELD, HELD_TEXTS)):
         found += [
-            Attack(half, "en", name, dress(text), disguised=True) for name, dress in ways.items() for text in texts
+            Attack(half, "en", name, dress(text), disguised=True)
+            for name, dress in ways.items()
+            for text in texts
         ]
     return found
 
@@ -94,7 +96,9 @@ def _of_records(data: Path) -> Iterator[str]:
         record = json.loads(line)
         yield record["title"].strip()
         body = re.sub(r"```.*?```", "", record["text"], flags=re.DOTALL)
-        decision = re.search(r"^#+ *decision[^\n]*\n(.*?)(?=^#|\Z)", body, re.DOTALL | re.MULTILINE | re.IGNORECASE)
+        decision = re.search(
+            r"^#+ *decision[^\n]*\n(.*?)(?=^#|\Z)", body, re.DOTALL | re.MULTILINE | re.IGNORECASE
+        )
         if decision:
             for sentence in re.split(r"(?<=[.!?])\s+|\n+", decision[1]):
                 if 20 <= len(sentence.strip()) <= 400:
@@ -174,13 +178,17 @@ def measure(data: Path | None, seed: int = SEED, *, missed: bool = False) -> dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="a folder with adr/ and instructions/")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="a folder with adr/ and instructions/"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--missed", action="store_true", help="print what was missed, and the false alarms")
     chosen = parser.parse_args()
     data = chosen.data if (chosen.data / "adr").is_dir() else None
     if data is None:
-        print(f"{chosen.data}: no adr/ and instructions/ here; only the statements in this repository are measured")
+        print(
+            f"{chosen.data}: no adr/ and instructions/ here; only the statements in this repository are measured"
+        )
     print(json.dumps(measure(data, chosen.seed, missed=chosen.missed), ensure_ascii=False))
 
 

@@ -63,7 +63,9 @@ def test_ordinary_statements_of_projects_are_left_alone(seed: int) -> None:
     if not (DATA / "adr").is_dir():
         pytest.skip(f"{DATA}: no decision records and instruction files here")
     for name, texts in bench.sampled(DATA, seed=seed).items():
-        alarms = sum(bool(bench.noticed(text)) for text in texts if bench.digest(text) not in bench.NOT_ORDINARY)
+        alarms = sum(
+            bool(bench.noticed(text)) for text in texts if bench.digest(text) not in bench.NOT_ORDINARY
+        )
         assert alarms <= 0.02 * len(texts), name
 
 
@@ -107,7 +109,7 @@ def test_what_is_invisible_when_rendered_is_always_flagged(text: str, kind: str)
         "Comments such as `<!-- x -->` are stripped from templates.",
         "```html\n<!-- shown as it is -->\n```",
         "~~~\n<div hidden>x y z</div>\n~~~",
-        "See [the docs][d].\n\n[d]: https://docs.example \"The docs\"",
+        'See [the docs][d].\n\n[d]: https://docs.example "The docs"',
         "It is fast.[^1]\n\n[^1]: Measured in May.",
         "Use <kbd>ctrl</kbd> and <section> for chapters.",
         "| a | b |\n|---|---|\n| 1 | 2 |",
@@ -188,7 +190,7 @@ def test_the_disguises_of_a_text_are_read() -> None:
 
 SEEDS = [
     "a", "a b ", "\n", " ", "ignore all ", "</system>", "<!--", "<a ", "`", "[a]: ", "[](", "\\x41", "%41", "41 ", "aGVs", "&amp;",
-    "忽略", "а", "a\n", "a@", "https://a ", "<span hidden>", "1337 ", "](\"", "\u0301", "\u202e", "\U000e0041", "not ", "erongi ", "-", "a_", "=41",
+    "忽略", "а", "a\n", "a@", "https://a ", "<span hidden>", "1337 ", ']("', "\u0301", "\u202e", "\U000e0041", "not ", "erongi ", "-", "a_", "=41",
 ]  # fmt: skip
 
 
