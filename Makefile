@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-secrets example docs clean
+.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -55,6 +55,9 @@ bench-conflicts: .venv/ready  ## How well conflicts are found (DATA=folder)
 
 bench-secrets: .venv/ready  ## How many secrets are found, and how many false alarms (DATA=folder)
 	@$(BIN)/python -m tests.bench.secrets --data $(DATA)
+
+bench-orders: .venv/ready  ## How well orders to the reader are found (DATA=folder)
+	@$(BIN)/python -m tests.bench.orders --data $(DATA)
 
 example: .venv/ready  ## Make .agentplane-example anew
 	$(BIN)/python -m tests.example.make

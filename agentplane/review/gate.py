@@ -16,8 +16,8 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
-from agentplane.review import gate_evidence, gate_repeats, gate_words, secrets
-from agentplane.review.gate_answers import Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
+from agentplane.review import gate_evidence, gate_orders, gate_repeats, gate_words, secrets
+from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
@@ -52,7 +52,7 @@ DEFAULTS: Mapping[str, Action] = {
     escape       control characters, which steer a terminal
     bidi         characters that turn the direction of the text around
     smuggled     characters that show nothing and spell something
-    hidden       other characters that nobody sees
+    hidden       other characters and text that are invisible when rendered, and text in an encoding
     instruction  text aimed at its reader
     markup       marks of roles and tool calls
     command      commands that run what nobody has read
@@ -73,6 +73,7 @@ _MOST_CHARACTERS = 2 * MAX_TEXT
 _MOST_FLAGS = 40
 _MANY = 50
 
+_NOT_SAID = frozenset(("source", "type", "expires_at"))
 _NEEDS_EVIDENCE = ("fact", "assumption")
 
 
@@ -155,6 +156,13 @@ def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
 
+def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
+    """True if a candidate has a flag of high severity under these settings, so that no bulk approval may take it."""
+    texts, _ = _clipped(_texts(proposal_of(entry)))
+    found = (*_hidden(texts), *_aimed([text for text in texts if text[0] not in _NOT_SAID]), *_secrets(texts))
+    return any(code in HIGH and actions.get(code, DEFAULTS[code]) != "off" for code, _, _ in found)
+
+
 def let_in_again(context: Context) -> Context:
     """The context for a person who wants a memory looked at again that was rejected before."""
     if context.action("repeat") != "refuse":
@@ -224,7 +232,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _secrets(texts)
     if context.looks_for("escape", "bidi", "smuggled", "hidden"):
         yield from _hidden(texts)
-    said = [(where, text) for where, text in texts if where not in {"source", "type", "expires_at"}]
+    said = [(where, text) for where, text in texts if where not in _NOT_SAID]
     if context.looks_for("instruction", "markup", "command"):
         yield from _aimed(said)
     yield from _size(proposal)
@@ -232,7 +240,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     clipped = dict(texts)
     statement = clipped["statement"]
     if context.looks_for("status"):
-        yield from _status(statement, clipped.get("rationale", ""), proposal, context.today)
+        yield from _status(statement, proposal, context.today)
     if (
         context.looks_for("restated")
         and (place := gate_repeats.in_instructions(statement, context.instructions))
@@ -281,6 +289,8 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
         for code, (name, line, count) in seen.items():
             more = f", and {count - 1} more such" if count > 1 else ""
             yield code, f"holds a hidden character: {name} (line {line}{more})", where
+        for what in gate_orders.unseen(whole):
+            yield "hidden", what, where
 
 
 def _hidden_code(char: str) -> str:
@@ -294,15 +304,8 @@ def _hidden_code(char: str) -> str:
 
 def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
     for where, text in texts:
-        if len(text) < 8:
-            continue
-        for what, line in gate_words.aimed_at_reader(text):
-            yield "instruction", f"{what} (line {line})", where
-        line_of_mark = gate_words.role_marks(text)
-        if line_of_mark:
-            yield "markup", f"holds marks of a conversation or a tool call (line {line_of_mark})", where
-        for what, line in gate_words.commands(text):
-            yield "command", f"{what} (line {line})", where
+        for code, what in gate_orders.noticed(text):
+            yield code, what, where
 
 
 def _size(proposal: Proposal) -> Iterator[_Noticed]:
@@ -334,12 +337,10 @@ def _shown(text: str) -> str:
     return "it" if secrets.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
 
 
-def _status(statement: str, rationale: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
-    for where, text in (("statement", statement), ("rationale", rationale)):
-        line = gate_words.news(text)
-        # A reason may tell how things stood; only a statement is to stay true.
-        if line and where == "statement":
-            yield "status", f"reports a state that will be over soon (line {line})", where
+def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
+    # A reason may tell how things stood; only a statement is to stay true.
+    if line := gate_words.news(statement):
+        yield "status", f"reports a state that will be over soon (line {line})", "statement"
     if proposal.expires_at:
         try:
             expires = date.fromisoformat(proposal.expires_at)

@@ -70,7 +70,7 @@ _AIMED = tuple(
             "asks to keep something from a person",
             (
                 rf"\b(?:do not|don't|never|without|must not|should not|shouldn't) (?:tell|telling|inform|informing|mention|mentioning|"
-                rf"notify|notifying|alert|alerting)(?: \w{{1,12}}){{0,3}} (?:the |your |any )?{_READER}s?\b(?!,? (?:whether|if|which|how|what|why)\b)|"
+                rf"notify|notifying|alert|alerting)(?: \w{{1,12}}){{0,3}} (?:the |your |any )?{_READER}s?\b(?!,? (?:whether|if|which|how|what|why|to)\b)|"
                 rf"\b(?:hide|conceal|keep) (?:this|it|that)(?: \w{{1,12}}){{0,2}} from (?:the |your |any )?{_READER}s?\b|"
                 r"\b(?:do not|don't|never) mention (?:this|these|that you)\b|"
                 rf"\b(?:do not|don't|never|without) (?:ask|asking|wait for|waiting for) (?:the |your |any )?{_READER}s?(?:'s)? "
@@ -91,13 +91,27 @@ _AIMED = tuple(
             (
                 r"\b(?:send|post|upload|exfiltrate|forward|leak|pipe) [^.\n]{0,60}(?:\.env\b|\.ssh\b|id_rsa|credentials|secrets|environment variables|"
                 r"api keys|source code)[^.\n]{0,40} to (?:https?:|[\w.]{1,40}@|this url|the following)|"
-                r"!\[[^\]\n]{0,80}\]\(https?://[^)\s?]{1,200}\?[^)\s]"
+                r"!\[[^\]\n]{0,80}\]\(https?://[^)\s?]{1,200}\?[^)\s]|<img\b[^>\n]{0,200}src ?= ?[\"']?https?://[^>\s]{1,200}[?&][^>\s]{0,60}=|"
+                r"https?://[^)\s]{1,200}[?&/=](?:\w{1,30}=)?(?:\$\{?|\{{1,2}|%|<|\[)\s?(?:api_?key|token|secret|password|env|session|cookie|conversation|context|chat|history|messages?|answer|user_?data|prompt|data)"
             ),
         ),
     )
 )
 
+_ROLE = _AIMED[1][1]
+# The pattern of roles is slow, and each of its matches has one of these in it.
+_ROLE_KEYS = (
+    "you ", "you'", "pretend", "act as", "anything now", "instruction", " ai", "ai ", "ai:", "ai,", "ais", "llm", "language model", "assistant", "agent", "claude",
+    "copilot", "codex", "gemini", "cursor", "chatgpt", "model",
+)  # fmt: skip
+
 _ROLES = re.compile(
+    r"</?(?:tool_response|function_response|user_query|user_message|system_prompt|sys|start_of_turn|end_of_turn|bos|eos|admin|jailbreak|human|ai)>|<(?:start|end)_of_turn>|"
+    r"(?:^|\n)#{1,6} ?(?:assistant|human|system|user|instruction|response|ai|input|output|new task|new instructions?) ?:|\[(?:system|assistant|developer|admin)\](?:\(#|:| ?\S)|"
+    r"(?<![=*_#~-])[=*_#~-]{3,}+ ?(?:system|assistant|developer|admin|root|new|end of|begin|start of|ignore|override)\b[a-z ,]{0,40}(?:override|prompt|message|instructions?|memory|document|context|input|file|notes?|task|session|data|system|conversation|mode|user|rules)\b|"
+    r"[\"']role[\"'] ?: ?[\"'](?:system|assistant|developer|user|tool|function)[\"']|\bsystem (?:override|notice|alert|instruction|command|directive|update) ?[:!=]|"
+    r"(?:^|\n)\W{0,3}(?:tool|function) (?:output|result|response) ?:|\bbegin (?:system|admin|developer) (?:prompt|message|instructions?)\b|"
+    r"(?:^|\n)[#* ]{0,6}(?:\[?(?:system|developer|assistant) (?:message|prompt|note)\]?) ?:|"
     r"</?(?:system|assistant|function_calls?|function_results?|tool_calls?|tool_use|tool_results?|invoke|antml|system-reminder|"
     r"developer|im_start|im_end)(?: [^<>\n]{0,200}|:[a-z_]{1,30}[^<>\n]{0,200})?/?>|</(?:user|human|tool|instructions?|memory|context)>|"
     r"<\|[a-z_]{2,30}\|>|\[/?inst\]|<</?sys>>|"
@@ -113,35 +127,60 @@ _RUNS = re.compile(
     r"\bpowershell(?:\.exe)?\b[^\n]{0,60} -e(?:nc|ncodedcommand)?\b|\biex ?\(|"
     r"\b(?:exec|eval)\s?\([^\n)]{0,40}(?:b64decode|atob|fromcharcode|base64)|\brm -(?:rf?|fr) (?:/|~/?|\$home)(?:[\s*`'\"),;]|[.!?](?:\s|$)|$)"
 )
+_NEVER = r"(?<!never use )(?<!don't use )(?<!do not use )(?<!not use )(?<!not pass )(?<!never pass )(?<!avoid )(?<!never )(?<!not )(?<!without )(?<!no )"
+_OPENS = re.compile(
+    r"/dev/(?:tcp|udp)/\d|\b(?:nc|ncat|netcat)\b[^\n|]{0,60} -[a-z]{0,3}e\b|authorized_keys\b|\breverse shell\b|\bmkfifo /tmp/|"
+    r"\bchmod (?:-[a-z]+ )?(?:0?777|a\+rwx) ?(?:-r )?/|>> ?~/\.(?:ba|z)?(?:shrc|sh_profile|profile|ssh)|to ~/\.(?:bashrc|zshrc|profile|bash_profile)\b|"
+    rf"core\.hookspath\b|{_NEVER}--no-verify\b(?! (?:is|are) (?:not|never|forbidden|banned))|\bexec\([^\n]{{0,80}}(?:urlopen|requests\.get|urllib|\.read\(\)|\.text\))|"
+    r"\b(?:npm|pnpm|yarn|bun) (?:install|i|add) (?:-\w+ |--[\w-]+ ){0,3}https?://|\bpip3? install (?:-\w+ |--[\w-]+ ){0,3}http://|"
+    r"\b(?:--extra-index-url|--index-url|--registry)[ =]http://|(?:tools_may_approve|auto_approve_confidence) ?= ?(?:true|0)|hand_edits ?= ?[\"']accept|"
+    r"\bagentplane (?:approve|adopt|init --force|undo|prune)\b|--all-clean\b|\b(?:curl|wget)\b[^\n|]{0,160}(?:-d|--data\S{0,10}|-f|-t|--post-file|--upload-file|--post-data)"
+    r"[ =]?[\"']?\S{0,40}(?:@|\$\(|\.env|\$\w|`)|\b(?:curl|wget)\b[^\n|]{0,160}(?:\$\(|`)(?:cat|env|printenv|whoami|base64)\b|"
+    r"\b(?:cat|env|printenv|tar|base64)\b[^\n|]{0,80}\| ?(?:curl|wget|nc|ncat|netcat)\b|\bdisable[-_]?(?:security|auth|sandbox)\b|--dangerously-\w+|--yolo\b|"
+    r"\b(?:wget|curl)\b[^\n]{0,160}(?:&&|;) ?(?:sudo )?(?:sh|bash|zsh|python3?|chmod|\./)|\bgit push (?:-f|--force)\b[^\n]{0,40}\b(?:main|master)\b|:\(\) ?\{ ?:\|:|"
+    r"\bcrontab -|\bcron ?job\b[^\n]{0,60}(?:https?:|curl|wget|fetch)|\bmkfs\.|\bdd if=/dev/(?:zero|random|urandom) of=/dev/|verify ?= ?false\b|"
+    r"node_tls_reject_unauthorized ?= ?[\"']?0|git_ssl_no_verify|http\.sslverify[ =]false|strict-?host-?key-?checking[ =]no|\bsetenforce 0|\bufw disable|"
+    r"\beval\(atob|(?:bash|sh|zsh) -i >&|\bhistory -c\b|\bunset histfile|\brm -rf? (?:\.git\b|\$home|\*|\.\s)"
+)
+# Each command of the pattern has one of these in it; looking for them is much faster.
+_OPENS_KEYS = (
+    "/dev/", "nc ", "ncat", "netcat", "authorized_keys", "reverse shell", "mkfifo", "chmod", "~/.", "hookspath", "no-verify", "exec(", "npm ",
+    "yarn ", "bun ", "pip ", "pip3 ", "index-url", "registry", "tools_may", "auto_approve", "hand_edits", "agentplane ", "all-clean", "curl", "wget",
+    "| nc", "disable", "dangerously", "yolo", "push -", ":|:", "cron", "mkfs", "dd if", "verify", "tls_reject", "host", "setenforce", "ufw",
+    "eval(", "-i >&", "history -c", "histfile", "rm -",
+)  # fmt: skip
 _BLOB = re.compile(r"[0-9A-Za-z+/]{120,}")
 
 
-def aimed_at_reader(text: str) -> Iterator[tuple[str, int]]:
-    """What it tries, and in which line."""
-    clean = folded(text)
+def aimed_at_reader(clean: str) -> Iterator[tuple[str, int]]:
+    """What a folded text tries, and where."""
     flat = clean.replace("\n", " ")
     for what, pattern in _AIMED:
+        if pattern is _ROLE and not any(key in flat for key in _ROLE_KEYS):
+            continue
         match = pattern.search(flat)
         if match:
-            yield what, _line(clean, match.start())
+            yield what, match.start()
 
 
-def role_marks(text: str) -> int | None:
-    """The line of the first mark that would end the memory and begin somebody's turn or a tool call."""
-    clean = folded(text)
+def role_marks(clean: str) -> int | None:
+    """Where the first mark is that would end the memory and begin somebody's turn or a tool call."""
     match = _ROLES.search(clean)
-    return _line(clean, match.start() + match[0].startswith("\n")) if match else None
+    return match.start() + match[0].startswith("\n") if match else None
 
 
-def commands(text: str) -> Iterator[tuple[str, int]]:
-    """Commands that run what nobody has read."""
-    clean = folded(text)
-    match = _RUNS.search(clean)
-    if match:
-        yield "holds a command that runs what nobody has read", _line(clean, match.start())
-    blob = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
-    if blob:
-        yield f"holds {len(blob[0])} characters of encoded data", _line(text, blob.start())
+def commands(clean: str) -> Iterator[tuple[str, int]]:
+    """Commands that run what nobody has read, or that open the machine or the project to others."""
+    if match := _RUNS.search(clean):
+        yield "holds a command that runs what nobody has read", match.start()
+    if any(key in clean for key in _OPENS_KEYS) and (match := _OPENS.search(clean)):
+        yield "holds a command that opens or weakens the machine or the project", match.start()
+
+
+def blob(text: str) -> tuple[str, int] | None:
+    """Encoded data, and where it begins."""
+    found = next((found for found in _BLOB.finditer(text) if _is_encoded(found[0])), None)
+    return (f"holds {len(found[0])} characters of encoded data", found.start()) if found else None
 
 
 def _is_encoded(text: str) -> bool:

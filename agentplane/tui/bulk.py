@@ -49,7 +49,13 @@ def clean_ones(shown: "Shown", in_list: Collection[str]) -> Bulk:
 
 
 def marked_ones(shown: "Shown", acted: Sequence[str], hidden: int) -> Bulk:
-    """The marked candidates that are shown. A conflict is decided on its own, so those are left out."""
+    """The marked candidates that are shown. A conflict and a flag of high severity are decided on their own, so candidates
+    with these are left out.
+    """
+    # The first paint doesn't need the gate.
+    from agentplane.review import gate
+
+    actions = msgspec.structs.asdict(shown.memory.snapshot.settings.gate)
     entries = {entry.id: entry for entry in shown.inbox}
     edited = {edit.id for edit in shown.hand_edits}
     out: Counter[str] = Counter({"marked, but hidden by the filter": hidden} if hidden else {})
@@ -63,6 +69,8 @@ def marked_ones(shown: "Shown", acted: Sequence[str], hidden: int) -> Bulk:
             out["changed by hand"] += 1
         elif found is not None and found.conflicts:
             out["with a conflict: compare them one by one"] += 1
+        elif (found is None or found.flags) and gate.has_high_flag(entries[id_], actions):
+            out["with a high-severity flag: approve them one by one"] += 1
         else:
             taken.append(entries[id_])
             warned += bool(found and found.flags)

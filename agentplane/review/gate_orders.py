@@ -1,0 +1,76 @@
+"""What the gate notices of orders to the reader: in every reading of a text, and what its rendering does not show."""
+
+import re
+from collections.abc import Iterator
+
+from agentplane.review import gate_words, orders, secrets, views
+from agentplane.review.views import View
+from agentplane.text import invisible
+from agentplane.text.visible import one_line
+
+
+Noticed = tuple[str, str]
+"""Code and what."""
+
+_SHORTEST = 6
+_SHOWN = 80
+_PROSE = re.compile(r"(?<!\w)(?:[^\W\d_]{2,30}[\s,.;:!?'-]{1,3}){2}[^\W\d_]{2,}")
+_ENCODINGS = ("in base", "in hex", "in binary", "in character codes", "in invisible", "in Morse", "in quoted")
+
+
+def noticed(text: str) -> Iterator[Noticed]:
+    """Orders to the reader, marks of a conversation, and commands that run unread code; each of them once."""
+    if len(text) < _SHORTEST:
+        return
+    if encoded := gate_words.blob(text):
+        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})"
+    told: set[str] = set()
+    for view in views.views(text):
+        for code, what, offset in _in_view(view):
+            if what not in told:
+                told.add(what)
+                yield code, what + _place(text, view, offset)
+
+
+def unseen(text: str) -> Iterator[str]:
+    """What is invisible when the text is rendered, and what an encoding hides."""
+    if len(text) < _SHORTEST:
+        return
+    for part in invisible.parts(text):
+        yield f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)} (line {_line(text, part.offset)})"
+    for view in views.decoded(text):
+        if view.how.startswith(_ENCODINGS) and _PROSE.search(view.text):
+            yield f"holds text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+
+
+def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
+    if view.joined:
+        for order in orders.find_joined(view.text):
+            yield "instruction", order.what, 0
+        return
+    for order in orders.find(view.text):
+        yield "instruction", order.what, order.offset
+    clean = gate_words.folded(view.text)
+    for what, offset in gate_words.aimed_at_reader(clean):
+        yield "instruction", what, offset
+    mark = gate_words.role_marks(clean)
+    if mark is not None:
+        yield "markup", "holds marks of a conversation or a tool call", mark
+    for what, offset in gate_words.commands(clean):
+        yield "command", what, offset
+
+
+def _place(text: str, view: View, offset: int) -> str:
+    if not view.how:
+        return f" (line {_line(view.text, offset)})"
+    return f", {view.how}{_quoted(view.text[max(offset - 10, 0) :])} (line {_line(text, view.offset)})"
+
+
+def _quoted(text: str) -> str:
+    """A short piece of a text in a message, unless it could be a secret."""
+    piece = one_line(text[:400], _SHOWN)
+    return "" if not piece or secrets.find(text[:400]) else f": `{piece}`"
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

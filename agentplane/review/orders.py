@@ -1,0 +1,389 @@
+"""Orders to the reader, found by words that are near each other, in twelve languages and in any order.
+
+Each language has a file in `data` with groups of words, as `drop` for "ignore" and "disregard". `data/rules.txt` says which
+groups make an order where they meet within a few words. The rules do not know of languages, so a text that mixes them is
+read as well. Time grows with the text only: each word is looked up once, and no pattern is searched for.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
+
+
+DATA = Path(__file__).parent / "data"
+
+INTENTS: Mapping[str, str] = {
+    "override": "tells its reader to drop earlier instructions",
+    "role": "gives its reader a role without limits",
+    "leak": "asks for the instructions of its reader",
+    "exfil": "asks to send something away",
+    "hide": "asks to keep something from a person",
+    "approve": "asks to be approved, or claims that it was",
+    "disable": "asks to weaken tests, reviews or security",
+    "trigger": "tells its reader to mislead whoever asks",
+    "poison": "asks to bring something in wherever its reader works",
+    "machine": "speaks to programs, not to people",
+    "authority": "claims an authority that lifts limits",
+}
+
+_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u064b-\u065f\u0670\u0640\u06d6-\u06ed\u093c\u09bc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_URL = (
+    r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
+    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
+)
+_WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
+_SENSITIVE = (
+    r"\.env\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|/etc/(?:passwd|shadow)\b|\bprod\.yml\b|"
+    r"\$\{?[a-z_]{0,40}(?:key|token|secret|password)[a-z_]{0,20}\}?|\b[a-z]{1,20}_(?:[a-z]{1,20}_)?(?:api_)?(?:key|token|secret|password|url)\b"
+)
+_PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔؟]+(?=\s|$|[{_CJK}])|[。！？；]|\n\s*\n|[-=]{{3,}})"
+_TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SENSITIVE})|{_PLAIN}")
+_ONLY_WORDS = re.compile(_PLAIN)
+_HAS_MORE = re.compile(
+    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z]\.(?:[a-z]{2,7}\b)|src ?="
+)
+_SENTENCE = 3.0
+"""The end of a sentence is as far as so many words."""
+_CHARACTER = 0.5
+"""What a character of a script without blanks counts, in words."""
+_STEM = 3
+_AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
+"""Languages that put the negation behind the verb as well."""
+_NEGATED = frozenset(
+    (
+        "drop",
+        "send",
+        "put",
+        "push",
+        "disable",
+        "approve",
+        "show",
+        "add",
+        "act",
+        "every",
+        "unleash",
+        "deceive",
+        "pretend",
+    )
+)
+_CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")
+
+
+class Order(msgspec.Struct, frozen=True):
+    intent: str
+    offset: int
+    """In the text that was searched."""
+
+    @property
+    def what(self) -> str:
+        return INTENTS[self.intent]
+
+
+class _Term(msgspec.Struct, frozen=True):
+    group: str
+    language: str
+
+
+class _Node:
+    """Words that go on with other words; `stems`: as far as a word begins with them."""
+
+    __slots__ = ("exact", "longest", "stems", "terms")
+
+    def __init__(self) -> None:
+        self.exact: dict[str, _Node] = {}
+        self.stems: dict[str, _Node] = {}
+        self.terms: list[_Term] = []
+        self.longest = 0
+
+    def next(self, word: str) -> "list[_Node]":
+        found = [node] if (node := self.exact.get(word)) else []
+        if self.longest:
+            sizes = range(_STEM, min(len(word), self.longest) + 1)
+            found.extend(node for size in sizes if (node := self.stems.get(word[:size])))
+        return found
+
+    def child(self, word: str, *, stem: bool) -> "_Node":
+        if stem:
+            self.longest = max(self.longest, len(word))
+        return (self.stems if stem else self.exact).setdefault(word, _Node())
+
+
+class _Rule(msgspec.Struct, frozen=True):
+    intent: str
+    slots: tuple[frozenset[str], ...]
+    none_of: frozenset[str]
+    window: float
+    negated_too: bool
+
+
+class _Hit(msgspec.Struct, frozen=True):
+    first: float
+    last: float
+    offset: int
+
+
+def folded(text: str) -> str:
+    """Lower case without accents; letters that are written in several ways in one of them."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+        text = text.replace("\u2019", "'").replace("\u2018", "'").translate(_ARABIC)
+    return text.lower()
+
+
+def find(text: str) -> Iterator[Order]:
+    """The orders in a text, one of each intent."""
+    clean = folded(text)
+    hits, negations = _hits(clean)
+    yield from _ruled(hits, negations)
+
+
+def find_joined(text: str) -> Iterator[Order]:
+    """The orders in a text whose words are not told apart, in languages that put blanks between them."""
+    hits, negations = _hits_joined(re.sub(r"[\W_]+", "", folded(text)))
+    yield from _ruled(hits, negations)
+
+
+_Hits = dict[str, list[_Hit]]
+
+
+def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+    words: list[str] = []
+    places: list[tuple[float, int]] = []
+    hits: _Hits = {}
+    place = 0.0
+    for match in (_TOKEN if _HAS_MORE.search(text) else _ONLY_WORDS).finditer(text):
+        kind = match.lastgroup
+        if kind == "end":
+            place += _SENTENCE
+            continue
+        if kind in ("url", "secret"):
+            hits.setdefault(kind, []).append(_Hit(place, place, match.start()))
+            words.append("")
+        else:
+            words.append(match[0])
+        places.append((place, match.start()))
+        place += _CHARACTER if kind == "cjk" else 1
+    negations: list[tuple[float, float]] = []
+    # A term may go on behind the end of a sentence: what is measured is how far its words are.
+    for at, word in enumerate(words):
+        for node in _roots(word):
+            _walk(node, words, places, at, hits, negations)
+    return hits, negations
+
+
+def _walk(
+    node: _Node,
+    words: list[str],
+    places: list[tuple[float, int]],
+    first: int,
+    hits: _Hits,
+    negations: list[tuple[float, float]],
+) -> None:
+    open_ = [(node, first)]
+    while open_:
+        node, at = open_.pop()
+        start, offset = places[first]
+        end = places[at][0]
+        for term in node.terms:
+            if term.group == "not":
+                negations.append((start, end + 2 if term.language in _AFTER else end))
+            hit = _Hit(start, end, offset)
+            hits.setdefault(term.group, []).append(hit)
+        if at + 1 < len(words) and (node.exact or node.stems) and words[at + 1]:
+            open_ += [(further, at + 1) for further in node.next(words[at + 1])]
+
+
+@lru_cache(maxsize=16384)
+def _roots(word: str) -> tuple[_Node, ...]:
+    """What may begin with this word, also where a small word is written together with it."""
+    if not word:
+        return ()
+    root, _ = _lexicon()
+    found = root.next(word)
+    if (
+        "\u0600" <= word[0] <= "\u06ff"
+        and (match := _CLITICS.match(word))
+        and len(word) - match.end() >= _STEM
+    ):
+        found = [*found, *root.next(word[match.end() :])]
+    return tuple(found)
+
+
+def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+    _, joined = _lexicon()
+    hits: _Hits = {}
+    negations: list[tuple[float, float]] = []
+    at, place, longest = 0, 0.0, max(map(len, joined), default=0)
+    while at < len(text):
+        for size in range(min(longest, len(text) - at), 2, -1):
+            if terms := joined.get(text[at : at + size]):
+                for term in terms:
+                    if term.group == "not":
+                        negations.append((place, place))
+                    hits.setdefault(term.group, []).append(_Hit(place, place, at))
+                at, place = at + size, place + 1
+                break
+        else:
+            at, place = at + 1, place + 0.3
+    return hits, negations
+
+
+def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Order]:
+    if not hits:
+        return
+    bits, table = _masks()
+    present = 0
+    for group in hits:
+        present |= bits.get(group, 0)
+    rules = [
+        rule
+        for first, second, third, rule in table
+        if present & first and present & second and present & third
+    ]
+    if not rules:
+        return
+    plain = {
+        group: [hit for hit in found if not _is_negated(hit, negations)] if group in _NEGATED else found
+        for group, found in hits.items()
+    }
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.intent in seen:
+            continue
+        offset = _meets(rule, hits if rule.negated_too else plain)
+        if offset is not None:
+            seen.add(rule.intent)
+            yield Order(rule.intent, offset)
+
+
+def _is_negated(hit: _Hit, negations: Sequence[tuple[float, float]]) -> bool:
+    """A negation is up to two words before it, or right behind it where the language does so."""
+    return any(
+        0 < hit.first - start <= 2.5 or (last > start and 0 < start - hit.last <= 3)
+        for start, last in negations
+    )
+
+
+def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
+    """Where all groups of a rule are near each other."""
+    slots: list[list[_Hit]] = []
+    for groups in rule.slots:
+        found = [hit for group in groups if group in hits for hit in hits[group]]
+        if not found:
+            return None
+        slots.append(found)
+    if len(slots) == 1:
+        return slots[0][0].offset
+    slots.sort(key=len)
+    ordered = [sorted(found, key=lambda hit: hit.first) for found in slots[1:]]
+    firsts = [[hit.first for hit in found] for found in ordered]
+    for anchor in slots[0][:50]:
+        met = [anchor]
+        for found, begins in zip(ordered, firsts, strict=True):
+            near = _nearest(anchor, found, begins, rule.window, met)
+            if near is None:
+                break
+            met.append(near)
+        else:
+            # How long the words themselves are does not count.
+            span = max(hit.first for hit in met) - min(hit.last for hit in met)
+            if span <= rule.window and not _near_any(rule, hits, met):
+                return min(hit.offset for hit in met)
+    return None
+
+
+def _nearest(
+    anchor: _Hit, found: list[_Hit], begins: list[float], window: float, taken: list[_Hit]
+) -> _Hit | None:
+    """The nearest one that shares no word with those that are taken."""
+    best: _Hit | None = None
+    at = bisect_left(begins, anchor.first - window)
+    for hit in found[at : at + 60]:
+        if hit.first - anchor.last > window:
+            break
+        if any(hit.first <= other.last and other.first <= hit.last for other in taken):
+            continue
+        if best is None or abs(hit.first - anchor.first) < abs(best.first - anchor.first):
+            best = hit
+    return best
+
+
+def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], met: list[_Hit]) -> bool:
+    first, last = min(hit.first for hit in met), max(hit.last for hit in met)
+    return any(first <= hit.first <= last + 3 for group in rule.none_of for hit in hits.get(group, ()))
+
+
+@cache
+def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
+    root = _Node()
+    joined: dict[str, list[_Term]] = {}
+    for path in sorted(DATA.glob("*.txt")):
+        if path.stem == "rules":
+            continue
+        for group, terms in _groups(path):
+            term = _Term(group, path.stem)
+            for written in terms:
+                words = [match[0] for match in _TOKEN.finditer(folded(written.rstrip("*")))]
+                node = root
+                for word in words:
+                    node = node.child(word, stem=written.endswith("*") and word is words[-1])
+                node.terms.append(term)
+                whole = "".join(words).replace("'", "")
+                if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):
+                    joined.setdefault(whole, []).append(term)
+    return root, joined
+
+
+def _groups(path: Path) -> Iterator[tuple[str, list[str]]]:
+    for line in path.read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            group, _, terms = line.partition(":")
+            yield group.strip(), [term.strip() for term in terms.split(",") if term.strip()]
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    return tuple(_rule(intent, written) for intent, (written,) in _written_rules())
+
+
+@cache
+def _masks() -> tuple[dict[str, int], tuple[tuple[int, int, int, _Rule], ...]]:
+    """A bit for each group, and for each rule the groups of its first three places: a quick look at what can meet."""
+    bits: dict[str, int] = {}
+    table = []
+    for rule in _rules():
+        masks = [sum(bits.setdefault(group, 1 << len(bits)) for group in slot) for slot in rule.slots]
+        first, second, third = (*masks, masks[0], masks[0])[:3]
+        table.append((first, second, third, rule))
+    return bits, tuple(table)
+
+
+def _written_rules() -> Iterable[tuple[str, tuple[str]]]:
+    for line in (DATA / "rules.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            intent, _, written = line.partition(":")
+            yield intent, (written,)
+
+
+def _rule(intent: str, written: str) -> _Rule:
+    slots: list[frozenset[str]] = []
+    none_of: frozenset[str] = frozenset()
+    window, negated_too = 0.0, False
+    for part in written.split():
+        if part.startswith("@"):
+            window = float(part[1:])
+        elif part.startswith("!"):
+            none_of |= frozenset(part[1:].split("|"))
+        else:
+            negated_too |= part.startswith("~")
+            slots.append(frozenset(part.removeprefix("~").split("|")))
+    return _Rule(intent, tuple(slots), none_of, window, negated_too)

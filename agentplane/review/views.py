@@ -1,0 +1,421 @@
+"""One text in several readings: with look-alike letters replaced, letters put together, and encoded parts decoded.
+
+Rules read each of them. Which readings a text has is told by quick looks at it: a usual text has one.
+"""
+
+import base64
+import binascii
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from itertools import islice
+from urllib.parse import unquote
+
+import msgspec
+
+from agentplane.text import visible
+
+
+class View(msgspec.Struct, frozen=True):
+    how: str
+    """How it is written, for example `in base64`; empty for the text as a reader sees it."""
+    text: str
+    offset: int = 0
+    """Where the part that it was made of begins; -1: the view has the places of the text itself."""
+    joined: bool = False
+    """True if words are not told apart."""
+
+
+# Letters of other scripts that look like Latin ones. Capitals are folded before.
+_TWINS = str.maketrans(
+    "аɑαеоοсϲрρѕхχуγіɩιјјԁһгкκмнтτвβдпипԛԝνѵӏɡցոսհօяշքєёзьъүҮһєїéӧӓ",
+    "aaaeooccppsxxyyiiijjdhrkkmhttbbdnunqwvvlggnuhoazeeezbbyyheieoa",
+)
+_SMALL = str.maketrans(
+    "ᴀʙᴄᴅᴇꜰғɢʜɪᴊᴋʟᴍɴᴏᴘꞯǫʀꜱᴛᴜᴠᴡʏᴢɐqɔǝɟƃɥıɾʞʃɯuʇʌʍʎƨɹ", "abcdeffghijklmnopqqrstuvwyzaqcefghijklmutvwysr"
+)
+_FLIPPED = str.maketrans("ɐqɔpǝɟƃɥıᴉɾʞlʃɯuodbɹsʇnʌʍxʎz˙'", "abcdefghiijkllmnopqrstuvwxyz.,")
+_CYRILLIC = str.maketrans("aecopxykmhtb", "аесорхукмнтв")
+_SMALL_ANY = re.compile("[\u1d00-\u1d22\ua730\ua731\ua7af\u0262\u026a\u0274\u0280\u028f\u029c\u029f\u0299]")
+_FLIPPED_ANY = re.compile("[ɐɔǝɟƃɥɹʇʌʍʎɯᴉɾʞ]")
+_MIXED = re.compile(
+    "[a-z][\u0370-\u03ff\u0400-\u052f\u0531-\u058f]|[\u0370-\u03ff\u0400-\u052f\u0531-\u058f][a-z]"
+)
+_OTHER = re.compile("[\u0370-\u052f\u0531-\u058f\u0261\u0251]")
+_SQUARED = re.compile(
+    "[\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\U0001f1e6-\U0001f1ff]"
+)
+_STRUCK = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+
+_LEET_WORD = re.compile(
+    r"(?<![\w@$!|])(?=[\w@$!|+]*[a-z])(?=[\w@$!|+]*[0-9@$!|+])[a-z0-9@$!|+]{3,30}(?![\w@$])"
+)
+_LEET_SIGN = re.compile(r"[a-z][0-9@$!|+][a-z0-9@$!|+]|(?<![a-z0-9])[0-9@$!|+][a-z]")
+_LEET = str.maketrans("013456789@$!|+", "oieasbtbgaslit"[:14])
+_LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
+_SPACED = re.compile(r"(?<!\w)(?:\w(?:[^\w\n]|_|\n){1,3}){5,}\w(?!\w)")
+_GAP = re.compile(r"(?:[^\w]|_)+")
+_WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
+_BREAK = re.compile(r"[-\u2010]\n\s*")
+
+_ENCODED = re.compile(
+    r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2,3}[\s:,-]{1,2}){8}|(?:[.-]{1,5}[ /]){6}|[01]{7,8}\s[01]{7}"
+)
+_SIGNS = re.compile(r"[\\%&]|=[0-9A-F]{2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}(?:\s+[A-Za-z0-9+/_-]{16,}={0,2})*")
+_BASE32 = re.compile(r"\b[A-Z2-7]{24,}={0,6}")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:[\s:,-]{0,2}(?:0x)?[0-9a-fA-F]{2}){9,}")
+_BINARY = re.compile(r"[01]{7,8}(?:\s*[01]{7,8}){5,}")
+_DECIMAL = re.compile(r"\b\d{2,3}(?:[\s,]{1,2}\d{2,3}){9,}\b")
+_ESCAPES = re.compile(
+    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
+)
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
+_QUOTED = re.compile(r"=[0-9A-F]{2}")
+_ENTITY = re.compile(r"&(?:#\d{2,6}|#x[0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});")
+_MORSE = re.compile(r"(?<![\w.-])[.-]{1,5}(?:[ /]{1,3}[.-]{1,5}){9,}(?![\w-])")
+_TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\u2062\u2063\ufeff]{16,}")
+_MARKUP = re.compile(
+    r"(?<=\w)(?:\*{1,3}|_{2}|~~|`)(?=\w)|</?(?:b|i|em|strong|u|s|span|font|sub|sup|mark|code|wbr)\b[^<>\n]{0,80}/?>"
+)
+_MARKS = re.compile(r"[*_`<~]")
+_LINES = re.compile(r"(?<=\w)\n(?=\w)")
+
+_WORDS_OF_ORDERS = (
+    "ignore", "disregard", "previous", "instructions", "instruction", "system", "prompt", "approve", "secret", "password",
+    "credentials", "assistant", "reveal", "execute", "delete", "silently", "memory", "guidelines", "restrictions",
+    "developer", "without", "contents", "server", "override", "bypass", "everything", "candidate", "review", "upload",
+    "environment", "security", "disable",
+)  # fmt: skip
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = re.compile(r"(?<![a-z])[a-z]{6,20}(?![a-z])")
+_MORSE_CODE = dict(
+    zip(
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+            "-----",
+            ".----",
+            "..---",
+            "...--",
+            "....-",
+            ".....",
+            "-....",
+            "--...",
+            "---..",
+            "----.",
+        ],
+        _ALPHABET + "0123456789",
+        strict=True,
+    )
+)
+_DEPTH = 3
+_MOST = 24
+_LONGEST = 200_000
+
+
+def plain(text: str) -> str:
+    """Lower case, compatibility forms as letters, without marks of emphasis in words and without what is invisible."""
+    if not text.isascii():
+        unseen = {hit.char for hit in visible.hidden(text)} - {"\r"}
+        if unseen or "\u2800" in text:
+            gone = dict.fromkeys((ord(char) for char in unseen), "")
+            text = text.translate(gone | {0x2800: " "})
+        text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2018", "'")
+    if _MARKS.search(text):
+        text = _MARKUP.sub("", text)
+    return text.lower()
+
+
+def views(text: str) -> Iterator[View]:
+    """The text as it is read, and what else it can be read as."""
+    yield from _views(text[:_LONGEST], 0, "", 0)
+
+
+def decoded(text: str) -> Iterator[View]:
+    """Only the parts that an encoding hides, each as text."""
+    yield from _only_decoded(text[:_LONGEST], 0, "", 0)
+
+
+def _only_decoded(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
+    if depth < _DEPTH and may_be_encoded(text):
+        for kind, read, at in _decoded(text):
+            yield View(_both(how, kind), read, offset or at)
+            yield from _only_decoded(read, depth + 1, _both(how, kind), offset or at)
+
+
+@lru_cache(maxsize=16)
+def may_be_encoded(text: str) -> bool:
+    """A quick look: False if no part of the text decodes to another."""
+    return bool(not text.isascii() or _ENCODED.search(text) or _SIGNS.search(text))
+
+
+def _views(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
+    base = plain(text)
+    yield View(how, base, offset)
+    for kind, read in _readings(base):
+        joined = kind.endswith("*")
+        yield View(_both(how, kind.rstrip("*")), read, offset, joined)
+    if depth < _DEPTH and may_be_encoded(text):
+        for kind, read, at in _decoded(text):
+            yield from _views(read, depth + 1, _both(how, kind), offset or at)
+
+
+def _both(how: str, more: str) -> str:
+    return f"{how}, {more}" if how and more else how or more
+
+
+def _readings(base: str) -> Iterator[tuple[str, str]]:
+    """Other readings of a text in which no part is encoded. A star: the words are not told apart."""
+    if not base.isascii():
+        yield from _of_odd_letters(base)
+    if _SPACED.search(base):
+        yield "with its letters apart", _SPACED.sub(_together, base)
+        yield "with its letters apart*", " ".join(_GAP.sub("", hit[0]) for hit in _SPACED.finditer(base))
+    if _LEET_SIGN.search(base) and sum(1 for _ in _LEET_WORD.finditer(base)) > 1:
+        for table in (_LEET, _LEET_L):
+            yield "in leet", _LEET_WORD.sub(lambda hit, table=table: hit[0].translate(table), base)  # type: ignore[misc]
+    if "\n" in base and _LINES.search(base):
+        yield "over line breaks", _LINES.sub("", _BREAK.sub("", base))
+    words = set(_LETTERS.findall(base))
+    for kind, decode in _ciphers(words):
+        yield kind, decode(base)
+    if swapped := {word: real for word in words if (real := _respelled(word))}:
+        yield "with misspelled words", _LETTERS.sub(lambda hit: swapped.get(hit[0], hit[0]), base)
+
+
+def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
+    if _OTHER.search(base) and (_MIXED.search(base) or not re.search("[\u0431-\u044f]{4}", base)):
+        yield "in letters of other scripts", base.translate(_TWINS)
+    if _MIXED.search(base):
+        yield (
+            "in letters of other scripts",
+            re.sub(
+                "[a-z\u0400-\u04ff]*(?:[a-z][\u0400-\u04ff]|[\u0400-\u04ff][a-z])[a-z\u0400-\u04ff]*",
+                lambda hit: hit[0].translate(_CYRILLIC),
+                base,
+            ),
+        )
+    if _SMALL_ANY.search(base):
+        yield "in small capitals", base.translate(_SMALL)
+    if _FLIPPED_ANY.search(base):
+        yield "upside down", base.translate(_FLIPPED)[::-1]
+        yield "upside down", base.translate(_FLIPPED)
+    if _SQUARED.search(base):
+        yield "in boxed letters", _SQUARED.sub(lambda hit: _ALPHABET[_place_of_box(ord(hit[0]))], base)
+    if _STRUCK.search(unicodedata.normalize("NFKD", base)):
+        yield "with marks over its letters", _STRUCK.sub("", unicodedata.normalize("NFKD", base))
+    odd = re.sub("[^\x00-\x7f]", "", base)
+    if len(odd) > 11 and len(base) - len(odd) > len(odd) // 3:
+        yield "with signs between its letters", odd
+
+
+def _place_of_box(code: int) -> int:
+    return next(code - first for first in (0x1F1E6, 0x1F170, 0x1F150, 0x1F130) if code >= first)
+
+
+def _together(hit: "re.Match[str]") -> str:
+    return " ".join(_GAP.sub("", word) for word in _WIDE_GAP.split(hit[0]))
+
+
+@cache
+def _disguised() -> dict[str, str]:
+    """Words of orders as ciphers write them, and which cipher that is."""
+    found: dict[str, str] = {}
+    for word in (word for word in _WORDS_OF_ORDERS if len(word) > 5):
+        found[word[::-1]] = "backwards"
+        found[word.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))] = "in atbash"
+        for shift in range(1, 26):
+            found[_shifted(word, shift)] = f"with letters shifted by {26 - shift}"
+    return found
+
+
+def _shifted(text: str, shift: int) -> str:
+    return text.translate(str.maketrans(_ALPHABET, _ALPHABET[shift:] + _ALPHABET[:shift]))
+
+
+@lru_cache(maxsize=16384)
+def _respelled(word: str) -> str | None:
+    """The word of an order that this one is with its inner letters in another order, or with one left out or doubled."""
+    if word in _WORDS_OF_ORDERS:
+        return None
+    misspelled = _misspelled()
+    if found := misspelled.get(_key(word)) or misspelled.get(word):
+        return found
+    if len(word) < 9:
+        return None
+    shorter = {word[:at] + word[at + 1 :] for at in range(1, len(word) - 1)}
+    return next((real for real in _WORDS_OF_ORDERS if len(real) > 7 and real in shorter), None)
+
+
+@cache
+def _misspelled() -> dict[str, str]:
+    found = {}
+    for word in _WORDS_OF_ORDERS:
+        found[_key(word)] = word
+        if len(word) > 7:
+            found |= {word[:at] + word[at + 1 :]: word for at in range(1, len(word) - 1)}
+    return found
+
+
+def _key(word: str) -> str:
+    return word[0] + "".join(sorted(word[1:-1])) + word[-1]
+
+
+def _ciphers(words: set[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
+    known = _disguised()
+    seen: set[str] = set()
+    for word in words:
+        kind = known.get(word)
+        if kind is None or kind in seen:
+            continue
+        seen.add(kind)
+        if kind == "backwards":
+            yield kind, lambda text: text[::-1]
+            yield kind, lambda text: " ".join(word[::-1] for word in text.split())
+        elif kind == "in atbash":
+            yield kind, lambda text: text.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))
+        else:
+            shift = int(kind.rpartition(" ")[2])
+            yield "in rot13" if shift == 13 else kind, lambda text, shift=shift: _shifted(text, shift)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=16)
+def _decoded(text: str) -> tuple[tuple[str, str, int], ...]:
+    """Parts that decode to text: how, what, and where they begin."""
+    return tuple(islice(_each_decoded(text), _MOST))
+
+
+def _each_decoded(text: str) -> Iterator[tuple[str, str, int]]:
+    if _ENCODED.search(text):
+        for hit in _BASE64.finditer(text):
+            yield from _as(("in base64", _base64(hit[0]), hit.start()))
+        for hit in _BASE32.finditer(text):
+            yield from _as(("in base32", _base32(hit[0]), hit.start()))
+        for hit in _HEX.finditer(text):
+            digits = re.sub(r"0x|[^0-9a-fA-F]", "", hit[0])
+            yield from _as(("in hex", bytes.fromhex(digits[: len(digits) // 2 * 2]), hit.start()))
+        for hit in _BINARY.finditer(text):
+            yield from _as(("in binary", _bits(hit[0]), hit.start()))
+        for hit in _DECIMAL.finditer(text):
+            codes = [int(code) for code in re.findall(r"\d+", hit[0])]
+            yield from _as(("in character codes", bytes(code for code in codes if code < 256), hit.start()))
+        for hit in _MORSE.finditer(text):
+            words = re.split(r"\s*/\s*| {2,}", hit[0])
+            read = " ".join("".join(_MORSE_CODE.get(sign, "") for sign in word.split()) for word in words)
+            yield "in Morse code", read, hit.start()
+    if "\\" in text and (hits := list(_ESCAPES.finditer(text))) and len(hits) > 3:
+        yield "in escapes", _ESCAPES.sub(lambda hit: _char(hit[0]), text), hits[0].start()
+    if "%" in text and (hits := list(_PERCENT.finditer(text))) and len(hits) > 1:
+        yield "in percent signs", unquote(text, errors="replace"), hits[0].start()
+    if "&" in text and (hits := list(_ENTITY.finditer(text))):
+        yield "in HTML entities", html.unescape(text), hits[0].start()
+    if "=" in text and (hits := list(_QUOTED.finditer(text))) and len(hits) > 5:
+        read = re.sub(
+            "(?:=[0-9A-F]{2})+",
+            lambda hit: bytes.fromhex(hit[0].replace("=", "")).decode(errors="replace"),
+            text,
+        )
+        yield "in quoted-printable", read, hits[0].start()
+    if not text.isascii():
+        for hit in _TAGS.finditer(text):
+            yield "in invisible tags", "".join(chr(ord(char) - 0xE0000) for char in hit[0]), hit.start()
+        for hit in _SELECTORS.finditer(text):
+            yield from _as(("in invisible selectors", bytes(_byte(char) for char in hit[0]), hit.start()))
+        for hit in _ZERO_WIDTH.finditer(text):
+            first = hit[0][0]
+            for one in "01":
+                other = "1" if one == "0" else "0"
+                yield from _as(
+                    (
+                        "in invisible bits",
+                        _bits("".join(one if c == first else other for c in hit[0])),
+                        hit.start(),
+                    )
+                )
+        if "\u202e" in text or "\u2067" in text:
+            yield "backwards", plain(text)[::-1], 0
+
+
+def _as(found: tuple[str, bytes, int]) -> Iterator[tuple[str, str, int]]:
+    how, data, at = found
+    if len(data) < 6:
+        return
+    for encoding in ("utf-8", "utf-16-le"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if is_text(text):
+            yield how, text, at
+            return
+
+
+def is_text(text: str) -> bool:
+    """True if this reads as text, not as chance bytes."""
+    good = sum(char.isalpha() or char in " .,:;!?'\"/_-=\n" or char.isdigit() for char in text)
+    return good >= 0.9 * len(text) and any(map(str.isalpha, text)) and text.isprintable() | ("\n" in text)
+
+
+def _base64(text: str) -> bytes:
+    letters = re.sub(r"[\s=]", "", text).replace("-", "+").replace("_", "/")
+    letters = letters[: len(letters) - (len(letters) % 4 == 1)]
+    try:
+        return base64.b64decode(letters + "=" * (-len(letters) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _base32(text: str) -> bytes:
+    letters = text.rstrip("=")
+    try:
+        return base64.b32decode(letters + "=" * (-len(letters) % 8))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _bits(text: str) -> bytes:
+    groups = text.split()
+    if len(groups) < 2 or any(len(group) not in (7, 8) for group in groups):
+        whole = "".join(groups)
+        groups = [whole[at : at + 8] for at in range(0, len(whole) - 7, 8)]
+    return bytes(int(group, 2) for group in groups)
+
+
+def _byte(char: str) -> int:
+    code = ord(char)
+    return code - 0xFE00 if code < 0xE0000 else code - 0xE0100 + 16
+
+
+def _char(escape: str) -> str:
+    digits = escape.lstrip("\\xuU{").rstrip("}")
+    code = int(digits, 8 if escape[1] in "0123" else 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
