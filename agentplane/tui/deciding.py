@@ -139,7 +139,7 @@ class Deciding(EntryScreen):
             bulk = clean_ones(shown, [row.id for row in listing.shown if row.id not in listing.settled])
             if bulk.ids:
                 await self._summarize(bulk)
-            elif any(id_ not in shown.reviewed for id_ in self._candidates_shown()):
+            elif any(map(self._unseen, self._candidates_shown())):
                 self._ask_later()
             else:
                 out = ", ".join(f"{count:,} {why}" for count, why in bulk.left_out)
@@ -271,7 +271,8 @@ class Deciding(EntryScreen):
 
     def _unseen(self, id_: str) -> bool:
         shown = self.plane_app.shown
-        return shown is None or id_ not in shown.reviewed
+        found = shown.reviewed.get(id_) if shown else None
+        return found is None or not found.checked
 
     def _compared(self, decision: "Decision | None") -> None:
         if decision is not None:

@@ -92,7 +92,9 @@ def undo(plane: Plane) -> object:
 CHANGES = (approve, reject, edit, propose, undo)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "change", [approve, reject, *(pytest.param(one, marks=pytest.mark.full) for one in (edit, propose, undo))]
+)
 def test_a_change_has_only_those_compared_that_it_touches(
     crowd: Plane, compared: list[int], change: Callable[[Plane], object]
 ) -> None:

@@ -10,6 +10,7 @@ from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.verbs import Proposal
 from agentplane.tools import found
 from agentplane.tui import glimpse
+from agentplane.tui.bulk import clean_ones
 from agentplane.tui.desk import Desk, as_error
 from agentplane.tui.ops import Op, Outcome, told
 from agentplane.tui.rows import Place, rows
@@ -235,6 +236,9 @@ def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: 
     desk.load()
     assert desk.to_look_at() == [rival, new]
     assert desk.to_look_at([new]) == [new, rival]
+    bulk = clean_ones(desk.shown, [entry.id for entry in desk.shown.inbox])
+    assert len(bulk.ids) == 2
+    assert bulk.left_out == ((2, "not checked yet"),)
     desk.look([rival])
     assert not desk.shown.reviewed[rival].conflicts
     assert desk.shown.reviewed[rival].checked
