@@ -53,7 +53,7 @@ def masked_words(words: Sequence[str]) -> list[str]:
     """The words of a command line; an option names the word that follows it, and the program says what it means."""
     before = ["", *words]
     told = [
-        _masked_behind(f"{option}=" if option.startswith("--") else "", word)
+        _masked_argument(option, word) if option.startswith("--") else masked_text(word)
         for option, word in zip(before, words, strict=False)
     ]
     for number, (start, end) in _of_command(words):
@@ -61,6 +61,15 @@ def masked_words(words: Sequence[str]) -> list[str]:
             word = words[number]
             told[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
     return told
+
+
+def _masked_argument(option: str, word: str) -> str:
+    """The word that an option names: in quotes where it holds blanks, so that all of it is the value."""
+    if " " not in word or '"' in word:
+        return _masked_behind(f"{option}=", word)
+    lead = f'{option}="'
+    told = masked_text(f'{lead}{word}"')
+    return told[len(lead) : -1] if told.startswith(lead) and told.endswith('"') else masked_text(word)
 
 
 def _of_command(words: Sequence[str]) -> list[tuple[int, tuple[int, int]]]:

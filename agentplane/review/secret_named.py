@@ -446,9 +446,8 @@ def _value(match: re.Match[str]) -> tuple[str, int, int, bool]:
                     said,
                 )
                 if cut and cut.start() > 0:
-                    end = start + cut.start()
-                    said = said[: cut.start()].rstrip(",.)]}\\")
-                    end = start + len(said)
+                    kept = said[: cut.start()].rstrip(",.)]}\\")
+                    return kept, start, start + len(kept), False
             return said, start, end, name != "bare"
     return "", 0, 0, False
 

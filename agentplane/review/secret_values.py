@@ -765,7 +765,12 @@ def is_technical(value: str, quoted: bool = False) -> bool:
 
 def is_told(value: str, *, near: bool) -> bool:
     """Whether a word of a sentence about a password is the password. `near`: the sentence says so."""
-    if not (6 if near else 8) <= len(value) <= 200 or is_stand_in(value) or is_reference(value):
+    if (
+        not (6 if near else 8) <= len(value) <= 200
+        or is_stand_in(value)
+        or is_reference(value)
+        or _is_packed_stand_in(value)
+    ):
         return False
     if (
         _DATE.match(value)

@@ -296,7 +296,7 @@ class Kind(msgspec.Struct, frozen=True):
     side: str = "both"
 
 
-def _kinds() -> Iterator[Kind]:
+def _kinds() -> Iterator[Kind]:  # noqa: PLR0915 - a table
     def kind(name: str, make: Maker, *templates: str, held: bool = False, side: str = "both") -> Kind:
         return Kind(name, make, templates, held, side)
 
@@ -1065,12 +1065,10 @@ def _blocks(r: random.Random) -> Iterator[Made]:
         tuple(putty),
         True,
     )
-    bare = "\n".join(body)
     if len(body) > 2:
         yield Made("private key, body", f"SSH_KEY={body[0]}", (body[0][24:],), True)
     packed = base64.b64encode(whole.encode()).decode()
     yield Made("private key, base64", f"SSH_PRIVATE_KEY={packed}", (packed,), False)
-    del bare
 
 
 def candidate(one: Made, r: random.Random) -> dict[str, object]:
