@@ -64,6 +64,7 @@ _NEGATED = frozenset(
         "send",
         "put",
         "push",
+        "commits",
         "disable",
         "approve",
         "show",
