@@ -65,6 +65,7 @@ _NEGATED = frozenset(
         "put",
         "push",
         "commits",
+        "shun",
         "disable",
         "approve",
         "show",
