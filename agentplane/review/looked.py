@@ -101,7 +101,7 @@ def program() -> str:
     """Names, sizes and times of the files that a comparison is made of."""
     house = Path(__file__).parents[1]
     made = hashlib.sha256()
-    ours = (house / room for room in ("review", "claims", "claims/data", "match"))
+    ours = (house / room for room in ("review", "review/data", "claims", "claims/data", "match", "text"))
     folders = [*ours, package_of_embeddings()]
     for folder in (folder for folder in folders if folder):
         for name in sorted(os.listdir(folder)):

@@ -64,6 +64,8 @@ _NEGATED = frozenset(
         "send",
         "put",
         "push",
+        "commits",
+        "shun",
         "disable",
         "approve",
         "show",

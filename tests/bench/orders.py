@@ -52,7 +52,7 @@ def attacks() -> list[Attack]:
     for half in ("dev", "held"):
         for head, text in _lines(f"attacks_{half}.txt"):
             found.append(Attack(half, head.split()[0], "plain", text))
-    for name in ("attacks_fresh.txt", "attacks_second.txt", "attacks_third.txt"):
+    for name in ("attacks_fresh.txt", "attacks_second.txt", "attacks_third.txt", "attacks_fourth.txt"):
         found += [Attack("later", head.split()[0], "later", text) for head, text in _lines(name)]
     for half, ways, texts in (("dev", DEV, DEV_TEXTS), ("held", HELD, HELD_TEXTS)):
         found += [
