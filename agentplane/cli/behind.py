@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentplane.errors import AgentplaneError
+from agentplane.plane import programs
 
 
 if TYPE_CHECKING:
@@ -33,11 +34,10 @@ def start(layout: "Layout") -> bool:
     with alone(layout) as free:
         if not free:
             return True
-    # -P: the folder of the project is not where modules are looked for.
-    command = [sys.executable, "-P", "-m", "agentplane.cli.behind", str(layout.root)]
+    command = programs.python("agentplane.cli.behind", str(layout.root))
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     try:
-        os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere)
+        os.posix_spawn(command[0], command, os.environ, file_actions=nowhere)
     except OSError:
         return False
     return True
