@@ -619,7 +619,7 @@ def _told(
     """A password or a key in a sentence: behind the word that names it, or before it."""
     if tail and tail.isascii() and not tail.isdigit() and (len(tail) > 3 or word.startswith(_ENGLISH)):
         return
-    if text[end : end + 1] in {"(", "/", "=", "_"} or word in {"pass", "otp"}:
+    if text[end : end + 1] in {"(", "/", "=", "_"} or word == "otp":
         return
     stop = text.find("\n", end, end + _FAR)
     line = text[end : stop if stop >= 0 else min(len(text), end + _FAR)]
@@ -650,7 +650,7 @@ def _told(
             and _TIGHT.search(between) is not None
         )
         if (
-            word == "secret"
+            word in {"secret", "pass"}
             and not (near and _TIGHT.search(between) and values.is_told(value, near=False))
             and not quoted
         ):

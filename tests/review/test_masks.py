@@ -123,6 +123,25 @@ def test_what_an_option_means_depends_on_the_program(words: list[str]) -> None:
     assert clean[-1].endswith("https://ci.internal")
 
 
+@pytest.mark.parametrize(
+    ("words", "secret"),
+    [
+        (["mysql", "-u", "root", "-pviolet.lantern7", "shop"], "violet.lantern7"),
+        (["sshpass", "-p", "violetlantern", "ssh", "me@host"], "violetlantern"),
+        (["docker", "login", "-u", "acme", "-p", "violetlantern", "r.io"], "violetlantern"),
+        (["app", "--password", "violet lantern harbor maple"], "lantern"),
+        (["sh", "-c", "PGPASSWORD=violetlantern psql"], "violetlantern"),
+    ],
+)
+def test_the_words_of_a_command_are_read_as_one_line(words: list[str], secret: str) -> None:
+    clean = masks.masked_words(words)
+    assert len(clean) == len(words)
+    assert clean[0] == words[0]
+    assert secret not in " ".join(clean)
+    plain = ["docker", "run", "-p", "8080:80", "nginx"]
+    assert masks.masked_words(plain) == plain
+
+
 @pytest.mark.parametrize("text", FOUND)
 def test_what_the_gate_is_sure_of_is_masked(text: str) -> None:
     assert all(secret.sure for secret in secrets.find(text))
