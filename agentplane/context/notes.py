@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentplane.review import gate
 from agentplane.runs.capsule import Run
 from agentplane.runs.events import is_run_id
 from agentplane.text.visible import one_line
@@ -50,6 +49,8 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
+    from agentplane.review import gate  # loads the matcher, which most commands do without
+
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 
 
