@@ -207,6 +207,11 @@ def test_a_clone_has_what_is_shared_and_misses_nothing_else(
     assert (missing.where.rpartition("/")[2], missing.what) == ("stderr", "is missing")
 
 
+def about_files(findings: list[Finding]) -> list[Finding]:
+    """Without the warning about settings that share much."""
+    return [finding for finding in findings if not finding.where.startswith(".agentplane/config.toml")]
+
+
 @pytest.mark.parametrize(
     ("share", "carried"),
     [
@@ -223,14 +228,14 @@ def test_what_is_shared_is_a_setting(
 ) -> None:
     plane, run = sealed
     plane.layout.config.write_text(f"[runs]\nshare = {share}\n")
-    assert [finding.where for finding in bad(plane)] == [".agentplane/runs/.gitignore"]
+    assert [finding.where for finding in about_files(bad(plane))] == [".agentplane/runs/.gitignore"]
     fix(plane.store)
-    assert collect(plane.store) == []
+    assert about_files(collect(plane.store)) == []
     (at(plane, run) / "work").mkdir()
     (at(plane, run) / "work/raw").write_text("x")
     other = cloned(plane, tmp_path / "clone")
     assert (files(at(other, run)) if at(other, run).exists() else set()) == carried
-    assert bad(other) == []
+    assert about_files(bad(other)) == []
     for name in carried:
         (at(other, run) / name).unlink()
         assert named(other, name), name

@@ -226,7 +226,7 @@ def stage(
             with ExitStack() as stack:
                 for module in (about, inbox, runs, run_detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
-                stack.enter_context(patch.object(found.shutil, "which", lambda *_: None))
+                stack.enter_context(patch.object(found.programs, "find", lambda *_: None))
                 yield plane, PlaneApp(lambda: Desk(plane, lambda *_: None))
         finally:
             os.environ.pop("NO_COLOR", None)

@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def bare(git_project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which Claude Code is used, with two rules in its file."""
-    monkeypatch.setattr(found.shutil, "which", lambda *_: None)
+    monkeypatch.setattr(found.programs, "find", lambda *_: None)
     (git_project / "CLAUDE.md").write_text(
         "# Rules\n\n- Always use UTC for timestamps.\n- Never commit secrets.\n"
     )

@@ -26,7 +26,7 @@ def stage(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     made = Stage(plane, tmp_path)
     monkeypatch.setenv("CODEX_HOME", str(made.home))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(found.shutil, "which", lambda *_: None)
+    monkeypatch.setattr(found.programs, "find", lambda *_: None)
     for statement in UNLIKE[1:3]:
         plane.propose(decision(statement))
     yield made

@@ -21,7 +21,7 @@ def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     home = tmp_path / "home"
     (home / ".codex").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(found.shutil, "which", lambda *_: None)
+    monkeypatch.setattr(found.programs, "find", lambda *_: None)
 
 
 @pytest.fixture
