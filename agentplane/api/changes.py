@@ -64,8 +64,7 @@ class Changes:
 
     def memory_for_tools(self) -> Memory:
         """Return the memory to give to a tool. If trust settings changed, the log has it before the tool has the text."""
-        memory = self.memory()
-        return self.memory() if self.store.note_settings(self.origin, memory.snapshot) else memory
+        return Memory(self.store.for_delivery(self.origin))
 
     def settle(self, *, deep: bool = True) -> "Settled":
         """Brings branches together that git merged; `deep`: and back what git took out of the log."""

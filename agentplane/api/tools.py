@@ -12,7 +12,9 @@ import msgspec
 from agentplane.api.runs import Runs
 from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
+from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
+from agentplane.plane.store import deliverable
 from agentplane.text.visible import visible
 
 
@@ -54,7 +56,7 @@ class Tools(Runs):
         """Puts a pack into context/active.md. Says whether that changed it."""
         from agentplane.context import active
 
-        self.store.note_settings(self.origin)
+        self.store.require_noted(self.origin)
         return active.write(self.layout, made)
 
     def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
@@ -165,7 +167,10 @@ class Tools(Runs):
     def _packs(self, whole: "Pack | None" = None) -> "Packs":
         from agentplane.tools import room
 
-        return room.packs(self.memory, self._today(), whole)
+        def read() -> Memory:
+            return Memory(deliverable(self.store.snapshot()))
+
+        return room.packs(read, self._today(), whole)
 
     def _line_taker(self) -> "Propose":
         """Proposes what was written into a block; not what was approved once, and taken out of force since."""

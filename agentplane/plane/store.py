@@ -233,6 +233,20 @@ class Store:
         except AgentplaneError:
             return False
 
+    def require_noted(self, origin: Origin) -> None:
+        """Record a change of the trust settings. Raise Locked if that can't be done now."""
+        if not self.note_settings(origin) and settings_changed(self.settings(), ledgers.read(self.layout)):
+            raise Locked(
+                "Trust settings changed, and the log can't record it while another process is writing.",
+                where=self.layout.shown("config.toml"),
+                todo="Try again in a moment.",
+            )
+
+    def for_delivery(self, origin: Origin) -> Snapshot:
+        """Return the plane as tools may be given it, after a change of the trust settings is recorded."""
+        seen = self.snapshot()
+        return deliverable(self.snapshot() if self.note_settings(origin, seen) else seen)
+
     def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
         """Adds a run's event to the log, if `only_if` says so under the lock. Returns its hash."""
         with self._locked():
@@ -448,6 +462,18 @@ class Rebuilt(Store):
                 ledger = ledgers.advance(Ledger(), self.layout)
                 self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
         return self._once
+
+
+def deliverable(seen: Snapshot) -> Snapshot:
+    """Return a plane in which manual edits count only if the log says that they are accepted.
+
+    Where the log can't be written, the stricter of the settings and the log holds.
+    """
+    noted = trust_settings.restored(seen.ledger.settings).trust.hand_edits
+    if noted == "accept" or not settings_changed(seen.settings, seen.ledger):
+        return seen
+    trust = msgspec.structs.replace(seen.settings.trust, hand_edits="review")
+    return msgspec.structs.replace(seen, settings=msgspec.structs.replace(seen.settings, trust=trust))
 
 
 def settings_changed(current: Settings, ledger: Ledger) -> bool:

@@ -63,10 +63,9 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     from agentplane.plane.store import settings_changed
 
     root = str(store.layout.root)
-    store.note_settings(by)
     before = stamp.of(root)
+    snapshot = store.for_delivery(by)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    snapshot = store.snapshot()
     made = _made(store, snapshot, ask)
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
@@ -82,7 +81,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     if pinned := [given.id for given in told.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
     answer = Answer(made.text, receipt)
-    if stamp.of(root) == before and not settings_changed(snapshot.settings, snapshot.ledger):
+    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()

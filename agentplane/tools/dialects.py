@@ -1,16 +1,20 @@
-"""What each tool tells its hooks and what it takes for an answer. Loads nothing but json: a hook has no time.
+"""What each tool tells its hooks and what it takes for an answer. Loads nothing but json and re, which json loads: a hook has no time.
 
 A tool whose form could not be confirmed for something is given an empty answer there: no answer is better than
 one that it takes for something else.
 """
 
 import json
+import re
 
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any, Literal
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}")
+"""The form of a session's id. It becomes a word of a command line, so it can't begin with a dash."""
 
 EVENTS = ("session-start", "prompt", "tool", "compact", "stop", "session-end")
 
@@ -69,6 +73,11 @@ DIALECTS = {
 }  # fmt: skip
 
 
+def is_session_id(text: str) -> bool:
+    """True if a text can be the id of a session, and no option of the tool."""
+    return _ID.fullmatch(text) is not None
+
+
 _WITHOUT_A_PERSON = frozenset(("-p", "--print", "--prompt", "exec", "run"))
 
 
@@ -116,9 +125,10 @@ class Call:
 
     @property
     def session(self) -> str:
-        """The tool's id of the session; empty where it says none."""
+        """The tool's id of the session, or empty if the tool gives none or one that can't be an id."""
         names = ("session_id", "sessionId", "conversation_id", "conversationId", "taskId", "trajectory_id")
-        return self._text(*names)[:200]
+        told = self._text(*names)
+        return told if is_session_id(told) else ""
 
     @property
     def transcript(self) -> str:

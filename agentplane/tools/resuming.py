@@ -4,12 +4,15 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from agentplane.tools.dialects import is_session_id
 from agentplane.tools.table import Tool
 
 
 def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | None:
-    """What to start in the place of this; with no id, a session anew. None where the tool has no command for it."""
-    if not tool.resume:
+    """What to start in the place of this; with no id, a session anew. None where the tool has no command for it, or
+    the id is none.
+    """
+    if not tool.resume or (id_ is not None and not is_session_id(id_)):
         return None
     start = _start(tool, words)
     program = tool.resume[:1] if start is None else words[: start + 1]

@@ -12,7 +12,7 @@ import pytest
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.errors import Refused
+from agentplane.errors import Locked, Refused
 from agentplane.findings import Finding
 from agentplane.plane import lock, records, trust_settings
 from agentplane.plane.settings import DEFAULTS, Gate, Settings
@@ -107,11 +107,27 @@ def test_what_a_session_is_given_from_the_cache_was_noted_before(plane: Plane) -
     swap(plane, GOOD, EVIL)
     dialect, root = DIALECTS["claude-code"], str(plane.layout.root)
     with lock.held(plane.layout, 1):  # as a writer that was stopped
-        assert EVIL in start_of_session(plane)
+        assert EVIL not in start_of_session(plane)
     assert (notes(plane), answers.kept(root, dialect, None)) == ([], None)
-    start_of_session(plane)
+    assert EVIL in start_of_session(plane)
     assert answers.kept(root, dialect, None) is not None
     assert len(notes(plane)) == 1
+
+
+@pytest.mark.parametrize("deliver", ["session-start", "context", "recall"])
+def test_without_a_note_no_manual_edit_is_delivered(plane: Plane, deliver: str) -> None:
+    """While another process is writing, nothing can be noted."""
+    before, text = plane.layout.config.read_text(), (plane.layout.memory / "decisions.md").read_text()
+    weakened(plane)
+    swap(plane, GOOD, EVIL)
+    with lock.held(plane.layout, 1):
+        assert EVIL not in DELIVER[deliver](plane)
+        with pytest.raises(Locked):
+            sync(plane)
+    assert EVIL not in (plane.layout.project / "AGENTS.md").read_text()
+    plane.layout.config.write_text(before)
+    (plane.layout.memory / "decisions.md").write_text(text)
+    assert notes(plane) == []
 
 
 def test_reading_and_unchanged_settings_write_nothing(plane: Plane) -> None:

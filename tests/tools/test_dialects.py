@@ -141,3 +141,15 @@ def test_a_tool_that_runs_for_a_script(command: list[str], *, headless: bool) ->
     assert dialects.is_headless(command) is headless
     assert dialects.is_headless(command, "cli") is headless
     assert dialects.is_headless(command, "sdk-ts")
+
+
+@pytest.mark.parametrize(
+    "told", ["--settings=/tmp/evil.json", "-p", "", "a b", "x" * 201, "a\n--yes", "../x", "ä", ".hidden"]
+)
+def test_an_id_that_could_be_an_option_is_no_id(told: str) -> None:
+    assert Call(json.dumps({"session_id": told}).encode()).session == ""
+
+
+@pytest.mark.parametrize("told", ["0f2c", "5f0c3f3a-2f3e-4b7e-9d5a-0a8a1f0f2c11", "ses_01HZ.x:y"])
+def test_ids_of_tools_are_taken(told: str) -> None:
+    assert Call(json.dumps({"session_id": told}).encode()).session == told
