@@ -60,6 +60,12 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text.rstrip()}\n{fence}\n"
 
 
+def fence_of(line: str) -> str:
+    """Return the line that ends the fence which a line begins; empty where it begins none."""
+    fence = line.removesuffix("text")
+    return fence if fence != line and len(fence) >= 3 and _TILDES.fullmatch(fence) else ""
+
+
 def withheld_because(codes: Iterable[str]) -> str:
     """Return the end of a sentence about withheld notes. It repeats nothing of them."""
     return f"withheld, because they were flagged ({', '.join(codes)}). A person can read them with `agentplane timeline`."
