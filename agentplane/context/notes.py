@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentplane.review import gate
-from agentplane.runs.capsule import Run
-from agentplane.runs.events import is_run_id
+from agentplane.runs.capsule import Run, is_run_id
 from agentplane.text.visible import one_line
 
 
@@ -50,6 +48,8 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
+    from agentplane.review import gate  # takes long to load, and few commands make a pack
+
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 
 

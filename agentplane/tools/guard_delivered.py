@@ -18,7 +18,7 @@ from agentplane.plane import git
 from agentplane.plane.git import ObjectId
 from agentplane.review import gate
 from agentplane.review.gate import Context
-from agentplane.runs.sides import Side, shown
+from agentplane.runs.sides import Side, file_at, shown
 from agentplane.text import files
 from agentplane.tools import memory_lines
 from agentplane.tools.memory_lines import Known, Line
@@ -38,11 +38,11 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
         data = _read(os.path.join(project, path))
         if data is None:
             continue
-        old = _at_base(base, commit, _folder(base.prefix) + path) or b""
+        old = file_at(base.layout, commit, _folder(base.prefix) + path) if commit else None
         if data == old:
             continue
         read = memory_lines.lines if path.endswith(active.ACTIVE) else memory_lines.blocks
-        before = {line.key for line in read(old)}
+        before = {line.key for line in read(old or b"")}
         texts.append(data)
         fresh += [(path, line) for line in read(data) if line.key not in before]
     if fresh:
@@ -98,9 +98,3 @@ def _read(path: str) -> bytes | None:
         return files.read_if(path)
     except AgentplaneError:
         return None
-
-
-def _at_base(base: Side, commit: ObjectId | None, path: str) -> bytes | None:
-    tree = git.tree(base.layout.root, commit, path) if commit else None
-    blob = (tree or {}).get("")
-    return git.contents(base.layout.root, [blob.oid]).get(blob.oid) if blob else None
