@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from agentplane.context import active
+from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory.entry import Entry
@@ -20,8 +20,8 @@ from agentplane.tools.table import TOOLS
 
 _MOST = 5
 """Lines that are named of one file."""
-_PASSING = ("## The last run", "## Not reviewed", "## Not in here")
-"""Under these headings a pack tells what changes from run to run."""
+_PASSING = ("## The last run", "## Not reviewed", pack.NOT_IN_HERE)
+"""Under these headings a pack tells what changes from run to run. The first is that of older packs."""
 _REMEDY = "Read it, then run `agentplane sync` to write the approved memory again."
 
 
@@ -40,8 +40,8 @@ def check(store: Store) -> Iterator[Finding]:
         data = files.read_if(store.layout.file(active.ACTIVE)) or b""
     except AgentplaneError:
         data = b""
-    pack = f"{root.name}/{active.ACTIVE}"
-    texts[pack], found[pack] = data, memory_lines.lines(data)
+    path = f"{root.name}/{active.ACTIVE}"
+    texts[path], found[path] = data, memory_lines.lines(data)
     approved = _Approved(store, texts.values())
     for path, lines in found.items():
         yield from _unknown(path, lines, approved)
