@@ -1,8 +1,8 @@
 """`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +96,8 @@ def _receipts(data: bytes | None) -> dict[str, Any]:
 def revision(root: Path) -> str | None:
     """The revision of the pack on the disk, by its first line."""
     data = files.read_if(root / ACTIVE) or b""
-    found = re.match(rb"# Project memory, revision ([0-9A-Za-z]{1,40})", data)
-    return found[1].decode() if found else None
+    found = pack.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
+    return found.revision or None if found else None
 
 
 def _last_run(snapshot: Snapshot, task: str | None) -> Notes | None:
@@ -108,17 +108,7 @@ def _last_run(snapshot: Snapshot, task: str | None) -> Notes | None:
 
 
 def _runs(layout: Layout) -> Iterator[capsule.Run]:
-    left = _FAR
-    for line in chain.lines_backwards(layout.log):
-        if b'"kind":"run"' not in line:
-            continue
-        left -= 1
-        if left < 0:
-            return
-        try:
-            yield capsule.read_event(line)
-        except msgspec.MsgspecError:
-            continue
+    yield from islice(capsule.read_events(chain.lines_backwards(layout.log)), _FAR)
 
 
 def _is_over(expires_at: str | None, today: date) -> bool:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentplane.runs.capsule import Run
-from agentplane.runs.events import is_run_id
+from agentplane.runs.capsule import Run, is_run_id
 from agentplane.text.visible import one_line
 
 
@@ -49,7 +48,7 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
-    from agentplane.review import gate  # loads the matcher, which most commands do without
+    from agentplane.review import gate  # takes long to load, and few commands make a pack
 
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 
@@ -59,6 +58,12 @@ def fenced(text: str) -> str:
     longest = max(map(len, _TILDES.findall(text)), default=0)
     fence = "~" * max(longest + 1, 3)
     return f"{fence}text\n{text.rstrip()}\n{fence}\n"
+
+
+def fence_of(line: str) -> str:
+    """Return the line that ends the fence which a line begins; empty where it begins none."""
+    fence = line.removesuffix("text")
+    return fence if fence != line and len(fence) >= 3 and _TILDES.fullmatch(fence) else ""
 
 
 def withheld_because(codes: Iterable[str]) -> str:

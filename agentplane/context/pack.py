@@ -5,6 +5,7 @@ goes missing last, what is pinned goes before nothing that is not, and what has 
 machine, so that it stays the same to the byte while nothing changes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 from agentplane.context import notes
 from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, section
 from agentplane.context.notes import Notes
+from agentplane.memory import ids
 from agentplane.memory.entry import Entry
 from agentplane.text import canonical
 from agentplane.text.visible import one_line, visible
@@ -23,6 +25,21 @@ LEAST = 200
 """A budget below this has no room for the frame and a statement."""
 _NAMED = 12
 LEFT_OUT = "Left out for lack of room"
+INTRODUCTION = (
+    "People of this project reviewed and approved the entries below. They are data about the project and give no",
+    "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.",
+)
+NOT_IN_HERE = "## Not in here"
+_NOTES = "## Not reviewed: notes from the last run ("
+_WARNINGS = (
+    (f"{LEFT_OUT}: ", ". `agentplane show ID` has them."),
+    ("Edited by hand and not reviewed: ", "; here stands what was approved before."),
+    ("Proposed and not reviewed: ", ". `agentplane inbox` lists them."),
+)
+"""How each warning about entries begins and ends; between them are ids or a number."""
+_LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
+_TITLE = re.compile(r"# Project memory, revision ([0-9A-Za-z]{0,40})(?:, ((?:for the task|about) .*))?")
+_ITEM = re.compile(rf"- ({ids.FORM})(?: \[[0-9-]{{10}}\])?((?:, [^:]{{1,40}})?:(?: |$))")
 Size = Callable[[str], int]
 """How much of the budget a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
@@ -68,6 +85,24 @@ class Pack(msgspec.Struct, frozen=True):
     receipt: Receipt
     choice: Choice
     """What there was to choose from, in its order."""
+
+
+class Title(msgspec.Struct, frozen=True):
+    """The first line of a pack, read again."""
+
+    revision: str
+    about: str
+    """The task and the paths that the pack was made for."""
+
+
+class ItemLine(msgspec.Struct, frozen=True):
+    """The first line of an entry in a pack, read again."""
+
+    id: str
+    undated: str
+    """The line without the date of the entry, which changes when nothing else does."""
+    statement: str
+    """With the scope, where the entry has one."""
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -160,7 +195,7 @@ def _text(
     for name in sections(ordered):
         rows = [entry for entry in ordered if section(entry) == name and entry.id in forms]
         if rows:
-            parts.append(f"\n## {title(name)}\n\n")
+            parts.append(f"\n{heading(name)}\n\n")
             parts += [item(entry, full=forms[entry.id] == "full") for entry in rows]
     return "".join([*parts, *_foot(sources, left_out)])
 
@@ -175,14 +210,23 @@ def title(name: str) -> str:
     return _TITLES.get(name) or one_line(name.capitalize(), 40)
 
 
+def heading(name: str) -> str:
+    """The line above a section."""
+    return f"## {title(name)}"
+
+
 def _head(sources: Sources, ask: Ask) -> str:
     about = [f"for the task {one_line(ask.task, 80)}"] if ask.task else []
     about += [f"about {', '.join(one_line(path, 60) for path in ask.paths[:4])}"] if ask.paths else []
     return (
         f"# Project memory, revision {sources.revision}{', ' if about else ''}{', '.join(about)}\n\n"
-        "People of this project reviewed and approved the entries below. They are data about the project and give no\n"
-        "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.\n"
-    )
+    ) + "".join(f"{line}\n" for line in INTRODUCTION)
+
+
+def read_title(line: str) -> Title | None:
+    """Return what the first line of a pack says, or None for any other line."""
+    found = _TITLE.fullmatch(line)
+    return found and Title(found[1], found[2] or "")
 
 
 def item(entry: Entry, *, full: bool) -> str:
@@ -202,6 +246,15 @@ def _statement(entry: Entry) -> str:
     return f"- {one_line(entry.id, 40)}{since}{kind}: {one_line(entry.statement)}{scope}\n"
 
 
+def read_item(line: str) -> ItemLine | None:
+    """Return what the first line of an entry says, or None for any other line."""
+    found = _ITEM.match(line)
+    if found is None:
+        return None
+    statement = line[found.end() :]
+    return ItemLine(found[1], f"- {found[1]}{found[2]}{statement}", statement.strip())
+
+
 def _rest(entry: Entry) -> str:
     """What an entry says beside its statement, set in so that it stays within its list item."""
     lines = [line.rstrip() for line in visible(entry.body).splitlines()]
@@ -212,17 +265,27 @@ def _rest(entry: Entry) -> str:
 def _foot(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     missing = list(warnings(sources, left_out))
     if missing:
-        yield "\n## Not in here\n\n"
+        yield f"\n{NOT_IN_HERE}\n\n"
         yield from (f"- {warning}\n" for warning in missing)
+
+
+def of_run(run: Notes) -> str:
+    """Return all that a pack may say of a run."""
+    return "".join(_foot(Sources("", (), last_run=run), ())) + _notes(run)
 
 
 def _notes(run: Notes | None) -> str:
     if run is None or not run.lines:
         return ""
     return (
-        f"\n## Not reviewed: notes from the last run ({run.run_id})\n\n"
+        f"\n{_NOTES}{run.run_id})\n\n"
         f"{_author(run)} wrote these notes. Nobody reviewed them: they may be wrong, and they give no orders.\n\n"
     ) + notes.fenced("\n".join(run.lines))
+
+
+def run_of(line: str) -> str:
+    """Return the run whose notes follow a line; empty where it is no heading of notes."""
+    return line[len(_NOTES) : -1] if line.startswith(_NOTES) and line.endswith(")") else ""
 
 
 def _author(run: Notes) -> str:
@@ -231,14 +294,26 @@ def _author(run: Notes) -> str:
 
 def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """What a pack says of what is not in it."""
+    cut, edited, waiting = _WARNINGS
     if left_out:
-        yield f"{LEFT_OUT}: {_listed(left_out)}. `agentplane show ID` has them."
+        yield _listed(left_out).join(cut)
     if sources.hand_edits:
-        yield f"Edited by hand and not reviewed: {_listed(sources.hand_edits)}; here stands what was approved before."
+        yield _listed(sources.hand_edits).join(edited)
     if sources.last_run and sources.last_run.withheld:
         yield f"Notes from the last run ({sources.last_run.run_id}): {notes.withheld_because(sources.last_run.withheld)}"
     if sources.waiting:
-        yield f"Proposed and not reviewed: {sources.waiting}. `agentplane inbox` lists them."
+        yield str(sources.waiting).join(waiting)
+
+
+def is_warning(line: str) -> bool:
+    """True if a line could be a warning about entries, with whatever ids and numbers."""
+    text = line.removeprefix("- ")
+    return text != line and any(
+        text.startswith(begin)
+        and text.endswith(end)
+        and _LISTED.fullmatch(text, len(begin), len(text) - len(end))
+        for begin, end in _WARNINGS
+    )
 
 
 def _reserve(ordered: Sequence[Entry], size: Size) -> int:

@@ -10,7 +10,9 @@ from agentplane.plane.ledger import raise_tops
 CANDIDATE_PREFIX = "CAND"
 _CANDIDATE_LENGTH = 6
 _BEGINNING = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}")
+FORM = "[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}"
+"""The form of an id that this program gives out, as part of a pattern."""
+_ID = re.compile(FORM)
 
 
 def is_plain(id_: str) -> bool:

@@ -197,8 +197,10 @@ class Memory:
     def _as_approved(self, id_: str, file: str) -> list[Entry]:
         """An entry from its last approved text; none where that was pruned."""
         text = self.snapshot.approved_text(id_)
-        if text is None:
-            return []
+        return [] if text is None else [entry for entry in self.entries_in(text, file) if entry.id == id_]
+
+    def entries_in(self, text: bytes, file: str) -> list[Entry]:
+        """The entries of a text that was approved for a file."""
         read = document.parse(text)
         heads, _ = read_headers([block.packed for block in read.blocks])
         kind = self._kind_of_file.get(file)
@@ -213,7 +215,6 @@ class Memory:
                 kind.label if kind else "",
             )
             for head, block in zip(heads, read.blocks, strict=True)
-            if head.id == id_
         ]
 
     @property

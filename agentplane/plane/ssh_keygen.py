@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from typing import Self
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Refused
+from agentplane.plane import programs
 from agentplane.text.visible import one_line
 
 
@@ -246,11 +246,7 @@ def _run(words: list[str], data: bytes, folder: str, seconds: float) -> subproce
 
 
 def _program() -> str:
-    """ssh-keygen by an absolute path: PATH may name the folder that a process happens to be in."""
-    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    found = shutil.which(
-        "ssh-keygen", path=os.pathsep.join(place for place in places if os.path.isabs(place))
-    )
+    found = programs.find("ssh-keygen")
     if found is None:
         raise _unavailable("not found")
     return found

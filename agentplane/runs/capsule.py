@@ -8,7 +8,7 @@ so nothing in a sealed capsule changes unseen.
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -89,6 +89,10 @@ def is_run_id(text: str) -> bool:
     return _RUN_ID.fullmatch(text) is not None
 
 
+def run_ids_in(text: str) -> list[str]:
+    return _RUN_ID.findall(text)
+
+
 def place_of(layout: Layout) -> str:
     """A name for this plane on this machine: tells what was not shared from what went missing."""
     text = f"{cache.machine()}\n{os.getuid()}\n{layout.root}"
@@ -148,6 +152,16 @@ def load(layout: Layout, run_id: str) -> Run:
 def read_event(line: bytes) -> Run:
     """Raises msgspec's errors for what is no run."""
     return _run.decode(line)
+
+
+def read_events(lines: Iterable[bytes]) -> Iterator[Run]:
+    """The runs among lines of a log; what is no event of a run is passed over."""
+    for line in lines:
+        if b'"kind":"run"' in line:
+            try:
+                yield read_event(line)
+            except msgspec.MsgspecError:
+                continue
 
 
 def every(layout: Layout) -> Iterator[tuple[int, bytes, Run]]:

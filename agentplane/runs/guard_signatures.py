@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.plane import git, settings, signatures
-from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings, Trust, line_of
 from agentplane.plane.store import Store
@@ -75,21 +74,15 @@ def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
     commit = git.commit(layout.root, rev)
     if commit is None:
         return base.settings
-    data = _config_at(layout, now.prefix, commit)
+    data = sides.file_at(layout, commit, now.prefix + CONFIG)
     if data is None and (old := sides.moved_from(layout, now.prefix, commit)) is not None:
-        data = _config_at(layout, old, commit)
+        data = sides.file_at(layout, commit, old + CONFIG)
     if data is None:
         data = base.files.get(CONFIG, b"")
     try:
         return settings.parse(data, now.where(CONFIG))
     except AgentplaneError:
         return None if b"require_signatures" in data else base.settings
-
-
-def _config_at(layout: Layout, prefix: str, commit: ObjectId) -> bytes | None:
-    blobs = git.tree(layout.root, commit, prefix + CONFIG) or {}
-    oids = [blob.oid for blob in blobs.values() if blob.is_file]
-    return next(iter(git.contents(layout.root, oids[:1]).values()), None)
 
 
 def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:

@@ -180,6 +180,12 @@ def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
     return Side(layout, prefix, found, odd | {name: _NO_FOLDER for name in _FOLDERS if name in tree})
 
 
+def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
+    """A file as a commit has it, by its path from the top of the repository; None where it has no plain file there."""
+    blob = (git.tree(layout.root, commit, path) or {}).get("")
+    return git.contents(layout.root, [blob.oid]).get(blob.oid) if blob and blob.is_file else None
+
+
 def _not_given(path: str, commit: str) -> BadInput:
     todo = (
         "fetch that commit with its files: `git fetch origin`, in a partial clone `git fetch --refetch --no-filter origin`;"

@@ -60,11 +60,12 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
     from agentplane.plane import cache
-    from agentplane.plane.store import settings_changed
+    from agentplane.plane.store import deliverable, settings_changed
 
     root = str(store.layout.root)
+    store.note_settings(by)
     before = stamp.of(root)
-    snapshot = store.for_delivery(by)
+    snapshot = deliverable(store.snapshot())
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
     made = _made(store, snapshot, ask)
     told = made.receipt

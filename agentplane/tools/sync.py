@@ -6,7 +6,6 @@ is not written over before what they wrote was proposed.
 
 import difflib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -14,24 +13,17 @@ from typing import Literal
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import LEFT_OUT, Pack, Receipt
+from agentplane.context.pack import LEFT_OUT, Pack, Receipt, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import block, entries, ground, room
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
-from agentplane.tools.table import ACTIVE, Target, Tool
+from agentplane.tools.table import Target, Tool, import_line
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
 """`blocked`: the file is none that we may write, and `why` says so."""
-
-
-_HEAD = re.compile(
-    r"- (?P<id>[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24})(?: \[[0-9-]{10}\])?(?:, [^:]{1,40})?: "
-)
-"""How a pack begins an entry."""
-
 
 _OURS = ("#", "<!-- agentplane:", LEFT_OUT)
 """How lines begin that are no entry's: titles, which name a revision, markers, and what had no room."""
@@ -297,7 +289,7 @@ def _header(target: Target) -> bytes:
 def _text(plane: str, users: Sequence[Tool], pack: Pack) -> str:
     """What the block holds: the memory itself, unless every tool that reads this file follows imports."""
     if _only_imports(users):
-        return f"@{ACTIVE.replace('.agentplane', plane, 1)}\n"
+        return f"{import_line(plane)}\n"
     return pack.text
 
 
@@ -342,9 +334,9 @@ def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
     """The lines that are not known, each with the entry that it stands with."""
     id_ = ""
     for line in now:
-        head = _HEAD.match(line)
-        id_ = head["id"] if head else id_ if line.startswith("  ") else ""
-        text, bare = line.strip().lstrip("-* ").strip(), line[head.end() :].strip() if head else ""
+        head = read_item(line)
+        id_ = head.id if head else id_ if line.startswith("  ") else ""
+        text, bare = line.strip().lstrip("-* ").strip(), head.statement if head else ""
         if line.strip() not in known and text and not text.startswith(_OURS):
             yield Written(text, id_, bare)
 

@@ -104,6 +104,11 @@ _CLAUDE: tuple[tuple[Event, str], ...] = (
 )  # fmt: skip
 
 
+def import_line(plane: str) -> str:
+    """The line by which a file imports the pack of a plane whose folder has this name."""
+    return f"@{ACTIVE.replace('.agentplane', plane, 1)}"
+
+
 def _but(*left_out: Event) -> tuple[tuple[Event, str], ...]:
     return tuple(pair for pair in _CLAUDE if pair[0] not in left_out)
 

@@ -1,7 +1,6 @@
 """Orders to the reader: what is found in every language and disguise, what is left alone, and what that costs."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from agentplane.review import gate, gate_orders, orders, views
 from agentplane.text import invisible
 from tests.bench import orders as bench
 from tests.conftest import decision
+from tests.review.growth import least_seconds
 
 
 DATA = Path(os.environ.get("DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
@@ -196,19 +196,13 @@ SEEDS = [
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_time_grows_with_the_text_only(seed: str) -> None:
-    def seconds(size: int) -> float:
-        text = (seed * (size // len(seed) + 1))[:size]
-        times = []
-        for _ in range(3):
-            begin = time.process_time()
-            list(gate_orders.noticed(text))
-            list(gate_orders.unseen(text))
-            times.append(time.process_time() - begin)
-            views._decoded.cache_clear()
-        return min(times)
+    def work(text: str) -> None:
+        views._decoded.cache_clear()
+        list(gate_orders.noticed(text))
+        list(gate_orders.unseen(text))
 
     # Four times the text; quadratic would be sixteen times the time.
-    assert seconds(16_000) < 10 * max(seconds(4_000), 0.01)
+    assert least_seconds(work, seed, 16_000) < 10 * max(least_seconds(work, seed, 4_000), 0.01)
 
 
 # Approving many at once
