@@ -26,7 +26,7 @@ def within(
         os.close(read_end)
         _work(work, write_end, cpu_seconds, memory)
     os.close(write_end)
-    said = _said(read_end, seconds)
+    said = said_within(read_end, seconds)
     os.close(read_end)
     if said is None:
         import signal
@@ -37,8 +37,8 @@ def within(
     return None if said is None or not 0 <= code < _FAILED else (code, said)
 
 
-def _said(fd: int, seconds: float) -> bytes | None:
-    """What is written until the other end is closed; None if that takes too long."""
+def said_within(fd: int, seconds: float) -> bytes | None:
+    """Return what is written until the other end is closed, or None if that takes too long."""
     import select
     import time
 

@@ -28,6 +28,9 @@ _MEMORY = 4 << 30
 """Bytes of address space. Libraries for numbers reserve much of it and use little."""
 _FOR_THE_END = 1.0
 """Seconds that the end of a session is waited for: some tools give their hooks one and a half then."""
+_FOR_THE_ANSWER = 0.5
+_MEMORY_APART = 1 << 30
+"""Address space for the process that makes the memory."""
 _FIRST_THE_TOOL = 0.1
 """Seconds before what is done afterwards begins."""
 _SOME_WORK = 5
@@ -148,10 +151,7 @@ class _Answering:
 
         given = None
         if self.dialect.context:
-            try:
-                given = self._memory()
-            except Exception as error:  # noqa: BLE001 -- the run is opened all the same
-                self.hook.failed(error)
+            given = self._memory()
         # First the answer: only what the tool has got is noted as given.
         text = dialects.with_context(self.dialect, given.text) if given else self.dialect.empty
         self._open(given if self.hook.say(text) else None)
@@ -218,15 +218,28 @@ class _Answering:
         )
         hook_process.wait(child, _FOR_THE_END)
 
-    def _memory(self) -> "Answer":
+    def _memory(self) -> "Answer | None":
         from agentplane.tools import answers
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        found = answers.kept(self.root, self.dialect, task)
-        if found is not None:
+        if found := answers.kept(self.root, self.dialect, task):
             return found
-        plane = _opened(self.root, self.hook.tool)
-        return answers.make(plane.store, plane.origin, self.dialect, task)
+        made = hook_process.made_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _MEMORY_APART)
+        if made is None:
+            self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much room")
+        return answers.read(made) if made else None
+
+    def _made(self, task: str | None) -> bytes:
+        """In a process of its own."""
+        from agentplane.tools import answers
+
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes address space
+        try:
+            plane = _opened(self.root, self.hook.tool)
+            return answers.written(answers.make(plane.store, plane.origin, self.dialect, task))
+        except Exception as error:  # noqa: BLE001 -- the run is opened all the same
+            self.hook.failed(error)
+            return answers.NONE
 
     def _open(self, given: "Answer | None") -> None:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""

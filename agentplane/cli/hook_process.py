@@ -65,6 +65,33 @@ def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> i
         os._exit(0)
 
 
+def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> bytes | None:
+    """Return what `work` makes in a process of its own, or None if it fails or takes longer.
+
+    A process that takes longer goes on without the tool, so that its result can be kept for the next time. Nothing that
+    it reads can delay this process or take its memory.
+    """
+    from agentplane.cli import budget
+
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            detach()
+            os.dup2(write_end, 1)
+            os.closerange(3, _MOST_FILES)
+            budget.limit_memory(memory)
+            made = work()
+            while made:
+                made = made[os.write(1, made) :]
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    told = budget.said_within(read_end, seconds) or b""
+    os.close(read_end)
+    return told or None
+
+
 def detach() -> None:
     os.setsid()
     nowhere = os.open(os.devnull, os.O_RDWR)

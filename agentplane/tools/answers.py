@@ -56,6 +56,23 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     return None
 
 
+NONE = b"null"
+"""What `written` would give where no answer could be made."""
+
+
+def written(answer: Answer) -> bytes:
+    return json.dumps([answer.text, answer.receipt], ensure_ascii=False).encode(errors="replace")
+
+
+def read(data: bytes) -> Answer | None:
+    """Return the answer that `written` wrote, or None if there is none."""
+    try:
+        text, receipt = json.loads(data)
+        return Answer(text, receipt)
+    except (ValueError, TypeError):
+        return None
+
+
 def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
