@@ -75,6 +75,10 @@ _NEGATED = frozenset(
         "unleash",
         "deceive",
         "pretend",
+        "yes",
+        "erase",
+        "claim",
+        "actas",
     )
 )
 _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")
