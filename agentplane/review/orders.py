@@ -38,7 +38,7 @@ _ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _URL = (
     r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
-    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
+    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|st|cloud|link|live|space|host|website|store|pw|icu|cx|ws|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
 )
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
 _SENSITIVE = (
@@ -49,7 +49,7 @@ _PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔�
 _TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SENSITIVE})|{_PLAIN}")
 _ONLY_WORDS = re.compile(_PLAIN)
 _HAS_MORE = re.compile(
-    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z]\.(?:[a-z]{2,7}\b)|src ?="
+    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z0-9]\.(?:[a-z]{2,7}\b)|src ?="
 )
 _SENTENCE = 3.0
 """The end of a sentence is as far as so many words."""
@@ -58,6 +58,8 @@ _CHARACTER = 0.5
 _STEM = 3
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
 """Languages that put the negation behind the verb as well."""
+_ONLY_AFTER = frozenset(("bn", "ja", "ko"))
+"""Languages that put it nowhere else."""
 _NEGATED = frozenset(
     (
         "drop",
@@ -79,6 +81,7 @@ _NEGATED = frozenset(
         "erase",
         "claim",
         "actas",
+        "straight",
     )
 )
 _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")
@@ -159,9 +162,11 @@ def find_joined(text: str) -> Iterator[Order]:
 
 
 _Hits = dict[str, list[_Hit]]
+_Negation = tuple[float, float, bool, bool]
+"""Where it begins and ends, and whether it negates what is behind and what is before it."""
 
 
-def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
     words: list[str] = []
     places: list[tuple[float, int]] = []
     hits: _Hits = {}
@@ -178,7 +183,7 @@ def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
             words.append(match[0])
         places.append((place, match.start()))
         place += _CHARACTER if kind == "cjk" else 1
-    negations: list[tuple[float, float]] = []
+    negations: list[_Negation] = []
     # A term may go on behind the end of a sentence: what is measured is how far its words are.
     for at, word in enumerate(words):
         for node in _roots(word):
@@ -192,7 +197,7 @@ def _walk(
     places: list[tuple[float, int]],
     first: int,
     hits: _Hits,
-    negations: list[tuple[float, float]],
+    negations: list[_Negation],
 ) -> None:
     open_ = [(node, first)]
     while open_:
@@ -201,7 +206,7 @@ def _walk(
         end = places[at][0]
         for term in node.terms:
             if term.group == "not":
-                negations.append((start, end + 2 if term.language in _AFTER else end))
+                negations.append((start, end, term.language not in _ONLY_AFTER, term.language in _AFTER))
             hit = _Hit(start, end, offset)
             hits.setdefault(term.group, []).append(hit)
         if at + 1 < len(words) and (node.exact or node.stems) and words[at + 1]:
@@ -224,17 +229,17 @@ def _roots(word: str) -> tuple[_Node, ...]:
     return tuple(found)
 
 
-def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+def _hits_joined(text: str) -> tuple[_Hits, list[_Negation]]:
     _, joined = _lexicon()
     hits: _Hits = {}
-    negations: list[tuple[float, float]] = []
+    negations: list[_Negation] = []
     at, place, longest = 0, 0.0, max(map(len, joined), default=0)
     while at < len(text):
         for size in range(min(longest, len(text) - at), 2, -1):
             if terms := joined.get(text[at : at + size]):
                 for term in terms:
                     if term.group == "not":
-                        negations.append((place, place))
+                        negations.append((place, place, True, False))
                     hits.setdefault(term.group, []).append(_Hit(place, place, at))
                 at, place = at + size, place + 1
                 break
@@ -243,7 +248,7 @@ def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
     return hits, negations
 
 
-def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Order]:
+def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
     if not hits:
         return
     bits, table = _masks()
@@ -271,11 +276,11 @@ def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Or
             yield Order(rule.intent, offset)
 
 
-def _is_negated(hit: _Hit, negations: Sequence[tuple[float, float]]) -> bool:
+def _is_negated(hit: _Hit, negations: Sequence[_Negation]) -> bool:
     """A negation is up to two words before it, or right behind it where the language does so."""
     return any(
-        0 < hit.first - start <= 2.5 or (last > start and 0 < start - hit.last <= 3)
-        for start, last in negations
+        (ahead and 0 < hit.first - start <= 2.5) or (back and 0 < start - hit.last <= 4)
+        for start, _, ahead, back in negations
     )
 
 
