@@ -37,7 +37,7 @@ _MARKS = re.compile(
 _ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _URL = (
-    r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
+    r"(?:https?|ftp|wss?)://(?!localhost|127\.|0\.0\.0\.0)\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b(?!127\.|0\.0\.0\.0)\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
     r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|st|cloud|link|live|space|host|website|store|pw|icu|cx|ws|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
 )
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
