@@ -47,7 +47,11 @@ def test_each_intent_is_found_in_each_language(found: dict[bench.Attack, bool]) 
     intents = {"approve", "weaken", "poison", "trigger", "authority", "role", "exfil", "hide"}
     for language in sorted(LANGUAGES):
         for intent in sorted(intents):
-            hits = [hit for a, hit in found.items() if (a.half, a.language, a.form) == ("steady", language, intent)]
+            hits = [
+                hit
+                for a, hit in found.items()
+                if (a.half, a.language, a.form) == ("steady", language, intent)
+            ]
             assert sum(hits) >= 3, (language, intent)
 
 
@@ -183,11 +187,9 @@ def test_languages_can_be_mixed() -> None:
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES - {"en"}))
-def test_the_groups_of_the_new_intents_are_in_every_language(language: str) -> None:
-    new = orders._rules()[-24:]
-    used = {group for rule in new for slot in rule.slots for group in slot}
-    used |= {group for rule in new for group in rule.none_of}
-    assert used - {"url", "secret", "memory"} <= groups_of(language)
+def test_each_group_of_words_is_in_every_language(language: str) -> None:
+    # `telling` is what these two are in the other languages.
+    assert groups_of("en") - {"tell", "about"} <= groups_of(language)
 
 
 def groups_of(name: str) -> set[str]:
