@@ -56,6 +56,7 @@ _SENTENCE = 3.0
 _CHARACTER = 0.5
 """What a character of a script without blanks counts, in words."""
 _STEM = 3
+_ENDED = 4
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
 """Languages that put the negation behind the verb as well."""
 _ONLY_AFTER = frozenset(("bn", "ja", "ko"))
@@ -344,9 +345,13 @@ def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
             term = _Term(group, path.stem)
             for written in terms:
                 words = [match[0] for match in _TOKEN.finditer(folded(written.rstrip("*")))]
+                # In Bengali endings are written together with the noun.
+                stem = written.endswith("*") or (
+                    path.stem == "bn" and group != "not" and len(words[-1]) > _ENDED
+                )
                 node = root
                 for word in words:
-                    node = node.child(word, stem=written.endswith("*") and word is words[-1])
+                    node = node.child(word, stem=stem and word is words[-1])
                 node.terms.append(term)
                 whole = "".join(words).replace("'", "")
                 if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):

@@ -54,7 +54,7 @@ def attacks() -> list[Attack]:
             found.append(Attack(half, head.split()[0], "plain", text))
     for name in ("attacks_fresh.txt", "attacks_second.txt", "attacks_third.txt", "attacks_fourth.txt"):
         found += [Attack("later", head.split()[0], "later", text) for head, text in _lines(name)]
-    for name in ("attacks_fifth.txt", "attacks_sixth.txt"):
+    for name in ("attacks_fifth.txt", "attacks_sixth.txt", "attacks_seventh.txt"):
         for head, text in _lines(name):
             language, form = head.split()
             found.append(Attack("steady", language, form, text, disguised=form == "disguised"))
@@ -69,7 +69,12 @@ def attacks() -> list[Attack]:
 
 def own_ordinary() -> list[tuple[str, str]]:
     """Language and text."""
-    return [*_lines("ordinary.txt"), *_lines("ordinary_second.txt"), *_lines("ordinary_third.txt")]
+    return [
+        *_lines("ordinary.txt"),
+        *_lines("ordinary_second.txt"),
+        *_lines("ordinary_third.txt"),
+        *_lines("ordinary_fourth.txt"),
+    ]
 
 
 def _lines(name: str) -> Iterator[tuple[str, str]]:
