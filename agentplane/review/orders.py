@@ -7,7 +7,7 @@ read as well. Time grows with the text only: each word is looked up once, and no
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -263,8 +263,11 @@ def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
     ]
     if not rules:
         return
+    starts = [start for start, *_ in negations]
     plain = {
-        group: [hit for hit in found if not _is_negated(hit, negations)] if group in _NEGATED else found
+        group: [hit for hit in found if not _is_negated(hit, negations, starts)]
+        if group in _NEGATED
+        else found
         for group, found in hits.items()
     }
     seen: set[str] = set()
@@ -277,11 +280,12 @@ def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
             yield Order(rule.intent, offset)
 
 
-def _is_negated(hit: _Hit, negations: Sequence[_Negation]) -> bool:
+def _is_negated(hit: _Hit, negations: Sequence[_Negation], starts: Sequence[float]) -> bool:
     """A negation is up to two words before it, or right behind it where the language does so."""
+    first = bisect_left(starts, hit.first - 2.5)
     return any(
         (ahead and 0 < hit.first - start <= 2.5) or (back and 0 < start - hit.last <= 4)
-        for start, _, ahead, back in negations
+        for start, _, ahead, back in negations[first : bisect_right(starts, hit.last + 4)]
     )
 
 

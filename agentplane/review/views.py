@@ -58,7 +58,7 @@ _LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
 # In the scripts of India the signs of vowels are no word characters, so that usual words look like letters apart.
 _LETTER = r"[^\W\u0900-\u0dff]"
 _SPACED = re.compile(rf"(?<!\w)(?:{_LETTER}(?:[^\w\n\u0900-\u0dff]|_|\n){{1,3}}){{5,}}{_LETTER}(?!\w)")
-_DASHED = re.compile(r"(?<![\w.·*_-])[^\W_](?:([-.·*_+])[^\W_])(?:\1[^\W_])+(?![\w·*_-])")
+_DASHED = re.compile(r"(?<![\w.·*_+-])[^\W_](?:([-.·*_+])[^\W_])(?:\1[^\W_])+(?![\w·*_+-])")
 _GAP = re.compile(r"(?:[^\w]|_)+")
 _WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
 _BREAK = re.compile(r"[-\u2010]\n\s*")

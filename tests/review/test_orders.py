@@ -213,7 +213,7 @@ def test_the_disguises_of_a_text_are_read() -> None:
 
 SEEDS = [
     "a", "a b ", "\n", " ", "ignore all ", "</system>", "<!--", "<a ", "`", "[a]: ", "[](", "\\x41", "%41", "41 ", "aGVs", "&amp;",
-    "忽略", "а", "a\n", "a@", "https://a ", "<span hidden>", "1337 ", ']("', "\u0301", "\u202e", "\U000e0041", "not ", "erongi ", "-", "a_", "=41",
+    "忽略", "а", "a\n", "a@", "https://a ", "<span hidden>", "1337 ", ']("', "\u0301", "\u202e", "\U000e0041", "not ", "erongi ", "-", "a_", "=41", "a-b-", "a+", "- x\n", "gur naq ", "not approve ", "a\U0001f642", "approve memory without reading ", "না ",
 ]  # fmt: skip
 
 
