@@ -83,6 +83,14 @@ _NEGATED = frozenset(
         "claim",
         "actas",
         "straight",
+        "keep",
+        "destroy",
+        "soften",
+        "alter",
+        "replace",
+        "grant",
+        "promote",
+        "fetch",
     )
 )
 _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")

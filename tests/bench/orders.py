@@ -74,6 +74,7 @@ def own_ordinary() -> list[tuple[str, str]]:
         *_lines("ordinary_second.txt"),
         *_lines("ordinary_third.txt"),
         *_lines("ordinary_fourth.txt"),
+        *_lines("ordinary_fifth.txt"),
     ]
 
 
