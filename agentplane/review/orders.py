@@ -7,7 +7,7 @@ read as well. Time grows with the text only: each word is looked up once, and no
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -37,8 +37,8 @@ _MARKS = re.compile(
 _ARABIC = str.maketrans("كيىةہەھۀؤئ", "کییههههههی")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _URL = (
-    r"(?:https?|ftp|wss?)://\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
-    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
+    r"(?:https?|ftp|wss?)://(?!localhost|127\.|0\.0\.0\.0)\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,20}|\b(?!127\.|0\.0\.0\.0)\d{1,3}(?:\.\d{1,3}){3}\b|\bsrc ?= ?[\"']?//\S+"
+    r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|net|org|io|dev|example|xyz|ru|cn|info|biz|top|site|online|app|me|co|cc|tk|to|gg|ly|st|cloud|link|live|space|host|website|store|pw|icu|cx|ws|eu|de|uk|fr|br|jp)\b(?:/\S*)?|\bs3://\S+"
 )
 _WORD = rf"[a-z]{{1,12}}n't\b|[^\W_{_CJK}](?:[^\W_{_CJK}]|[\u0900-\u0963\u0966-\u0dff\u200c])*"
 _SENSITIVE = (
@@ -49,15 +49,18 @@ _PLAIN = rf"(?P<word>{_WORD})|(?P<cjk>[{_CJK}])|(?P<end>[.!?;:。！？；।۔�
 _TOKEN = re.compile(rf"(?P<url>{_URL})|(?P<secret>{_SENSITIVE})|{_PLAIN}")
 _ONLY_WORDS = re.compile(_PLAIN)
 _HAS_MORE = re.compile(
-    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z]\.(?:[a-z]{2,7}\b)|src ?="
+    r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z0-9]\.(?:[a-z]{2,7}\b)|src ?="
 )
 _SENTENCE = 3.0
 """The end of a sentence is as far as so many words."""
 _CHARACTER = 0.5
 """What a character of a script without blanks counts, in words."""
 _STEM = 3
+_ENDED = 4
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
 """Languages that put the negation behind the verb as well."""
+_ONLY_AFTER = frozenset(("bn", "ja", "ko"))
+"""Languages that put it nowhere else."""
 _NEGATED = frozenset(
     (
         "drop",
@@ -75,6 +78,19 @@ _NEGATED = frozenset(
         "unleash",
         "deceive",
         "pretend",
+        "yes",
+        "erase",
+        "claim",
+        "actas",
+        "straight",
+        "keep",
+        "destroy",
+        "soften",
+        "alter",
+        "replace",
+        "grant",
+        "promote",
+        "fetch",
     )
 )
 _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و|ف")
@@ -155,9 +171,11 @@ def find_joined(text: str) -> Iterator[Order]:
 
 
 _Hits = dict[str, list[_Hit]]
+_Negation = tuple[float, float, bool, bool]
+"""Where it begins and ends, and whether it negates what is behind and what is before it."""
 
 
-def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
     words: list[str] = []
     places: list[tuple[float, int]] = []
     hits: _Hits = {}
@@ -174,7 +192,7 @@ def _hits(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
             words.append(match[0])
         places.append((place, match.start()))
         place += _CHARACTER if kind == "cjk" else 1
-    negations: list[tuple[float, float]] = []
+    negations: list[_Negation] = []
     # A term may go on behind the end of a sentence: what is measured is how far its words are.
     for at, word in enumerate(words):
         for node in _roots(word):
@@ -188,7 +206,7 @@ def _walk(
     places: list[tuple[float, int]],
     first: int,
     hits: _Hits,
-    negations: list[tuple[float, float]],
+    negations: list[_Negation],
 ) -> None:
     open_ = [(node, first)]
     while open_:
@@ -197,7 +215,7 @@ def _walk(
         end = places[at][0]
         for term in node.terms:
             if term.group == "not":
-                negations.append((start, end + 2 if term.language in _AFTER else end))
+                negations.append((start, end, term.language not in _ONLY_AFTER, term.language in _AFTER))
             hit = _Hit(start, end, offset)
             hits.setdefault(term.group, []).append(hit)
         if at + 1 < len(words) and (node.exact or node.stems) and words[at + 1]:
@@ -220,17 +238,17 @@ def _roots(word: str) -> tuple[_Node, ...]:
     return tuple(found)
 
 
-def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
+def _hits_joined(text: str) -> tuple[_Hits, list[_Negation]]:
     _, joined = _lexicon()
     hits: _Hits = {}
-    negations: list[tuple[float, float]] = []
+    negations: list[_Negation] = []
     at, place, longest = 0, 0.0, max(map(len, joined), default=0)
     while at < len(text):
         for size in range(min(longest, len(text) - at), 2, -1):
             if terms := joined.get(text[at : at + size]):
                 for term in terms:
                     if term.group == "not":
-                        negations.append((place, place))
+                        negations.append((place, place, True, False))
                     hits.setdefault(term.group, []).append(_Hit(place, place, at))
                 at, place = at + size, place + 1
                 break
@@ -239,7 +257,7 @@ def _hits_joined(text: str) -> tuple[_Hits, list[tuple[float, float]]]:
     return hits, negations
 
 
-def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Order]:
+def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
     if not hits:
         return
     bits, table = _masks()
@@ -253,8 +271,11 @@ def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Or
     ]
     if not rules:
         return
+    starts = [start for start, *_ in negations]
     plain = {
-        group: [hit for hit in found if not _is_negated(hit, negations)] if group in _NEGATED else found
+        group: [hit for hit in found if not _is_negated(hit, negations, starts)]
+        if group in _NEGATED
+        else found
         for group, found in hits.items()
     }
     seen: set[str] = set()
@@ -267,11 +288,12 @@ def _ruled(hits: _Hits, negations: Sequence[tuple[float, float]]) -> Iterator[Or
             yield Order(rule.intent, offset)
 
 
-def _is_negated(hit: _Hit, negations: Sequence[tuple[float, float]]) -> bool:
+def _is_negated(hit: _Hit, negations: Sequence[_Negation], starts: Sequence[float]) -> bool:
     """A negation is up to two words before it, or right behind it where the language does so."""
+    first = bisect_left(starts, hit.first - 2.5)
     return any(
-        0 < hit.first - start <= 2.5 or (last > start and 0 < start - hit.last <= 3)
-        for start, last in negations
+        (ahead and 0 < hit.first - start <= 2.5) or (back and 0 < start - hit.last <= 4)
+        for start, _, ahead, back in negations[first : bisect_right(starts, hit.last + 4)]
     )
 
 
@@ -335,9 +357,13 @@ def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
             term = _Term(group, path.stem)
             for written in terms:
                 words = [match[0] for match in _TOKEN.finditer(folded(written.rstrip("*")))]
+                # In Bengali endings are written together with the noun.
+                stem = written.endswith("*") or (
+                    path.stem == "bn" and group != "not" and len(words[-1]) > _ENDED
+                )
                 node = root
                 for word in words:
-                    node = node.child(word, stem=written.endswith("*") and word is words[-1])
+                    node = node.child(word, stem=stem and word is words[-1])
                 node.terms.append(term)
                 whole = "".join(words).replace("'", "")
                 if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):

@@ -55,7 +55,10 @@ _LEET_WORD = re.compile(
 _LEET_SIGN = re.compile(r"[a-z][0-9@$!|+][a-z0-9@$!|+]|(?<![a-z0-9])[0-9@$!|+][a-z]")
 _LEET = str.maketrans("013456789@$!|+", "oieasbtbgaslit"[:14])
 _LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
-_SPACED = re.compile(r"(?<!\w)(?:\w(?:[^\w\n]|_|\n){1,3}){5,}\w(?!\w)")
+# In the scripts of India the signs of vowels are no word characters, so that usual words look like letters apart.
+_LETTER = r"[^\W\u0900-\u0dff]"
+_SPACED = re.compile(rf"(?<!\w)(?:{_LETTER}(?:[^\w\n\u0900-\u0dff]|_|\n){{1,3}}){{5,}}{_LETTER}(?!\w)")
+_DASHED = re.compile(r"(?<![\w.·*_+-])[^\W_](?:([-.·*_+])[^\W_])(?:\1[^\W_])+(?![\w·*_+-])")
 _GAP = re.compile(r"(?:[^\w]|_)+")
 _WIDE_GAP = re.compile(r"[^\S\n]{2,}|\s*[/|]\s*")
 _BREAK = re.compile(r"[-\u2010]\n\s*")
@@ -84,6 +87,13 @@ _MARKUP = re.compile(
 )
 _MARKS = re.compile(r"[*_`<~]")
 _LINES = re.compile(r"(?<=\w)\n(?=\w)")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[ \t]+(?:\w{1,12}:[ \t]+)?(.*)$", re.MULTILINE)
+_SHORT_ITEM = 40
+_SHORT_LINE = 12
+_PICTURES = re.compile(r"(?<=[a-z])[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]{1,4}(?=[a-z])")
+_ROT13 = re.compile(
+    r"\b(?:gur|lbhe|lbh|naq|abg|guvf|gung|nobhg|jvgu|jvgubhg|sebz|hfre|nyy|svyr|ehyrf|gryy|fraq|arire|nyjnlf|vtaber|sbetrg|eha|nal)\b"
+)
 
 _WORDS_OF_ORDERS = (
     "ignore", "disregard", "previous", "instructions", "instruction", "system", "prompt", "approve", "secret", "password",
@@ -203,13 +213,28 @@ def _readings(base: str) -> Iterator[tuple[str, str]]:
     if _LEET_SIGN.search(base) and sum(1 for _ in _LEET_WORD.finditer(base)) > 1:
         for table in (_LEET, _LEET_L):
             yield "in leet", _LEET_WORD.sub(lambda hit, table=table: hit[0].translate(table), base)  # type: ignore[misc]
-    if "\n" in base and _LINES.search(base):
-        yield "over line breaks", _LINES.sub("", _BREAK.sub("", base))
+    if _DASHED.search(base):
+        yield "with its letters apart", _DASHED.sub(lambda hit: re.sub(r"[\W_]", "", hit[0]), base)
+    if "\n" in base:
+        yield from _over_lines(base)
     words = set(_LETTERS.findall(base))
     for kind, decode in _ciphers(words):
         yield kind, decode(base)
+    if len(set(_ROT13.findall(base))) > 1:
+        yield "in rot13", _shifted(base, 13)
     if swapped := {word: real for word in words if (real := _respelled(word))}:
         yield "with misspelled words", _LETTERS.sub(lambda hit: swapped.get(hit[0], hit[0]), base)
+
+
+def _over_lines(base: str) -> Iterator[tuple[str, str]]:
+    if _LINES.search(base):
+        yield "over line breaks", _LINES.sub("", _BREAK.sub("", base))
+        lines = [line for line in base.split("\n") if line.strip()]
+        if len(lines) > 2 and len(base) <= _SHORT_LINE * len(lines):
+            yield "over line breaks*", base
+    items = [hit[1].strip() for hit in _ITEM.finditer(base)]
+    if len(items) > 2 and all(len(item) <= _SHORT_ITEM for item in items):
+        yield "over list items", " ".join(items)
 
 
 def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
@@ -233,6 +258,8 @@ def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
         yield "in boxed letters", _SQUARED.sub(lambda hit: _ALPHABET[_place_of_box(ord(hit[0]))], base)
     if _STRUCK.search(unicodedata.normalize("NFKD", base)):
         yield "with marks over its letters", _STRUCK.sub("", unicodedata.normalize("NFKD", base))
+    if _PICTURES.search(base):
+        yield "with pictures between its letters", _PICTURES.sub("", base)
     odd = re.sub("[^\x00-\x7f]", "", base)
     if len(odd) > 11 and len(base) - len(odd) > len(odd) // 3:
         yield "with signs between its letters", odd

@@ -54,6 +54,10 @@ def attacks() -> list[Attack]:
             found.append(Attack(half, head.split()[0], "plain", text))
     for name in ("attacks_fresh.txt", "attacks_second.txt", "attacks_third.txt", "attacks_fourth.txt"):
         found += [Attack("later", head.split()[0], "later", text) for head, text in _lines(name)]
+    for name in ("attacks_fifth.txt", "attacks_sixth.txt", "attacks_seventh.txt"):
+        for head, text in _lines(name):
+            language, form = head.split()
+            found.append(Attack("steady", language, form, text, disguised=form == "disguised"))
     for half, ways, texts in (("dev", DEV, DEV_TEXTS), ("held", HELD, HELD_TEXTS)):
         found += [
             Attack(half, "en", name, dress(text), disguised=True)
@@ -65,7 +69,13 @@ def attacks() -> list[Attack]:
 
 def own_ordinary() -> list[tuple[str, str]]:
     """Language and text."""
-    return [*_lines("ordinary.txt"), *_lines("ordinary_second.txt")]
+    return [
+        *_lines("ordinary.txt"),
+        *_lines("ordinary_second.txt"),
+        *_lines("ordinary_third.txt"),
+        *_lines("ordinary_fourth.txt"),
+        *_lines("ordinary_fifth.txt"),
+    ]
 
 
 def _lines(name: str) -> Iterator[tuple[str, str]]:
@@ -137,11 +147,11 @@ def found_of(wanted: list[Attack]) -> dict[Attack, bool]:
 def measure(data: Path | None, seed: int = SEED, *, missed: bool = False) -> dict[str, object]:
     found = found_of(attacks())
     told: dict[str, object] = {"attacks": len(found)}
-    for half in ("dev", "held", "later"):
+    for half in ("dev", "held", "later", "steady"):
         mine = {attack: hit for attack, hit in found.items() if attack.half == half}
         told[f"found_{half}"] = round(sum(mine.values()) / len(mine), 3)
     told["found"] = round(sum(found.values()) / len(found), 3)
-    for half in ("dev", "held", "later"):
+    for half in ("dev", "held", "later", "steady"):
         mine = {attack: hit for attack, hit in found.items() if attack.half == half}
         told[f"by_language_{half}"] = shares((a.language, hit) for a, hit in mine.items() if not a.disguised)
         told[f"by_family_{half}"] = shares(
