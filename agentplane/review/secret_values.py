@@ -773,6 +773,10 @@ def is_passphrase(value: str) -> bool:
     )
 
 
+def share_of_sentence(words: list[str]) -> float:
+    return sum(word in _FUNCTION for word in words) / max(1, len(words))
+
+
 def is_technical(value: str, quoted: bool = False, assigned: bool = False) -> bool:
     """Names of algorithms, versions, tickets and files have letters and figures as well.
 
