@@ -46,21 +46,24 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("chpasswd", r"\s*<<<\s*[\"']?[\w.-]{1,40}:(?P<bare>[^\s\"'|]{3,120})"),
     ("useradd|usermod|adduser", r"\s-p\s{1,2}[\"']?(?P<bare>[^\s\"'$|;-][^\s\"'$|;]{3,120})"),
     # A name, then the password, as words without an option before them.
-    ("rabbitmqctl|ejabberdctl|prosodyctl|emqx_ctl|vmq-admin|smbpasswd|mosquitto_passwd|kadmin(?:.local)?|jenkins-cli|manage.py|flask|nextcloud.\\w+|galaxy|mongodb-user|elasticsearch-users|artisan|"
-     "rake|unifi|opensipsctl|kamctl|asterisk|grafana-cli|grafana|neo4j-admin|cypher-shell|couchbase-cli|nodetool|snap|saslpasswd2|sudo|dcli|op|bw|lpass|keepassxc-cli|argocd|occ|minio|kopia|duplicity|borg",
-     rf"\b(?:add_user|change_password|adduser|addUser|authenticate_user|useradd|passwd|set_password|change-password|reset-admin-password|set-initial-password|set-default-admin|reset_password|password|manual-install)\s+(?:--?[\w-]+\s+){{0,3}}"
-     rf"(?:(?!--?\w)[\w.@:/\\-]{{1,80}}\s+)?(?!-){_WORD}(?=\s*(?:$|[;&|\n'\"]|--?\w|\s\S{{1,40}}\s*$))|\bregister\s+\S{{1,60}}\s+\S{{1,80}}\s+{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}|\s-pw\s+{_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}"),
+    (r"rabbitmqctl|ejabberdctl|prosodyctl|emqx_ctl|vmq-admin|kamctl|opensipsctl|saslpasswd2|couchbase-cli|neo4j-admin|grafana-cli|nextcloud\S{0,20}|occ",
+     (rf"\b(?:(?:add_user|change_password|adduser|authenticate_user|passwd|set_password|change-password|manual-install)\s+(?!-)\S{{1,80}}|reset-admin-password|set-initial-password|set-default-admin|register\s+\S{{1,60}}\s+\S{{1,80}})\s+(?!-){_WORD}")),
+    (r"manage\.py|flask|artisan|rake|galaxy|unifi|asterisk|jenkins-cli|argocd|bootstrap|admin-cli|cli|console",
+     r"\b(?:add_user|add-user|adduser|addUser|create-user|create_user|user:create|user:add|change_password|changepassword|set_password|set-password|reset-password|reset_password|user:password)\s+(?!-)\S{1,80}\s+(?:\S{1,60}@\S{1,60}\s+)?(?!-)(?P<told>[^\s\"'`|;&<>()]{6,200})"),
+    (r"kadmin(?:\.local)?", rf"\s-pw\s+{_WORD}"),
     ("mosquitto_passwd", rf"\s-[a-zA-Z]*b[a-zA-Z]*\s+\S{{1,120}}\s+\S{{1,80}}\s+{_WORD}"),
     ("samba-tool", rf"\buser\s+(?:create|add)\s+(?!-)\S{{1,60}}\s+(?!-){_WORD}"),
     (r"mc|mcli", rf"\badmin\s+user\s+(?:add|svcacct\s+add)\s+\S{{1,60}}\s+\S{{2,60}}\s+(?!-){_WORD}"),
-    ("smbmap|psexec(?:64)?|PsExec(?:64)?|winrs|racadm|perccli|storcli|security|impacket-\\w+|secretsdump.py|wmiexec.py|ilorest|vmrun|govc|ovftool|plink|pscp|psftp|x11vnc|vncpasswd|vncviewer|lxc|virsh|htdigest|davfs|bitwarden|elasticsearch-users|kafka-\\w+|nmcli|iwctl|wpa_cli",
-     rf"\s(?:-p|-pw|-passwd|--?password|--passphrase|-x)[ ]{{1,2}}(?!-){_WORD}|\s[-/]p:{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}"),
+    ("smbmap|psexec(?:64)?|PsExec(?:64)?|winrs|racadm|perccli|storcli|impacket-\\w+|secretsdump.py|wmiexec.py|ilorest|plink|pscp|psftp|x11vnc|vncpasswd|vncviewer|elasticsearch-users",
+     rf"\s(?:-p|-pw|-passwd|--?password|--passphrase)[ ]{{1,2}}(?!-){_WORD}|\s[-/]p:{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}"),
+    ("security", rf"\b(?:set-keychain-password|unlock-keychain|create-keychain)\b[^\n|]{{0,80}}?\s-p\s{{1,2}}{_WORD}|\bimport\b[^\n|]{{0,160}}?\s-P\s{_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}"),
     ("security", rf"\badd-(?:generic|internet)-password\b[^\n|]{{0,200}}?\s-w\s{_WORD}"),
     ("dscl", rf"\s-passwd\s+\S{{1,80}}\s+(?:\S{{1,80}}\s+(?=\S))?{_WORD}\s*$"),
     (r"schtasks", rf"\s/rp\s+{_WORD}"),
     ("wpa_passphrase", rf"\s+(?:\"[^\"\n]{{1,40}}\"|\S{{1,40}})\s+{_WORD}"),
-    ("kinit|cryptsetup|veracrypt|zuluCrypt-cli|sudo|su|passwd|gh|wrangler|docker|podman|vault|gpg|age|openssl|restic|borg", rf"[^\n|;]{{0,120}}<<<\s*{_WORD}"),
-    ("username|user|enable|neighbor|key-string|tacacs-server|radius-server|ppp|isakmp", rf"(?:\s+[\w./-]{{1,40}}){{0,6}}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?!-){_WORD}\s*$"),
+    ("kinit|cryptsetup|veracrypt|passwd|su|sudo|gpg|age|vault|gh|wrangler|docker|podman", r"[^\n|;]{0,120}<<<\s*[\"']?(?P<told>[^\s\"'`|;&<>()]{6,300})"),
+    # What routers and switches are told.
+    ("username|enable|neighbor|tacacs-server|radius-server|ppp|isakmp|snmp-server|user", r"(?:\s+[\w./-]{1,40}){0,6}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?P<told>[^\s\"'`|;&<>()-][^\s\"'`|;&<>()]{4,200})\s*$"),
     ("wpa-psk|wpa_passphrase|psk", rf"[ \t]{{1,4}}{_WORD}\s*$"),
     ("bindpw|rootpw|requirepass|masterauth|rootbindpw|bind_pw|smtp_passwd|passwd", rf"[ \t]{{1,8}}(?:--plaintext\s+)?{_WORD}\s*$"),
     ("SETUSER|setuser|user", rf"\s+\w{{1,40}}\s+(?:[~+&%@\w*-]+\s+){{0,6}}[\"']?>(?P<bare>[^\s\"'<>|;]{{4,120}})"),
@@ -74,7 +77,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("hmac.new|hmac.New|hmac.digest|createHmac|Hmac|HMACSHA1|HMACSHA256|HMACSHA384|HMACSHA512|jwt.sign|jwt.verify|jwt.encode|jwt.decode|JWT.encode|JWT.decode|hash_hmac|HMAC.hexdigest|HMAC.digest|HMAC.new|SecretKeySpec|Fernet|AES.new|ChaCha20.new|"
      "SymmetricSecurityKey|hmacShaKeyFor|HMAC256|HMAC384|HMAC512|signWith|setSigningKey|secretbox.open|createCipheriv|createDecipheriv|AESGCM|TimestampSigner|URLSafeTimedSerializer|cookieParser|keygrip|Keygrip|SecretBox|new_hmac|hmac_sha256|encode_jwt|jwt_encode|JwtSigner.hmac",
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$()]{1,60}|\{[^{}\n\"']{0,80}\}|\[\s?|[\"'][\w-]{2,12}[\"'])\s{0,2},\s{0,2}){0,2}(?:\[\]byte\(|(?:[\w.]{1,40})\(|\[|[bB])?[\"'](?P<key>[^\"'\n]{8,200})[\"']"),
-    ("PasswordAuthentication|Credential|Credentials|mysqli_connect|mysqli|pg_connect|PDO|ftp_login|imap_open|ldap_bind|simple_bind_s|bind_s|create_user|createUser|create_superuser|User|Auth|BasicCredentials|auth_basic|basic_auth|basicAuth|login_user|Login|sign_in|setCredentials|userpass|with_credentials",
+    ("PasswordAuthentication|Credential|Credentials|mysqli_connect|mysqli|pg_connect|PDO|ftp_login|imap_open|ldap_bind|simple_bind_s|bind_s|create_user|createUser|create_superuser|BasicCredentials|auth_basic|basic_auth|basicAuth|login_user|Login|sign_in|setCredentials|userpass|with_credentials",
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$]{1,60}|[\"'][^\"'\n]{0,120}[\"'])\s{0,2},\s{0,2}){1,2}[\"'](?P<told>[^\"'\n]{4,200})[\"']"),
     ("auth", r"\s?=\s?\(\s{0,2}[\"'][^\"'\n]{1,80}[\"']\s{0,2},\s{0,2}[\"'](?P<told>[^\"'\n]{4,200})[\"']"),
     ("jdbc", r":oracle:(?:thin|oci):[\w$]{1,40}/(?P<bare>[^\s@\"']{3,120})@"),
@@ -117,6 +120,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _LONGEST = 500
+_REPEATS = 3
 _ORDINARY = re.compile(
     r"(?i)(?:[a-z]+/[a-z]+|port|shop|dbname|mydb|db|test|localhost|build|output|dist|stdin|prompt|flag|option|only|when|with|without|instead|which|and|or|for|the|is|as|if|\d{1,5}(?::\d{1,5})?)"
 )
@@ -137,12 +141,13 @@ def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
 
 
 def _limits(found: list[re.Match[str]], size: int) -> list[int]:
-    """For each program where it is named again: there its words end, so that no word is looked at over and over."""
+    """For each program where it is named for the third time after: there its words end, so that no word is looked at over and over."""
     limits = [size] * len(found)
-    later: dict[str, int] = {}
+    later: dict[str, list[int]] = {}
     for number in range(len(found) - 1, -1, -1):
-        limits[number] = later.get(found[number][0], size)
-        later[found[number][0]] = found[number].start()
+        starts = later.setdefault(found[number][0], [])
+        limits[number] = starts[-_REPEATS] if len(starts) >= _REPEATS else size
+        starts.append(found[number].start())
     return limits
 
 
@@ -157,6 +162,9 @@ def _argument(found: re.Match[str], program: str) -> Iterator[tuple[int, int, st
             yield start, start + len(value), f"a password for {program.lower()}", True
 
 
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+$|[\d.:/]+$|\w+://")
+
+
 def _fits(group: str, value: str) -> bool:
     """Whether it is what this place holds: a token, a key or a password in code, or any word."""
     if group == "token":
@@ -164,7 +172,7 @@ def _fits(group: str, value: str) -> bool:
     if group == "key":
         return values.is_secret(value, strong=True, quoted=True) and (values.is_mixed(value) or len(value) >= 16)
     if group == "told":
-        return values.is_secret(value, strong=True, quoted=True) and values.is_mixed(value)
+        return values.is_secret(value, strong=True, quoted=True) and values.is_mixed(value) and not _ADDRESS.match(value)
     return True
 
 

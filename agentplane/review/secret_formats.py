@@ -12,7 +12,7 @@ from functools import cache
 import msgspec
 
 from agentplane.review.secret_plain import marks_of
-from agentplane.review.secret_values import is_basic, is_filler, is_random, is_reference, is_stand_in
+from agentplane.review.secret_values import is_basic, is_filler, is_random, is_reference, is_secret, is_stand_in
 
 
 @cache
@@ -63,6 +63,10 @@ def _is_credential(value: str) -> bool:
 
 def _is_live_basic(value: str) -> bool:
     return is_basic(value)
+
+
+def _is_word_of_wifi(value: str) -> bool:
+    return is_secret(value, strong=True, quoted=True)
 
 
 def _is_cookie(value: str) -> bool:
@@ -384,6 +388,18 @@ FORMATS = tuple(
             ("erlang", "release_cookie", "-setcookie"),
             r"(?:(?i:erlang[_.-]?cookie|release_cookie)[\"']?\s{0,2}[:=]{1,2}\s{0,2}|-setcookie\s)[\"']?(?P<value>[0-9A-Za-z_-]{12,120})(?![\w.({-])",
             _is_token,
+        ),
+        (
+            "a key's second half",
+            ("secretid", "secret_id", "secret id"),
+            r"(?<![A-Za-z_-])(?i:secret[ _]?id)[\"']?\s{0,2}(?:[:=]|\s)\s{0,12}[\"']?(?P<value>[0-9A-Za-z-]{32,44})(?![\w/-])",
+            _is_random_token,
+        ),
+        (
+            "a key of a Wi-Fi",
+            ("psk=", "wpa_passphrase=", "psk:"),
+            r"(?<![A-Za-z])(?i:psk|wpa_passphrase)\s{0,2}[=:]\s{0,2}[\"']?(?P<value>[^\s\"'$<>{}]{8,64})",
+            _is_word_of_wifi,
         ),
         (
             "a key of a gossip",
