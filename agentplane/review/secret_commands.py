@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from agentplane.review import secret_values as values
 
@@ -41,7 +41,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|UsernamePasswordCredentials|UsernamePasswordAuthenticationToken|DriverManager.getConnection|basic_auth|basicAuth|SetBasicAuth|login|connect|authenticate|auth",
      r"\s{0,2}\(\s{0,2}(?:[^()\n\"']{0,40}[\"'][^\"'\n]{1,120}[\"']|[\w.]{1,40})\s{0,2},\s{0,2}[\"'](?P<sq>[^\"'\n]{4,200})[\"']"),
     ("machine|default", r"\s+(?:\S{1,120}\s+)??(?:(?:login|account|user)\s+\S{1,120}\s+){1,2}pass(?:word|wd)?\s+(?P<bare>\S{3,200})"),
-    ("echo|printf", (rf"\s+(?:-[nec]+\s+)?(?:[\"']%s(?:\\n)?[\"']\s+)?{_WORD}\s*\|\s*(?:\S{{1,40}}\s){{0,3}}?(?:[^|\n]{{0,120}}(?:--password-stdin|--with-token|--stdin|-stdin)|sudo (?:-\w+ )*-\w*S|cryptsetup|su\b|kinit|passwd)|"
+    ("echo|printf", (rf"\s+(?:-[nec]+\s+)?(?:[\"']%s(?:\\n)?[\"']\s+)?{_WORD}\s*\|\s*(?:\S{{1,40}}\s){{0,3}}?(?:[^|\n]{{0,120}}(?:--password-stdin|--with-token|--stdin|-stdin)|sudo (?:-\w+ )*-\w*S|cryptsetup|su\b|kinit|passwd|smbpasswd|vncpasswd|pdbedit|smbclient|gpg|veracrypt|mysql)|"
      r"\s+(?:-[nec]+\s+)?[\"']?[\w.-]{1,40}:(?P<bare2>[^\s\"'|]{3,120})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd")),
     ("chpasswd", r"\s*<<<\s*[\"']?[\w.-]{1,40}:(?P<bare>[^\s\"'|]{3,120})"),
     ("useradd|usermod|adduser", r"\s-p\s{1,2}[\"']?(?P<bare>[^\s\"'$|;-][^\s\"'$|;]{3,120})"),
@@ -66,7 +66,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("username|enable|neighbor|tacacs-server|radius-server|ppp|isakmp|snmp-server|user", r"(?:\s+[\w./-]{1,40}){0,6}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?P<told>[^\s\"'`|;&<>()-][^\s\"'`|;&<>()]{4,200})\s*$"),
     ("wpa-psk|wpa_passphrase|psk", rf"[ \t]{{1,4}}{_WORD}\s*$"),
     ("bindpw|rootpw|requirepass|masterauth|rootbindpw|bind_pw|smtp_passwd|passwd", rf"[ \t]{{1,8}}(?:--plaintext\s+)?{_WORD}\s*$"),
-    ("SETUSER|setuser|user", rf"\s+\w{{1,40}}\s+(?:[~+&%@\w*-]+\s+){{0,6}}[\"']?>(?P<bare>[^\s\"'<>|;]{{4,120}})"),
+    ("SETUSER|setuser|user", r"\s+\w{1,40}\s+(?:[~+&%@\w*-]+\s+){0,6}[\"']?>(?P<bare>[^\s\"'<>|;]{4,120})"),
     ("AUTH", rf"[ \t]{{1,3}}(?:(?!PLAIN|LOGIN|CRAM|PASSWORD|TLS|NTLM|XOAUTH)[\w-]{{1,40}}[ \t]{{1,3}})?{_WORD}[ \t]*$"),
     # Tokens as words: `vault login …`, `snyk auth …`.
     ("vault|snyk|ngrok|cloudflared|doctl|nomad|consul|railway|netlify|vercel|supabase|huggingface-cli|hf|wandb|fly|flyctl|turso|neonctl|modal|infisical|doppler|sentry-cli|heroku|gh|glab|pulumi|scw|hcloud|linode-cli|civo|tailscale|zerotier-cli|netbird|headscale|k3s|rke2|expo|eas|vsce|ovsx|cargo|gem|poetry|pnpm|npm|composer",
@@ -74,8 +74,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
      r"(?P<token>[0-9A-Za-z+/_=.-]{16,2000})(?![\w.])")),
     ("composer|poetry|bundle|pip|gem|cargo|nuget|dotnet|conda|helm|mvn", rf"\bconfig\s+(?:--?[\w-]+\s+){{0,3}}[\w.-]*(?:http-basic|auth|pypi-token|password|token)[\w.-]*\s+\S{{1,80}}\s+(?:[\w@.-]{{1,60}}\s+)?{_WORD}\s*$"),
     # Keys that stand in a call: only what cannot be a name of something.
-    ("hmac.new|hmac.New|hmac.digest|createHmac|Hmac|HMACSHA1|HMACSHA256|HMACSHA384|HMACSHA512|jwt.sign|jwt.verify|jwt.encode|jwt.decode|JWT.encode|JWT.decode|hash_hmac|HMAC.hexdigest|HMAC.digest|HMAC.new|SecretKeySpec|Fernet|AES.new|ChaCha20.new|"
-     "SymmetricSecurityKey|hmacShaKeyFor|HMAC256|HMAC384|HMAC512|signWith|setSigningKey|secretbox.open|createCipheriv|createDecipheriv|AESGCM|TimestampSigner|URLSafeTimedSerializer|cookieParser|keygrip|Keygrip|SecretBox|new_hmac|hmac_sha256|encode_jwt|jwt_encode|JwtSigner.hmac",
+    (("hmac.new|hmac.New|hmac.digest|createHmac|Hmac|HMACSHA1|HMACSHA256|HMACSHA384|HMACSHA512|jwt.sign|jwt.verify|jwt.encode|jwt.decode|JWT.encode|JWT.decode|hash_hmac|HMAC.hexdigest|HMAC.digest|HMAC.new|SecretKeySpec|Fernet|AES.new|ChaCha20.new|"
+     "SymmetricSecurityKey|hmacShaKeyFor|HMAC256|HMAC384|HMAC512|signWith|setSigningKey|secretbox.open|createCipheriv|createDecipheriv|AESGCM|TimestampSigner|URLSafeTimedSerializer|cookieParser|keygrip|Keygrip|SecretBox|new_hmac|hmac_sha256|encode_jwt|jwt_encode|JwtSigner.hmac"),
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$()]{1,60}|\{[^{}\n\"']{0,80}\}|\[\s?|[\"'][\w-]{2,12}[\"'])\s{0,2},\s{0,2}){0,2}(?:\[\]byte\(|(?:[\w.]{1,40})\(|\[|[bB])?[\"'](?P<key>[^\"'\n]{8,200})[\"']"),
     ("PasswordAuthentication|Credential|Credentials|mysqli_connect|mysqli|pg_connect|PDO|ftp_login|imap_open|ldap_bind|simple_bind_s|bind_s|create_user|createUser|create_superuser|BasicCredentials|auth_basic|basic_auth|basicAuth|login_user|Login|sign_in|setCredentials|userpass|with_credentials",
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$]{1,60}|[\"'][^\"'\n]{0,120}[\"'])\s{0,2},\s{0,2}){1,2}[\"'](?P<told>[^\"'\n]{4,200})[\"']"),
@@ -114,6 +114,12 @@ def _program(names: str) -> re.Pattern[str]:
     return re.compile(names)
 
 
+@lru_cache(4096)
+def _patterns(name: str) -> tuple[str, ...]:
+    """What follows a program that is a password."""
+    return tuple(pattern for names, pattern in _ROWS if _program(names).fullmatch(name))
+
+
 @cache
 def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
@@ -134,10 +140,9 @@ def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
         until = text.find("\n", match.end())
         many = name in {"machine", "default"}
         end = min(limit, match.end() + _LONGEST, limit if until < 0 or many else until)
-        for names, pattern in _ROWS:
-            if _program(names).fullmatch(name):
-                for found in _words(pattern).finditer(text, match.end(), end):
-                    yield from _argument(found, name)
+        for pattern in _patterns(name):
+            for word in _words(pattern).finditer(text, match.end(), end):
+                yield from _argument(word, name)
 
 
 def _limits(found: list[re.Match[str]], size: int) -> list[int]:
@@ -170,9 +175,15 @@ def _fits(group: str, value: str) -> bool:
     if group == "token":
         return values.is_random(value) and not values.is_public(value.partition("-")[0])
     if group == "key":
-        return values.is_secret(value, strong=True, quoted=True) and (values.is_mixed(value) or len(value) >= 16)
+        return values.is_secret(value, strong=True, quoted=True) and (
+            values.is_mixed(value) or len(value) >= 16
+        )
     if group == "told":
-        return values.is_secret(value, strong=True, quoted=True) and values.is_mixed(value) and not _ADDRESS.match(value)
+        return (
+            values.is_secret(value, strong=True, quoted=True)
+            and values.is_mixed(value)
+            and not _ADDRESS.match(value)
+        )
     return True
 
 

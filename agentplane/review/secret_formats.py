@@ -12,7 +12,14 @@ from functools import cache
 import msgspec
 
 from agentplane.review.secret_plain import marks_of
-from agentplane.review.secret_values import is_basic, is_filler, is_random, is_reference, is_secret, is_stand_in
+from agentplane.review.secret_values import (
+    is_basic,
+    is_filler,
+    is_random,
+    is_reference,
+    is_secret,
+    is_stand_in,
+)
 
 
 @cache
@@ -337,10 +344,12 @@ FORMATS = tuple(
         (
             "a password hash",
             ("$1$", "$5$", "$6$", "$y$", "$gy$", "$7$", "$apr1$", "$md5$", "$sha1$"),
-            r"\$(?:1|apr1)\$[0-9A-Za-z./]{1,8}\$[0-9A-Za-z./]{22}(?![0-9A-Za-z./])|"
-            r"\$[56]\$(?:rounds=\d{1,9}\$)?[^\s$:\"']{1,16}\$[0-9A-Za-z./]{43,86}(?![0-9A-Za-z/])|"
-            r"\$(?:g?y|7)\$[0-9A-Za-z./]{1,40}\$(?:[0-9A-Za-z./]{1,86}\$)?[0-9A-Za-z./]{22,60}|"
-            r"\$(?:md5|sha1)[$,][^\s:\"']{1,40}\$[0-9A-Za-z./]{22,40}",
+            (
+                r"\$(?:1|apr1)\$[0-9A-Za-z./]{1,8}\$[0-9A-Za-z./]{22}(?![0-9A-Za-z./])|"
+                r"\$[56]\$(?:rounds=\d{1,9}\$)?[^\s$:\"']{1,16}\$[0-9A-Za-z./]{43,86}(?![0-9A-Za-z/])|"
+                r"\$(?:g?y|7)\$[0-9A-Za-z./]{1,40}\$(?:[0-9A-Za-z./]{1,86}\$)?[0-9A-Za-z./]{22,60}|"
+                r"\$(?:md5|sha1)[$,][^\s:\"']{1,40}\$[0-9A-Za-z./]{22,40}"
+            ),
             _is_token,
         ),
         (
@@ -355,38 +364,132 @@ FORMATS = tuple(
             r"(?i:\{(?:ssha|sha|smd5|ssha256|ssha512|sha256|sha512|crypt|pbkdf2[\w-]{0,10})\})[0-9A-Za-z+/.$]{16,140}={0,2}",
             _is_token,
         ),
-        ("a Dropbox token", ("sl.",), rf"(?<![0-9A-Za-z.])sl\.(?:[a-z]{{1,2}}\.)?{_URL}{{100,1500}}", _is_token),
-        ("a Mapbox token", ("sk.eyj", "tk.eyj"), rf"(?<![0-9A-Za-z.])[st]k\.eyJ{_URL}{{20,400}}\.{_URL}{{16,60}}", _is_token),
+        (
+            "a Dropbox token",
+            ("sl.",),
+            rf"(?<![0-9A-Za-z.])sl\.(?:[a-z]{{1,2}}\.)?{_URL}{{100,1500}}",
+            _is_token,
+        ),
+        (
+            "a Mapbox token",
+            ("sk.eyj", "tk.eyj"),
+            rf"(?<![0-9A-Za-z.])[st]k\.eyJ{_URL}{{20,400}}\.{_URL}{{16,60}}",
+            _is_token,
+        ),
         # Makers who put their name, or a word for what it is, before 20 or more letters and figures.
         (
             "a service's token",
             (
-                "rnd_", "phx_", "phc_", "ccipat_", "nfp_", "nfc_", "tfp_", "pmat-", "shippo_", "waka_", "ddp_", "tvly-", "nvapi-", "csk-", "jina_", "pcsk_",
-                "apify_api_", "clojars_", "lip_", "pnu_", "duffel_", "flwseck", "igqv", "eaag", "sk-lf-", "fc-", "e2b_", "bb_", "vcp_", "vca_", "cio", "exa_", "fal_",
-                "key_live_", "sk_prod_", "sk_sandbox_", "secret_live_", "secret_test_", "live_", "test_", "sk-or-", "together_", "fw_", "tgp_v1_", "cr_", "mcp_",
-                "sb_secret_", "dd_", "bkua_", "dop_", "sec_", "frp_", "hc_", "ubdb", "ory_", "unkey_", "wandb_", "trigger_", "tr_", "svix_", "knock_", "inf_",
-                "r2_", "uploadthing", "clerk_", "scw-", "scwa", "lsk_", "zpka_", "gsk_", "sntryi_", "atlasv1", "rg_", "tok_", "ptla_", "ptlc_", "kv_", "doo_", "rzp_",
+                "rnd_",
+                "phx_",
+                "phc_",
+                "ccipat_",
+                "nfp_",
+                "nfc_",
+                "tfp_",
+                "pmat-",
+                "shippo_",
+                "waka_",
+                "ddp_",
+                "tvly-",
+                "nvapi-",
+                "csk-",
+                "jina_",
+                "pcsk_",
+                "apify_api_",
+                "clojars_",
+                "lip_",
+                "pnu_",
+                "duffel_",
+                "flwseck",
+                "igqv",
+                "eaag",
+                "sk-lf-",
+                "fc-",
+                "e2b_",
+                "bb_",
+                "vcp_",
+                "vca_",
+                "cio",
+                "exa_",
+                "fal_",
+                "key_live_",
+                "sk_prod_",
+                "sk_sandbox_",
+                "secret_live_",
+                "secret_test_",
+                "live_",
+                "test_",
+                "sk-or-",
+                "together_",
+                "fw_",
+                "tgp_v1_",
+                "cr_",
+                "mcp_",
+                "sb_secret_",
+                "dd_",
+                "bkua_",
+                "dop_",
+                "sec_",
+                "frp_",
+                "hc_",
+                "ubdb",
+                "ory_",
+                "unkey_",
+                "wandb_",
+                "trigger_",
+                "tr_",
+                "svix_",
+                "knock_",
+                "inf_",
+                "r2_",
+                "uploadthing",
+                "clerk_",
+                "scw-",
+                "scwa",
+                "lsk_",
+                "zpka_",
+                "gsk_",
+                "sntryi_",
+                "atlasv1",
+                "rg_",
+                "tok_",
+                "ptla_",
+                "ptlc_",
+                "kv_",
+                "doo_",
+                "rzp_",
             ),
-            rf"(?<![0-9A-Za-z_-])(?:(?:rnd|phx|nfp|nfc|ddp|pcsk|jina|lip|pnu|e2b|vcp|vca|tgp_v1|sb_secret|ory_(?:at|rt|pat|st|sl)|frp|unkey|exa|lsk|zpka|ptl[ac]|clerk|svix|trigger|knock|apify_api|duffel_(?:test|live)|shippo_(?:test|live)|"
-            rf"(?:key|secret|sk)_(?:live|test|prod|sandbox))_(?=[A-Za-z_-]{{0,60}}[0-9]){_URL}{{20,200}}|(?:live|test)_(?=[a-zA-Z]{{0,40}}[0-9])(?:[0-9a-f]{{40}}|[0-9A-Za-z]{{30,35}})|"
-            rf"rzp_(?:live|test)_{_AN}{{14}}|CCIPAT_{_AN}{{22}}_[0-9a-f]{{40}}|tfp_{_URL}{{40,70}}|PMAT-{_AN}{{26}}|"
-            rf"(?:waka_|sk-lf-)[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|tvly-(?:dev-|prod-)?{_AN}{{32}}|nvapi-{_URL}{{60,70}}|csk-{_AN}{{40,60}}|CLOJARS_[0-9a-f]{{60}}|"
-            rf"FLWSECK(?:_TEST)?-[0-9a-f]{{12,40}}-X|IGQV{_URL}{{80,300}}|EAAG{_AN}{{80,300}}|fc-[0-9a-f]{{32}}|"
-            rf"scw-[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}})(?![0-9A-Za-z])",
+            (
+                rf"(?<![0-9A-Za-z_-])(?:(?:rnd|phx|nfp|nfc|ddp|pcsk|jina|lip|pnu|e2b|vcp|vca|tgp_v1|sb_secret|ory_(?:at|rt|pat|st|sl)|frp|unkey|exa|lsk|zpka|ptl[ac]|clerk|svix|trigger|knock|apify_api|duffel_(?:test|live)|shippo_(?:test|live)|"
+                rf"(?:key|secret|sk)_(?:live|test|prod|sandbox))_(?=[A-Za-z_-]{{0,60}}[0-9]){_URL}{{20,200}}|(?:live|test)_(?=[a-zA-Z]{{0,40}}[0-9])(?:[0-9a-f]{{40}}|[0-9A-Za-z]{{30,35}})|"
+                rf"rzp_(?:live|test)_{_AN}{{14}}|CCIPAT_{_AN}{{22}}_[0-9a-f]{{40}}|tfp_{_URL}{{40,70}}|PMAT-{_AN}{{26}}|"
+                rf"(?:waka_|sk-lf-)[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|tvly-(?:dev-|prod-)?{_AN}{{32}}|nvapi-{_URL}{{60,70}}|csk-{_AN}{{40,60}}|CLOJARS_[0-9a-f]{{60}}|"
+                rf"FLWSECK(?:_TEST)?-[0-9a-f]{{12,40}}-X|IGQV{_URL}{{80,300}}|EAAG{_AN}{{80,300}}|fc-[0-9a-f]{{32}}|"
+                rf"scw-[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}})(?![0-9A-Za-z])"
+            ),
             _is_token,
         ),
         (
             "a service's token",
             ("access_token$", "swmtkn-1-", "amzn.mws.", "::server:", "oy2", "4/0a", "re_"),
-            rf"access_token\$(?:production|sandbox)\$[0-9a-z]{{16}}\$[0-9a-f]{{32}}|SWMTKN-1-[0-9a-z]{{40,60}}-[0-9a-z]{{20,30}}|amzn\.mws\.[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|"
-            rf"(?<![0-9A-Za-z])K10[0-9a-f]{{64}}::server:[0-9A-Za-z]{{8,64}}|(?<![0-9A-Za-z])oy2(?=[a-z]{{0,42}}\d)[0-9a-z]{{43}}(?![0-9A-Za-z])|(?<![0-9A-Za-z/])4/0A{_URL}{{40,120}}|"
-            rf"(?<![0-9A-Za-z_])re_{_AN}{{8}}_{_AN}{{24}}(?![0-9A-Za-z])",
+            (
+                rf"access_token\$(?:production|sandbox)\$[0-9a-z]{{16}}\$[0-9a-f]{{32}}|SWMTKN-1-[0-9a-z]{{40,60}}-[0-9a-z]{{20,30}}|amzn\.mws\.[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|"
+                rf"(?<![0-9A-Za-z])K10[0-9a-f]{{64}}::server:[0-9A-Za-z]{{8,64}}|(?<![0-9A-Za-z])oy2(?=[a-z]{{0,42}}\d)[0-9a-z]{{43}}(?![0-9A-Za-z])|(?<![0-9A-Za-z/])4/0A{_URL}{{40,120}}|"
+                rf"(?<![0-9A-Za-z_])re_{_AN}{{8}}_{_AN}{{24}}(?![0-9A-Za-z])"
+            ),
             _is_token,
         ),
         (
             "a cookie that opens a cluster",
             ("erlang", "release_cookie", "-setcookie"),
             r"(?:(?i:erlang[_.-]?cookie|release_cookie)[\"']?\s{0,2}[:=]{1,2}\s{0,2}|-setcookie\s)[\"']?(?P<value>[0-9A-Za-z_-]{12,120})(?![\w.({-])",
+            _is_token,
+        ),
+        (
+            "a token that joins a cluster",
+            ("--token", "discovery-token", "tlsbootstraptoken"),
+            r"(?i:(?:--token|--discovery-token|tlsbootstraptoken)[ =:]{1,2}[\"']?)(?P<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9])",
             _is_token,
         ),
         (

@@ -10,7 +10,17 @@ from agentplane.review.secret_plain import Lowered, marks_of, near
 Found = tuple[int, int, str, bool]
 
 _CODE_WORDS = marks_of(
-    "recovery", "backup", "scratch", "rescue", "emergency", "einmal", "secours", "recupera", "wiederherst", "备用", "резерв"
+    "recovery",
+    "backup",
+    "scratch",
+    "rescue",
+    "emergency",
+    "einmal",
+    "secours",
+    "recupera",
+    "wiederherst",
+    "备用",
+    "резерв",
 )
 _CODES = re.compile(
     r"(?:(?:recovery|backup|scratch|rescue|emergency|one-time|2fa|mfa|single-use)[ _-]?(?:(?:verification|access|login|2fa|mfa)[ _-]?)?(?:codes?|keys)|wiederherstellungscodes?|backup-codes?|"
@@ -35,7 +45,9 @@ _CHANGED = re.compile(
     r"[\"'`]?\s{0,3}[:=]?\s{0,3}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\([^)\n]{1,40}\)|null|\S{1,80})\s{1,3}(?:->|=>|→|⇒)\s{1,3}"
     r"(?:\"(?P<dq>[^\"\n]{1,300})\"|'(?P<sq>[^'\n]{1,300})'|(?P<bare>[^\s\"'(]{6,200}))"
 )
-_CELL = re.compile(r"[ \t*_`]{0,3}[|│┃][ \t]{0,30}[`*]{0,2}(?P<value>[^|│┃\s`]{6,120})[`*]{0,2}[ \t]{0,60}(?:[|│┃]|(?=\n|$))")
+_CELL = re.compile(
+    r"[ \t*_`]{0,3}[|│┃][ \t]{0,30}[`*]{0,2}(?P<value>[^|│┃\s`]{6,120})[`*]{0,2}[ \t]{0,60}(?:[|│┃]|(?=\n|$))"
+)
 _BELOW = re.compile(
     r"(?P<said>[ \t*_`\"')\]]{0,4}(?:[a-z][^\n]{0,80})?[:：]?[ \t*_`]{0,4})(?:\n[ \t]{0,12}[-=─*~]{3,80}[ \t]*)?(?:\n[ \t]*){1,3}[`\"'>]{0,3}[ \t]{0,12}[`\"']?(?P<value>[^\s`\"']{6,200})[`\"']?[ \t]*(?=\n|$)",
     re.IGNORECASE,
@@ -63,14 +75,36 @@ def _codes(text: str, at: int) -> Iterator[Found]:
     """The codes of a list, each for itself, up to what is none."""
     rule = _RULE.match(text, at)
     place = rule.end() if rule else at
+    forms: set[str] = set()
     for _ in range(_MOST_CODES):
         gap = _CODE_GAP.match(text, place)
         start = gap.end() if gap else place
         code = _CODE.match(text, start)
-        if not code or text[code.end() : code.end() + 1] not in {"", " ", "\n", "\r", "\t", ",", ";", '"', "'", "`", "]", "|", ".", "/"}:
+        if not code or text[code.end() : code.end() + 1] not in {
+            "",
+            " ",
+            "\n",
+            "\r",
+            "\t",
+            ",",
+            ";",
+            '"',
+            "'",
+            "`",
+            "]",
+            "|",
+            ".",
+            "/",
+        }:
             return
         value = code["value"]
-        if any(char.isdigit() for char in value) and not values.is_stand_in(value) and not re.match(r"(?:19|20)\d\d-\d\d", value):
+        form = re.sub(r"[0-9A-Za-z]", "x", value)
+        if (
+            (any(char.isdigit() for char in value) or form in forms)
+            and not values.is_stand_in(value)
+            and not re.match(r"(?:19|20)\d\d-\d\d", value)
+        ):
+            forms.add(form)
             yield start, code.end(), "a recovery code", True
         elif not (value.islower() and "-" in value):
             return
@@ -88,23 +122,29 @@ def behind(text: str, begin: int, end: int, strong: bool) -> Iterator[tuple[int,
     if change := _CHANGED.match(text, end):
         name = change.lastgroup or "bare"
         value = change[name]
-        if values.is_secret(value, strong=strong, quoted=name != "bare") and (name != "bare" or values.is_mixed(value)):
+        if values.is_secret(value, strong=strong, quoted=name != "bare") and (
+            name != "bare" or values.is_mixed(value)
+        ):
             yield *change.span(name), True
             return
     line = text.rfind("\n", max(0, begin - 200), begin) + 1 or (0 if begin < 200 else -1)
     if line < 0:
         return
     before = text[line:begin].strip(" \t*_`>+-")
-    if before[:1] in {"|", "│", "┃"} and (cell := _CELL.match(text, end)):
-        if _fits(cell["value"], strong):
-            yield *cell.span("value"), True
-            return
+    cell = _CELL.match(text, end) if before[:1] in {"|", "│", "┃"} else None
+    if cell and _fits(cell["value"], strong):
+        yield *cell.span("value"), True
+        return
     found = list(_in_column(text, line, begin, strong))
     yield from found
     if not found and (below := _BELOW.match(text, end)):
         said = below["said"].strip(" \t*_`\"')]")
         value = below["value"]
-        alone = not said.rstrip(":：") and len(before) <= 30 and not before.rstrip().endswith(("=", "(", ",", "{", "."))
+        alone = (
+            not said.rstrip(":：")
+            and len(before) <= 30
+            and not before.rstrip().endswith(("=", "(", ",", "{", "."))
+        )
         if (alone or said.endswith((":", "："))) and _fits(value, strong, alone or strong):
             start = below.start("value")
             yield start, start + len(value.rstrip(".,;")), True

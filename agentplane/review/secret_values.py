@@ -604,20 +604,228 @@ _NAMED_END = re.compile(
 _VERSION_WORD = re.compile(r"(?i)v\d(?:alpha|beta|final|dev|rc)")
 _PLACES = frozenset(
     # What hosts, branches, tickets, releases and files are called.
-    (
-        "staging prod production dev test testing tests demo preview sandbox server host hosts node nodes runner runners worker "
-        "workers cluster replica primary master main slave web db database cache queue job jobs task tasks release build builds version "
-        "ticket issue item page section part chapter region zone east west north south central europe america asia step phase sprint "
-        "report backup archive snapshot branch feature fix hotfix bugfix feat chore patch module package plugin component service svc app "
-        "apps api http https frontend backend mobile android ios linux windows ubuntu debian alpine image container pod deployment "
-        "namespace volume disk bucket table column row index schema migration model models view controller route routes script scripts "
-        "folder group team project repo line error code status port proxy gateway router switch vlan subnet network vpc instance machine "
-        "vm device sensor printer room floor building office january february march april june july august september october november "
-        "december monday friday add create update delete drop rename remove get set list show new old copy draft final legacy example "
-        "batch stage level month year week hour minute second count total number page step flow case suite spec docs guide notes "
-        "readme changelog rule rules policy template input output screen dialog button widget icon logo banner header footer menu "
-        "vault item entry record secret sealed manager keepass bitwarden"
-    ).split()
+    [
+        "staging",
+        "prod",
+        "production",
+        "dev",
+        "test",
+        "testing",
+        "tests",
+        "demo",
+        "preview",
+        "sandbox",
+        "server",
+        "host",
+        "hosts",
+        "node",
+        "nodes",
+        "runner",
+        "runners",
+        "worker",
+        "workers",
+        "cluster",
+        "replica",
+        "primary",
+        "master",
+        "main",
+        "slave",
+        "web",
+        "db",
+        "database",
+        "cache",
+        "queue",
+        "job",
+        "jobs",
+        "task",
+        "tasks",
+        "release",
+        "build",
+        "builds",
+        "version",
+        "ticket",
+        "issue",
+        "item",
+        "page",
+        "section",
+        "part",
+        "chapter",
+        "region",
+        "zone",
+        "east",
+        "west",
+        "north",
+        "south",
+        "central",
+        "europe",
+        "america",
+        "asia",
+        "step",
+        "phase",
+        "sprint",
+        "report",
+        "backup",
+        "archive",
+        "snapshot",
+        "branch",
+        "feature",
+        "fix",
+        "hotfix",
+        "bugfix",
+        "feat",
+        "chore",
+        "patch",
+        "module",
+        "package",
+        "plugin",
+        "component",
+        "service",
+        "svc",
+        "app",
+        "apps",
+        "api",
+        "http",
+        "https",
+        "frontend",
+        "backend",
+        "mobile",
+        "android",
+        "ios",
+        "linux",
+        "windows",
+        "ubuntu",
+        "debian",
+        "alpine",
+        "image",
+        "container",
+        "pod",
+        "deployment",
+        "namespace",
+        "volume",
+        "disk",
+        "bucket",
+        "table",
+        "column",
+        "row",
+        "index",
+        "schema",
+        "migration",
+        "model",
+        "models",
+        "view",
+        "controller",
+        "route",
+        "routes",
+        "script",
+        "scripts",
+        "folder",
+        "group",
+        "team",
+        "project",
+        "repo",
+        "line",
+        "error",
+        "code",
+        "status",
+        "port",
+        "proxy",
+        "gateway",
+        "router",
+        "switch",
+        "vlan",
+        "subnet",
+        "network",
+        "vpc",
+        "instance",
+        "machine",
+        "vm",
+        "device",
+        "sensor",
+        "printer",
+        "room",
+        "floor",
+        "building",
+        "office",
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "friday",
+        "add",
+        "create",
+        "update",
+        "delete",
+        "drop",
+        "rename",
+        "remove",
+        "get",
+        "set",
+        "list",
+        "show",
+        "new",
+        "old",
+        "copy",
+        "draft",
+        "final",
+        "legacy",
+        "example",
+        "batch",
+        "stage",
+        "level",
+        "month",
+        "year",
+        "week",
+        "hour",
+        "minute",
+        "second",
+        "count",
+        "total",
+        "number",
+        "page",
+        "step",
+        "flow",
+        "case",
+        "suite",
+        "spec",
+        "docs",
+        "guide",
+        "notes",
+        "readme",
+        "changelog",
+        "rule",
+        "rules",
+        "policy",
+        "template",
+        "input",
+        "output",
+        "screen",
+        "dialog",
+        "button",
+        "widget",
+        "icon",
+        "logo",
+        "banner",
+        "header",
+        "footer",
+        "menu",
+        "vault",
+        "item",
+        "entry",
+        "record",
+        "secret",
+        "sealed",
+        "manager",
+        "keepass",
+        "bitwarden",
+    ]
 )
 
 
@@ -654,7 +862,14 @@ def is_public(word: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Whether this names a secret, or works it out: a variable, a call, a path."""
-    return bool(_REFERENCE.match(value) or _CODE.match(value) or _PATH.match(value) or _HASHED.match(value))
+    if _REFERENCE.match(value) or _CODE.match(value) or _HASHED.match(value):
+        return True
+    return bool(_PATH.match(value)) and not _is_base64(value)
+
+
+def _is_base64(value: str) -> bool:
+    """Base64 may hold slashes as a path does, but no words."""
+    return len(value) >= 32 and re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value) is not None and is_random(value)
 
 
 def is_mixed(value: str) -> bool:
@@ -679,6 +894,8 @@ def is_random(value: str) -> bool:
     digits = sum(char.isdigit() for char in body)
     length = sum(map(len, pieces)) / len(pieces)
     if digits >= 2 and length < 2.9 and entropy(body) > 3.0:
+        return True
+    if digits and len(body) >= 28 and body.isalnum() and length < 3.6 and entropy(body) > 4.0:
         return True
     return length < 2.2 and entropy(body) > 3.4 and len(body) >= 20
 
@@ -812,7 +1029,11 @@ def is_chosen(value: str) -> bool:
         and len(said) + 1 == len(parts)
         and all(len(part) >= 3 for part in said)
         and not any(
-            part in _ENTRY or part in _FUNCTION or part in _PLACES or part in _TECHNICAL_WORDS or _NAMED.fullmatch(part)
+            part in _ENTRY
+            or part in _FUNCTION
+            or part in _PLACES
+            or part in _TECHNICAL_WORDS
+            or _NAMED.fullmatch(part)
             for part in said
         )
     )

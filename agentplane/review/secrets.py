@@ -52,7 +52,9 @@ _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _BEFORE_HASH = re.compile(r"(?i)(?:sha-?(?:1|224|256|384|512)|md5|blake[23][bs]?|h1|integrity)[:=-]$")
 _PUBLIC_KEY = re.compile(r"AAAA[BCE][0-9]N")
 _ADDRESS_OF_CHAIN = re.compile(r"[a-z]{1,12}(?:_[a-z]{1,8})?1[02-9ac-hj-np-z]{30,120}")
-_URL = re.compile(r"https?://[^\s?#]+|-----BEGIN (?:[A-Z]{2,12} )?(?:PUBLIC KEY|CERTIFICATE|SIGNATURE)[A-Z ]{0,12}-----[^-]{0,20000}")
+_URL = re.compile(
+    r"https?://[^\s?#]+|-----BEGIN (?:[A-Z]{2,12} )?(?:PUBLIC KEY|CERTIFICATE|SIGNATURE)[A-Z ]{0,12}-----[^-]{0,20000}"
+)
 _KEY_LINES = 400
 
 
