@@ -798,6 +798,8 @@ def _assigned(
         return
     if strong and (form := _NEXT.match(text, end)):
         value, start, until, _ = _value(form)
+        if word == "pass" and not values.is_told(value, near=True):
+            return  # somebody passes an argument
         if values.is_secret(value, strong=True, quoted=True) and not (
             value.isalpha() and value.lower() in {"with", "from"}
         ):
