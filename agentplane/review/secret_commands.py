@@ -54,7 +54,9 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("mosquitto_passwd", rf"\s-[a-zA-Z]*b[a-zA-Z]*\s+\S{{1,120}}\s+\S{{1,80}}\s+{_WORD}"),
     ("samba-tool", rf"\buser\s+(?:create|add)\s+(?!-)\S{{1,60}}\s+(?!-){_WORD}"),
     (r"mc|mcli", rf"\badmin\s+user\s+(?:add|svcacct\s+add)\s+\S{{1,60}}\s+\S{{2,60}}\s+(?!-){_WORD}"),
-    ("smbmap|psexec(?:64)?|PsExec(?:64)?|winrs|racadm|perccli|storcli|impacket-\\w+|secretsdump.py|wmiexec.py|ilorest|plink|pscp|psftp|x11vnc|vncpasswd|vncviewer|elasticsearch-users",
+    ("rclone", rf"\bobscure\s+(?!-){_WORD}"),
+    ("qpdf|pdftk|pdfcpu", rf"(?:--encrypt|user_pw|owner_pw|-upw|-opw)[ =]{_WORD}"),
+    ("smbmap|hydra|medusa|ncrack|flyctl|fly|psexec(?:64)?|PsExec(?:64)?|winrs|racadm|perccli|storcli|impacket-\\w+|secretsdump.py|wmiexec.py|ilorest|plink|pscp|psftp|x11vnc|vncpasswd|vncviewer|elasticsearch-users",
      rf"\s(?:-p|-pw|-passwd|--?password|--passphrase)[ ]{{1,2}}(?!-){_WORD}|\s[-/]p:{_WORD.replace('dq', 'dq2').replace('sq', 'sq2').replace('bare', 'bare2')}"),
     ("security", rf"\b(?:set-keychain-password|unlock-keychain|create-keychain)\b[^\n|]{{0,80}}?\s-p\s{{1,2}}{_WORD}|\bimport\b[^\n|]{{0,160}}?\s-P\s{_WORD.replace('dq', 'dq3').replace('sq', 'sq3').replace('bare', 'bare3')}"),
     ("security", rf"\badd-(?:generic|internet)-password\b[^\n|]{{0,200}}?\s-w\s{_WORD}"),
@@ -105,7 +107,7 @@ def _any_of(names: list[str]) -> str:
 
 _AUTH_PAIR = r"\s?\(\s{0,2}[\"']"
 _STARTS = re.compile(
-    rf"(?<![\w$-])(?:{_any_of([name for names, _ in _ROWS for name in _branches(names)])}|(?<=To-)SecureString)(?:\.exe)?(?=[\s(:]|={_AUTH_PAIR})(?![ \t]*=(?!{_AUTH_PAIR}))"
+    rf"(?:(?<![\w$-])(?:{_any_of([name for names, _ in _ROWS for name in _branches(names)])})(?:\.exe)?|(?<=To-)SecureString)(?=[\s(:]|={_AUTH_PAIR})(?![ \t]*=(?!{_AUTH_PAIR}))"
 )
 
 

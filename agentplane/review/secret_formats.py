@@ -551,7 +551,7 @@ FORMATS = tuple(
         (
             "an HTTP credential",
             ("authorization",),
-            r"(?i:authorization\b[\"']?\s{0,2}[:=,]\s{0,2}[\"']?)(?P<value>[0-9A-Za-z+/_.=~-]{16,4000})(?![0-9A-Za-z+/_.=~ -])",
+            r"(?i:authorization\b[\"']?\]?\s{0,2}[:=,]\s{0,2}[\"']?)(?P<value>[0-9A-Za-z+/_.=~-]{16,4000})(?![0-9A-Za-z+/_.=~ -])",
             _is_random_token,
         ),
         (

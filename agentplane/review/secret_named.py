@@ -43,7 +43,7 @@ _WEAK = (
     r"(?:api|access|auth|account|service|encryption|encrypt|decryption|signing|signature|master|shared|private|priv|secret|client|session|storage|licen[sc]e|subscription|"
     r"application|app|deploy|webhook|security|consumer|functions?|preshared|psk|hmac|aes|cipher|crypto|admin|host|server|integration|ingest|write|read|project|account|wg|write|rest|"
     r"jwt|cookie|unseal|recovery|hashing|salt|pepper|(?:hmac|jwt|cookie|signed|link)[_-]?sign(?:ing)?|x|schlüssel|activation|product|clé|chave|llave|cheie|klucz|ключ)[ _.-]{0,1}key|"
-    r"pat(?<![a-z]pat)(?![a-z])|key(?<=[a-z][ _-]key)(?![a-z])|psk(?<![a-z]psk)(?![a-z])|pepper(?<![a-z]pepper)(?![a-z])|token(?!i[sz])|(?<=[?&])key|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
+    r"pat(?<![a-z]pat)(?![a-z])|key(?<=[a-z][ _-]key)(?![a-z])|psk(?<![a-z]psk)(?![a-z])|pepper(?<![a-z]pepper)(?![a-z])|token(?!i[sz])|(?<=[?&])key|appid(?<=[?&\"']appid)|(?:auth|logged_in|nonce)_salt|auth(?<=npm_auth)(?![a-z])|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
     r"cl(?:ave|é|e)[ _](?:de )?(?:l')?api|chave (?:de |da )?api|jeton|(?<![a-z])otp(?![a-z])"
 )
 _WEAK_OTHER = _both(
@@ -97,6 +97,8 @@ _CORES = marks_of(
         "api_",
         " pat ",
         "_pat",
+        "appid",
+        "_salt",
         "pat:",
         "pat=",
         "secret",
