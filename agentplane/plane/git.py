@@ -22,7 +22,6 @@ KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
 """The same, as a field of what is read from a file."""
 
 _LONGEST_LINE = 4096
-_SIGNING = r"^(gpg\.format|user\.signingkey|agentplane\.(sign|signingkey))$"
 _LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
 """For an index of our own: nothing is written beside it."""
 _DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
@@ -112,7 +111,13 @@ def top(folder: Path) -> Path | None:
 
 def signing(folder: Path) -> dict[str, str]:
     """The person's settings about signing. Names are in lower case, and the last value counts."""
-    found = git_process.output(folder, "config", "--null", "--get-regexp", _SIGNING) or b""
+    words = (
+        "config",
+        "--null",
+        "--get-regexp",
+        r"^(gpg\.format|user\.signingkey|agentplane\.(sign|signingkey))$",
+    )
+    found = git_process.output(folder, *words) or b""
     pairs = (row.partition("\n") for row in found.decode(errors="replace").split("\0") if row)
     return {name.lower(): value if equals else "true" for name, equals, value in pairs}
 

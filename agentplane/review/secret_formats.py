@@ -12,7 +12,14 @@ from functools import cache
 import msgspec
 
 from agentplane.review.secret_plain import marks_of
-from agentplane.review.secret_values import is_basic, is_filler, is_random, is_reference, is_stand_in
+from agentplane.review.secret_values import (
+    is_basic,
+    is_filler,
+    is_random,
+    is_reference,
+    is_secret,
+    is_stand_in,
+)
 
 
 @cache
@@ -63,6 +70,10 @@ def _is_credential(value: str) -> bool:
 
 def _is_live_basic(value: str) -> bool:
     return is_basic(value)
+
+
+def _is_word_of_wifi(value: str) -> bool:
+    return is_secret(value, strong=True, quoted=True)
 
 
 def _is_cookie(value: str) -> bool:
@@ -328,6 +339,177 @@ FORMATS = tuple(
             rf"(?<![0-9A-Za-z])ey[JI]{_URL}{{8,2000}}\.ey[JI]{_URL}{{4,8000}}\.{_URL}{{6,2000}}",
             _is_jwt,
         ),
+        # Hashes that crypt(3) makes: who has one can guess passwords on a machine of their own. Those with bcrypt only
+        # behind the name of a user, as htpasswd writes them: elsewhere they are rows of a database or of a test.
+        (
+            "a password hash",
+            ("$1$", "$5$", "$6$", "$y$", "$gy$", "$7$", "$apr1$", "$md5$", "$sha1$"),
+            (
+                r"\$(?:1|apr1)\$[0-9A-Za-z./]{1,8}\$[0-9A-Za-z./]{22}(?![0-9A-Za-z./])|"
+                r"\$[56]\$(?:rounds=\d{1,9}\$)?[^\s$:\"']{1,16}\$[0-9A-Za-z./]{43,86}(?![0-9A-Za-z/])|"
+                r"\$(?:g?y|7)\$[0-9A-Za-z./]{1,40}\$(?:[0-9A-Za-z./]{1,86}\$)?[0-9A-Za-z./]{22,60}|"
+                r"\$(?:md5|sha1)[$,][^\s:\"']{1,40}\$[0-9A-Za-z./]{22,40}"
+            ),
+            _is_token,
+        ),
+        (
+            "a password hash",
+            ("$2a$", "$2b$", "$2y$"),
+            r"(?<![\w.-])[\w.@-]{1,60}:(?P<value>\$2[aby]\$\d\d\$[0-9A-Za-z./]{53})(?![0-9A-Za-z./])",
+            _is_token,
+        ),
+        (
+            "a password hash",
+            ("{ssha", "{sha}", "{smd5}", "{sha256}", "{sha512}", "{crypt}", "{pbkdf2"),
+            r"(?i:\{(?:ssha|sha|smd5|ssha256|ssha512|sha256|sha512|crypt|pbkdf2[\w-]{0,10})\})[0-9A-Za-z+/.$]{16,140}={0,2}",
+            _is_token,
+        ),
+        (
+            "a Dropbox token",
+            ("sl.",),
+            rf"(?<![0-9A-Za-z.])sl\.(?:[a-z]{{1,2}}\.)?{_URL}{{100,1500}}",
+            _is_token,
+        ),
+        (
+            "a Mapbox token",
+            ("sk.eyj", "tk.eyj"),
+            rf"(?<![0-9A-Za-z.])[st]k\.eyJ{_URL}{{20,400}}\.{_URL}{{16,60}}",
+            _is_token,
+        ),
+        # Makers who put their name, or a word for what it is, before 20 or more letters and figures.
+        (
+            "a service's token",
+            (
+                "rnd_",
+                "phx_",
+                "phc_",
+                "ccipat_",
+                "nfp_",
+                "nfc_",
+                "tfp_",
+                "pmat-",
+                "shippo_",
+                "waka_",
+                "ddp_",
+                "tvly-",
+                "nvapi-",
+                "csk-",
+                "jina_",
+                "pcsk_",
+                "apify_api_",
+                "clojars_",
+                "lip_",
+                "pnu_",
+                "duffel_",
+                "flwseck",
+                "igqv",
+                "eaag",
+                "sk-lf-",
+                "fc-",
+                "e2b_",
+                "bb_",
+                "vcp_",
+                "vca_",
+                "cio",
+                "exa_",
+                "fal_",
+                "key_live_",
+                "sk_prod_",
+                "sk_sandbox_",
+                "secret_live_",
+                "secret_test_",
+                "live_",
+                "test_",
+                "sk-or-",
+                "together_",
+                "fw_",
+                "tgp_v1_",
+                "cr_",
+                "mcp_",
+                "sb_secret_",
+                "dd_",
+                "bkua_",
+                "dop_",
+                "sec_",
+                "frp_",
+                "hc_",
+                "ubdb",
+                "ory_",
+                "unkey_",
+                "wandb_",
+                "trigger_",
+                "tr_",
+                "svix_",
+                "knock_",
+                "inf_",
+                "r2_",
+                "uploadthing",
+                "clerk_",
+                "scw-",
+                "scwa",
+                "lsk_",
+                "zpka_",
+                "gsk_",
+                "sntryi_",
+                "atlasv1",
+                "rg_",
+                "tok_",
+                "ptla_",
+                "ptlc_",
+                "kv_",
+                "doo_",
+                "rzp_",
+            ),
+            (
+                rf"(?<![0-9A-Za-z_-])(?:(?:rnd|phx|nfp|nfc|ddp|pcsk|jina|lip|pnu|e2b|vcp|vca|tgp_v1|sb_secret|ory_(?:at|rt|pat|st|sl)|frp|unkey|exa|lsk|zpka|ptl[ac]|clerk|svix|trigger|knock|apify_api|duffel_(?:test|live)|shippo_(?:test|live)|"
+                rf"(?:key|secret|sk)_(?:live|test|prod|sandbox))_(?=[A-Za-z_-]{{0,60}}[0-9]){_URL}{{20,200}}|(?:live|test)_(?=[a-zA-Z]{{0,40}}[0-9])(?:[0-9a-f]{{40}}|[0-9A-Za-z]{{30,35}})|"
+                rf"rzp_(?:live|test)_{_AN}{{14}}|CCIPAT_{_AN}{{22}}_[0-9a-f]{{40}}|tfp_{_URL}{{40,70}}|PMAT-{_AN}{{26}}|"
+                rf"(?:waka_|sk-lf-)[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|tvly-(?:dev-|prod-)?{_AN}{{32}}|nvapi-{_URL}{{60,70}}|csk-{_AN}{{40,60}}|CLOJARS_[0-9a-f]{{60}}|"
+                rf"FLWSECK(?:_TEST)?-[0-9a-f]{{12,40}}-X|IGQV{_URL}{{80,300}}|EAAG{_AN}{{80,300}}|fc-[0-9a-f]{{32}}|"
+                rf"scw-[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}})(?![0-9A-Za-z])"
+            ),
+            _is_token,
+        ),
+        (
+            "a service's token",
+            ("access_token$", "swmtkn-1-", "amzn.mws.", "::server:", "oy2", "4/0a", "re_"),
+            (
+                rf"access_token\$(?:production|sandbox)\$[0-9a-z]{{16}}\$[0-9a-f]{{32}}|SWMTKN-1-[0-9a-z]{{40,60}}-[0-9a-z]{{20,30}}|amzn\.mws\.[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|"
+                rf"(?<![0-9A-Za-z])K10[0-9a-f]{{64}}::server:[0-9A-Za-z]{{8,64}}|(?<![0-9A-Za-z])oy2(?=[a-z]{{0,42}}\d)[0-9a-z]{{43}}(?![0-9A-Za-z])|(?<![0-9A-Za-z/])4/0A{_URL}{{40,120}}|"
+                rf"(?<![0-9A-Za-z_])re_{_AN}{{8}}_{_AN}{{24}}(?![0-9A-Za-z])"
+            ),
+            _is_token,
+        ),
+        (
+            "a cookie that opens a cluster",
+            ("erlang", "release_cookie", "-setcookie"),
+            r"(?:(?i:erlang[_.-]?cookie|release_cookie)[\"']?\s{0,2}[:=]{1,2}\s{0,2}|-setcookie\s)[\"']?(?P<value>[0-9A-Za-z_-]{12,120})(?![\w.({-])",
+            _is_token,
+        ),
+        (
+            "a token that joins a cluster",
+            ("--token", "discovery-token", "tlsbootstraptoken"),
+            r"(?i:(?:--token|--discovery-token|tlsbootstraptoken)[ =:]{1,2}[\"']?)(?P<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9])",
+            _is_token,
+        ),
+        (
+            "a key's second half",
+            ("secretid", "secret_id", "secret id"),
+            r"(?<![A-Za-z_-])(?i:secret[ _]?id)[\"']?\s{0,2}(?:[:=]|\s)\s{0,12}[\"']?(?P<value>[0-9A-Za-z-]{32,44})(?![\w/-])",
+            _is_random_token,
+        ),
+        (
+            "a key of a Wi-Fi",
+            ("psk=", "wpa_passphrase=", "psk:"),
+            r"(?<![A-Za-z])(?i:psk|wpa_passphrase)\s{0,2}[=:]\s{0,2}[\"']?(?P<value>[^\s\"'$<>{}]{8,64})",
+            _is_word_of_wifi,
+        ),
+        (
+            "a key of a gossip",
+            ("encrypt",),
+            r"(?<![\w.-])(?i:encrypt)[\"']?\s{0,2}[:=]\s{0,2}[\"'](?P<value>[0-9A-Za-z+/]{22,44}={0,2})[\"']",
+            _is_random_token,
+        ),
         (
             "an encrypted token",
             ("eyj",),
@@ -362,14 +544,14 @@ FORMATS = tuple(
         ),
         (
             "an HTTP credential",
-            ("bearer ", "token ", "apikey ", "api-key "),
-            r"(?i:authorization\b.{0,6}[:=,]\s{0,2}[\"']?(?:bearer|token|apikey|api-key|key|splunk|negotiate|digest)[ :=\"']{1,3}|\bbearer )\s{0,2}(?P<value>[0-9A-Za-z+/_.=~:-]{12,4000})",
+            ("bearer ", "token ", "apikey ", "api-key ", "authorization"),
+            r"(?i:authorization\b.{0,6}[:=,]\s{0,2}[\"']?(?:bearer|ssws|token|apikey|api-key|key|genie-?key|pat|oauth|hmac|splunk|negotiate|digest)[ :=\"']{1,3}|\bbearer )\s{0,2}(?P<value>[0-9A-Za-z+/_.=~:-]{12,4000})",
             _is_credential,
         ),
         (
             "an HTTP credential",
             ("authorization",),
-            r"(?i:authorization\b[\"']?\s{0,2}[:=,]\s{0,2}[\"']?)(?P<value>[0-9A-Za-z+/_.=~-]{16,4000})(?![0-9A-Za-z+/_.=~ -])",
+            r"(?i:authorization\b[\"']?\]?\s{0,2}[:=,]\s{0,2}[\"']?)(?P<value>[0-9A-Za-z+/_.=~-]{16,4000})(?![0-9A-Za-z+/_.=~ -])",
             _is_random_token,
         ),
         (

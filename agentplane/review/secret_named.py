@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from agentplane.review import secret_layouts
 from agentplane.review import secret_values as values
 from agentplane.review.secret_plain import Lowered, marks_of, near
 
@@ -27,7 +28,7 @@ def _both(words: str) -> str:
 
 
 _STRONG = (
-    r"passw(?:or[dt]|d)|pass[ _-]?(?:phrase|code|wd|word)|passord|passwrd|pswd|pword|(?<![a-z])pw(?![a-z])|pwd|"
+    r"passw(?:or[dt]|d)|pre-?shared[ _-]?(?:key|secret)|bind_?credentials|(?:psk|key)(?<=wifi[_-]...)|(?:psk|key)(?<=wpa[_-]...)|pw(?<=(?:root|bind|ldap)pw)(?![a-z])|pass[ _-]?(?:phrase|code|wd|word)|passord|passwrd|pswd|pword|(?<![a-z])pw(?![a-z])|pwd|"
     r"(?<!by)(?<!com)(?<!sur)(?<!over)(?<!under)(?<!tres)(?<!en)pass(?![a-z])|requirepass|"
     r"secret(?!ar)|(?:seed|recovery|backup|mnemonic)[ _-]?(?:phrase|words)|mnemonic|kennwort|geheimwort|"
     r"contrasena|(?<![a-z])clave(?:[ _]de[ _]acceso)?(?![a-z])|mots?[ _-]de[ _-]passe|motdepasse|(?<![a-z])mdp(?![a-z])|(?<![a-z])senha|palavra[ -](?:passe|chave)|"
@@ -35,14 +36,14 @@ _STRONG = (
 )
 _STRONG_OTHER = _both(
     "contraseña|hasło|hasła|şifre|lösenord|jelszó|parolă|mật khẩu|пароль|пароля|паролем|паролі|кодовое слово|密码|密碼|口令|パスワード|暗証番号|合言葉|パスフレーズ|暗号|"
-    "비밀번호|암호|패스워드|비번|पासवर्ड|कूटशब्द|संकेतशब्द|गुप्त शब्द|পাসওয়ার্ড|গোপন নম্বর|கடவுச்சொல்|పాస్వర్డ్|پاس ورڈ|پاسورڈ|رمز عبور|گذرواژه|پسورد|كلمة المرور|كلمة السر|كلمه المرور|"
+    "비밀번호|암호|패스워드|비번|पासवर्ड|कूटशब्द|संकेतशब्द|गुप्त शब्द|পাসওয়ার্ড|গোপন নম্বর|கடவுச்சொல்|పాస్వర్డ్|پاس ورڈ|پاسورڈ|رمز عبور|گذرواژه|پسورد|كلمة المرور|كلمة مرور|كلمة سر|كلمة السر|كلمه المرور|"
     "الرقم السري|باسورد|סיסמה|סיסמא|κωδικός|κωδικος|συνθηματικό|รหัสผ่าน|ססמה|кілтсөз|құпия сөз|გასაღები|ಪಾಸ್ವರ್ಡ್|પાસવર્ડ|ਪਾਸਵਰਡ|സങ്കേതപദം"
 )
 _WEAK = (
     r"(?:api|access|auth|account|service|encryption|encrypt|decryption|signing|signature|master|shared|private|priv|secret|client|session|storage|licen[sc]e|subscription|"
     r"application|app|deploy|webhook|security|consumer|functions?|preshared|psk|hmac|aes|cipher|crypto|admin|host|server|integration|ingest|write|read|project|account|wg|write|rest|"
-    r"x|schlüssel|activation|product|clé|chave|llave|cheie|klucz|ключ)[ _.-]{0,1}key|"
-    r"token(?!i[sz])|(?<=[?&])key|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
+    r"jwt|cookie|unseal|recovery|hashing|salt|pepper|(?:hmac|jwt|cookie|signed|link)[_-]?sign(?:ing)?|x|schlüssel|activation|product|clé|chave|llave|cheie|klucz|ключ)[ _.-]{0,1}key|"
+    r"pat(?<![a-z]pat)(?![a-z])|key(?<=[a-z][ _-]key)(?![a-z])|psk(?<![a-z]psk)(?![a-z])|pepper(?<![a-z]pepper)(?![a-z])|token(?!i[sz])|(?<=[?&])key|appid(?<=[?&\"']appid)|(?:auth|logged_in|nonce)_salt|auth(?<=npm_auth)(?![a-z])|auth[_-]?code|bearer|credential(?!s)|(?<![a-z])jwt(?![a-z])|connect\.sid|api-?schlüssel|"
     r"cl(?:ave|é|e)[ _](?:de )?(?:l')?api|chave (?:de |da )?api|jeton|(?<![a-z])otp(?![a-z])"
 )
 _WEAK_OTHER = _both(
@@ -94,6 +95,16 @@ _CORES = marks_of(
         "schlüssel",
         "lösenord",
         "api_",
+        " pat ",
+        "_pat",
+        "appid",
+        "_salt",
+        "pat:",
+        "pat=",
+        "secret",
+        "psk",
+        "pepper",
+        "creds",
     ]
 )
 _OTHER = re.compile(
@@ -103,7 +114,7 @@ _NAME = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
 _NAME_OTHER = re.compile(rf"(?P<strong>{_STRONG}|{_STRONG_OTHER})|(?P<weak>{_WEAK}|{_WEAK_OTHER})")
 _OTHER_REST = re.compile(r"[^\W\d_a-zA-Z]{0,12}")
 _REST = re.compile(r"[\w.-]{0,40}")
-_BEFORE = re.compile(r"[\w.-]{0,40}$")
+_BEFORE = re.compile(r"[\w.-]{0,40}\Z")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ENDS_OTHER = frozenset(
     [
@@ -113,6 +124,9 @@ _ENDS_OTHER = frozenset(
         "sha",
         "digest",
         "fingerprint",
+        "thumbprint",
+        "fp",
+        "fpr",
         "checksum",
         "id",
         "ids",
@@ -329,11 +343,14 @@ _QUOTED = (
 )
 _BARE = r"(?P<bare>[^\s\"'`<>«»「」『』]{1,400})"
 _ANY = rf"(?:{_QUOTED}|[\"'`]?{_BARE})"
-_NOTE = r"(?:[ \t]{0,2}[\[(][^\])\n]{0,40}[\])])?"
+_NOTE = r"(?:[ \t]{0,2}[\[(][^\])\n]{0,40}[\])]|[ #]{1,2}\d{1,2}(?=[ \t]?[:=]))?"
 
+# `[]byte("…")`, `String::from("…")`: the text that a call or a type is around.
+_WRAPPED = r"(?:(?:\[\]byte|new [\w.]{1,30}|[A-Za-z_][\w.:]{0,30}?(?:from|bytes|GetBytes|of|String|Some|Secret\w{0,10}|b64decode|fromhex|toBytes|encode))\((?=b?[\"']))?"
+# `:` and `=` of every kind, with what may stand around: quotes and brackets that close the name, a note, a type.
 _ASSIGNED = re.compile(
     rf"(?P<close>\\?[\"'`*_\])]{{0,4}})(?P<note>{_NOTE})(?P<blank>[ \t]{{0,12}})(?:!?:[ \t]{{1,3}}[A-Za-z][\w\[\]|. ]{{1,40}}?[ \t]{{0,3}}(?P<typed>=)(?!=)|"
-    rf"(?P<sign>:=|=>|->|\?=|\+=|(?<![!=])={{1,3}}|[:：]|—|–|→))(?P<after>[ \t*_]{{0,12}})(?P<line>\n[ \t]{{0,12}})?{_ANY}"
+    rf"(?P<sign>:=|=>|->|\?=|\+=|(?<![!=])={{1,3}}|[:：]|—|–|→))(?P<after>[ \t*_]{{0,12}})(?P<line>\n[ \t]{{0,12}})?{_WRAPPED}{_ANY}"
 )
 _ELEMENT = re.compile(
     r"\\?[\"']?\s{0,3}(?:[\w:.-]{1,30}=[\"'][^\"'\n]{0,80}[\"']\s{0,3}){0,3}>(?P<bare>[^<>\n]{1,200})</|</\w{1,12}>\s{0,20}<(?:string|value|td|dd|code)>(?P<uq>[^<>\n]{1,200})<"
@@ -344,24 +361,32 @@ _VALUE_FIELD = re.compile(
     rf"\"[^\n]{{0,60}}\"result\"\s{{0,3}}:\s{{0,3}}\"(?P<v3>[^\"\n]{{1,200}})\""
 )
 _CALLED = re.compile(rf"(?P<close>[\"'`]?)\s{{0,2}}(?P<sign>[(,])\s{{0,2}}{_QUOTED}")
+_ENTERED = re.compile(
+    r"[\"'\])]{1,4}\s{0,3}\)?\s{0,3}\.(?:clear\(\)\s?\.)?(?:send_?keys|type|fill|set|setValue|set_value|typeText|enter|input|val|press_sequentially|pressSequentially|insertText|addValue)\(\s{0,3}"
+    + _QUOTED,
+    re.IGNORECASE,
+)
 _NEXT = re.compile(rf"\s{{1,3}}(?i:by\s|to\s|is\s|=\s|with\s|of\s)?\s{{0,2}}{_QUOTED}")
 _OPTION = re.compile(rf"[ \t]{{1,4}}{_ANY}")
 
 _TOKEN = re.compile(r"[!-~]{4,200}")
 _COPULA = re.compile(
-    r"(?i)(?:^|[^\w])(?:is|are|was|been|to|as|equals?|es|est|ist|lautet|war|è|é|e'|foi|fue|adalah|ialah|yaitu|là|jest|jak|is nu|är|er|είναι|on|olarak|olan|"
-    r"now|set|changed|reads)(?:[^\w]|$)|[:：=—–→«「『]|هي|هو|है|হল|হলো|是|为|為|は|が|는|은|это|ہے|است|เป็น|คือ"
+    r"(?i)(?:^|[^\w])(?:is|are|was|been|to|as|equals?|es|est|ist|lautet|war|è|é|e'|foi|fue|adalah|ialah|yaitu|là|jest|jak|is nu|är|er|είναι|je|este|este:|on|van|olarak|olan|"
+    r"now|set|changed|reads|still|type|enter|try)(?:[^\w]|$)|[:：=—–→«「『]|هي|هو|है|হল|হলো|是|为|為|は|が|는|은|это|ہے|است|เป็น|คือ"
 )
 _TIGHT = re.compile(
     r"(?i)(?:^\s?|(?:^|\s)(?:is|was|es|est|ist|lautet|è|é|adalah|là|to|jest|as|=)\s|[:：=—–]\s?|هي |هو |है |হল |是 ?|为 ?|為 ?|は ?|는 ?|은 ?|это )[«「『\s]{0,2}$"
 )
 _ENDS = re.compile(r"[.!?;。！？।](?:\s|$)|\n")
 _FAR, _MOST_WORDS = 120, 9
+_WHEN = re.compile(
+    r"(?i:use|type|enter|try|give|with|paste) [\"'`]?(?P<value>[^\s\"'`]{6,80})[\"'`]? (?i:when|if|where|whenever|once|at|for|as)(?i: [a-z']{1,12}){0,6} $"
+)
 _AS = re.compile(
     r"(?P<value>[^\s\"'`]{6,80})[\"'`]? (?i:as|is|was|for)(?i: (?:the|our|my|a|an|its|their|root|admin|default|initial|current|new|database|db|login|wifi|vpn)){0,3}(?: \w{1,14}){0,1} $"
 )
 _LOGIN = re.compile(
-    r"(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|login|credentials?|creds|accounts?|user(?:name)?|zugangsdaten|benutzer|anmeldung|anmelden|identifiants?|connexion|credenciales|usuario|"
+    r"(?<![a-z])(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|login|credentials?|creds|accounts?|user(?:name)?|zugangsdaten|benutzer|anmeldung|anmelden|identifiants?|connexion|credenciales|usuario|"
     r"credenciais|usu[aá]rio|credenziali|utente|учетн\w{0,8}|логин|вход|войти|账号|帐号|帳號|账户|用户名?|登录|登入|ログイン|アカウント|로그인|계정|아이디|بيانات الدخول|تسجيل|اسم المستخدم|लॉगिन|লগইন|giriş|kullanıcı|"
     r"dane logowania|inloggen|akun|masuk|đăng nhập|tài khoản|لاگ ان|ورود)(?P<gap>(?:[^\n]{0,40}?[ \t\"'`:(（：]))(?P<user>[\w.@+]{2,60}|[\w.@+][\w.@+-]{1,60})[\"'`]{0,2}(?:\s?/\s?|(?<![\"'`]):|,\s|\s\|\s|\s(?:and|with|und|y|et|e|и|和|と)\s)[\"'`]{0,2}(?P<value>[!-~]{6,100})"
 )
@@ -477,13 +502,210 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
     leading = [part.lower() for part in _PARTS.findall(head)]
     if leading and leading[-1] in _BEFORE_OTHER:
         return
+    if word == "key" and _is_other_key(text, match.start()):
+        return
+    if _is_inside(text, match.start() - len(head), end):
+        return
     found = False
-    for start, until, sure in _assigned(text, match.start() - len(head), end, head, word, strong):
+    for start, until, sure in secret_layouts.behind(text, match.start() - len(head), end, strong):
+        found = True
+        yield start, until, kind, sure
+    for start, until, sure in (
+        () if found else _assigned(text, match.start() - len(head), end, head, word, strong)
+    ):
         found = True
         yield start, until, kind, sure
     if not found:
         for start, until, sure in _told(text, match.start(), end, tail, strong, word):
             yield start, until, kind, sure
+
+
+# What keys are called that open nothing: of tables, caches, keyboards, and public ones.
+_OTHER_KEYS = frozenset(
+    [
+        "public",
+        "pub",
+        "primary",
+        "foreign",
+        "cache",
+        "sort",
+        "partition",
+        "hash",
+        "object",
+        "idempotency",
+        "row",
+        "composite",
+        "unique",
+        "natural",
+        "surrogate",
+        "candidate",
+        "arrow",
+        "enter",
+        "escape",
+        "any",
+        "each",
+        "map",
+        "json",
+        "dict",
+        "lookup",
+        "index",
+        "group",
+        "config",
+        "registry",
+        "host",
+        "fingerprint",
+        "gpg",
+        "pgp",
+        "ssh",
+        "dedup",
+        "dedupe",
+        "deduplication",
+        "correlation",
+        "trace",
+        "request",
+        "message",
+        "routing",
+        "shard",
+        "bucket",
+        "file",
+        "redis",
+        "tag",
+        "version",
+        "answer",
+        "press",
+        "the",
+        "this",
+        "that",
+        "a",
+        "an",
+        "which",
+        "same",
+        "first",
+        "last",
+        "next",
+        "previous",
+        "of",
+        "per",
+        "by",
+        "for",
+        "with",
+        "no",
+        "its",
+        "user",
+        "entity",
+        "item",
+        "record",
+        "document",
+        "doc",
+        "job",
+        "task",
+        "run",
+        "team",
+        "org",
+        "tenant",
+        "customer",
+        "order",
+        "node",
+        "event",
+        "entry",
+        "field",
+        "column",
+        "range",
+        "hot",
+        "cold",
+        "ordering",
+        "document",
+        "translation",
+        "locale",
+        "i18n",
+        "query",
+        "state",
+        "context",
+        "metadata",
+        "label",
+        "property",
+        "attribute",
+        "header",
+        "param",
+        "option",
+        "setting",
+        "env",
+        "variable",
+        "var",
+        "string",
+        "int",
+        "integer",
+        "number",
+        "data",
+        "value",
+        "values",
+        "cached",
+        "s3",
+        "storage_object",
+        "blob",
+        "image",
+        "digest",
+        "content",
+        "commit",
+        "build",
+        "artifact",
+        "lock",
+        "mutex",
+        "etag",
+        "session_cache",
+        "verification",
+        "verify",
+        "signing_public",
+        "checksum",
+        "integrity",
+        "meta",
+        "or",
+        "and",
+        "in",
+        "is",
+        "as",
+        "to",
+        "on",
+        "if",
+        "ctrl",
+        "alt",
+        "shift",
+        "tab",
+        "delete",
+        "function",
+        "f",
+        "house",
+        "car",
+        "room",
+        "physical",
+        "major",
+        "minor",
+        "trusted",
+        "known",
+        "deploy",
+        "deploy_public",
+        "add",
+    ]
+)
+
+
+def _is_other_key(text: str, at: int) -> bool:
+    said = re.search(r"([A-Za-z0-9]+)[ _-]$", text[max(0, at - 24) : at])
+    return said is not None and said[1].lower() in _OTHER_KEYS
+
+
+def _is_inside(text: str, begin: int, end: int) -> bool:
+    """Whether this is a name within a template, or the password of a URL that only shows where one would be."""
+    before = text[max(0, begin - 60) : begin]
+    if text[end : end + 1] == "@" and "://" in before:
+        return True
+    if (
+        "{{" in before
+        and "}}" not in before[before.rindex("{{") :]
+        and "\n" not in before[before.rindex("{{") :]
+    ):
+        return True
+    return before.endswith("${") and text[end : end + 2] in {":?", ":+", ":=", "?}"}
 
 
 def _assigned(
@@ -521,7 +743,13 @@ def _assigned(
             return
         if value.startswith("-") and not quoted and not values.is_mixed(value):
             return
-        if word == "secret" and not head and not quoted and re.fullmatch(r"[a-z]+(?:-[a-z\d]+)+", value):
+        if (
+            word == "secret"
+            and not head
+            and not quoted
+            and re.fullmatch(r"[a-z]+(?:-[a-z\d]+)+", value)
+            and not (literal and values.is_chosen(value))
+        ):
             return  # the name of one
         if (
             quoted
@@ -552,6 +780,11 @@ def _assigned(
         if values.is_secret(value, strong=strong, quoted=quoted, literal=True):
             yield start, until, True
         return
+    if strong and (form := _ENTERED.match(text, end)):
+        value, start, until, _ = _value(form)
+        if values.is_secret(value, strong=True, quoted=True):
+            yield start, until, True
+        return
     if form := _CALLED.match(text, end):
         value, start, until, _ = _value(form)
         if values.is_secret(value, strong=strong, quoted=True) and (
@@ -567,6 +800,8 @@ def _assigned(
         return
     if strong and (form := _NEXT.match(text, end)):
         value, start, until, _ = _value(form)
+        if word == "pass" and not values.is_told(value, near=True):
+            return  # somebody passes an argument
         if values.is_secret(value, strong=True, quoted=True) and not (
             value.isalpha() and value.lower() in {"with", "from"}
         ):
@@ -610,6 +845,11 @@ def _phrase(text: str, start: int) -> int | None:
     return None
 
 
+# What stands behind the word where it is about passwords, and tells none.
+_OF_A_PASSWORD = re.compile(
+    r"(?i) (?:manager|polic(?:y|ies)|reset|field|hash(?:es|ing)?|rules?|prompt|generator|input|form|protection|strength|rotation|expiry|length|store|page|screen|endpoint|"
+    r"validation|column|types?|variable|parameter|argument|option|flag|requirements?|complexity|hint|encryption|encoder|authentication|change|box|dialog|handling|storage|attempts?)s?\b"
+)
 _ENGLISH = ("pass", "pwd", "secret", "token", "key", "credential")
 
 
@@ -623,6 +863,8 @@ def _told(
         return
     stop = text.find("\n", end, end + _FAR)
     line = text[end : stop if stop >= 0 else min(len(text), end + _FAR)]
+    if _OF_A_PASSWORD.match(line):
+        return
     last = 0
     for count, token in enumerate(_TOKEN.finditer(line)):
         between = line[: token.start()]
@@ -630,6 +872,7 @@ def _told(
             count >= _MOST_WORDS
             or _ENDS.search(line, last, token.start())
             or " /" in between
+            or "{{" in between
             or "|" in between
         ):
             break
@@ -638,8 +881,10 @@ def _told(
         if token[0].rstrip("\"'`)],;:").endswith((".", "!", "?")) and value.endswith("."):
             value = value.rstrip(".")
         last = token.end() - 1
-        if not value:
-            continue
+        if len(value) < 6 or (
+            value.isalpha() and len(value) < 16 and not token[0].startswith(("'", '"', "`", "("))
+        ):
+            continue  # a word, looked at no further
         blank = re.fullmatch(r"[^\w]{0,3}[^\x00-\x7f\s]{0,8}[^\w]{0,3}", between) is not None
         near = bool(_COPULA.search(between[-24:] if len(between) > 24 else between)) or blank
         mark = token[0][lead - 1 : lead]
@@ -652,7 +897,7 @@ def _told(
         if (
             word in {"secret", "pass"}
             and not (near and _TIGHT.search(between) and values.is_told(value, near=False))
-            and not quoted
+            and not (quoted and values.is_told(value, near=True))
         ):
             continue
         start = end + token.start() + lead
@@ -689,9 +934,20 @@ def _told(
             yield start, start + len(value), True
             return
     lead_in = text[max(0, begin - 60) : begin].lower()
-    if not (strong and (" as " in lead_in or " is " in lead_in or " was " in lead_in or " for " in lead_in)):
+    if not (
+        strong
+        and (
+            " as " in lead_in
+            or " is " in lead_in
+            or " was " in lead_in
+            or " for " in lead_in
+            or " when " in lead_in
+        )
+    ):
         return
-    if before := _AS.search(text, max(0, begin - 140), begin):
+    if before := _AS.search(text, max(0, begin - 140), begin) or _WHEN.search(
+        text, max(0, begin - 140), begin
+    ):
         value = before["value"].rstrip(".,;:")
         if values.is_told(value, near=True):
             yield before.start("value"), before.start("value") + len(value), True
@@ -710,6 +966,7 @@ def _logins(text: str, low: Lowered) -> Iterator[Hit]:
         fits = values.is_told(value, near=True) or (
             quoted
             and match["gap"][-1:] == text[end - 1 : end]
+            and re.search(r"[/:|]\s?[\"'`]$", text[match.end("user") : start]) is not None
             and values.is_secret(value, strong=True, quoted=True)
         )
         if fits and not values.is_told(match["user"], near=False) and "/" not in value:

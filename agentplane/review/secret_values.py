@@ -51,8 +51,11 @@ _TECHNICAL = re.compile(
     r"a11y|win|log|e2e|b2b|mp|auth|rfc|iso|cp|latin|gpt|claude|llama|sonnet|opus|gemini|web|web3|es|ecma|unicode|uint|int|float|u|i|f|rot|hmac|postgres|mysql|sql|mssql|"
     r"pg|redis|vue|angular|ubuntu|debian|cuda|arm|amd|x86|php|ruby|go|rust|c|d|t|top|port|line|step|page|part|phase|level|section|layer|test|user|item|file|host|db|app|id|api|pkcs|fips|cve|adr|bip|eip|erc|crypto|totp|hotp|m|r|n|q|w|day|days|min|sec|ms)-?\d{1,5}(?:[a-z]{0,8})"
 )
+# `p1lot` or `c4nyon`: a word with a figure for a letter, though `p12` and `c4` are names of things.
+_LEET = re.compile(r"(?i)[a-z]{1,2}[013457][a-z]{3,8}")
 _TECHNICAL_WORDS = frozenset(
     [
+        "crypt",
         "hashed",
         "hash",
         "salted",
@@ -598,6 +601,234 @@ _NAMED_END = re.compile(
 )
 
 
+_VERSION_WORD = re.compile(r"(?i)v\d(?:alpha|beta|final|dev|rc)")
+_PLACES = frozenset(
+    # What hosts, branches, tickets, releases and files are called.
+    [
+        "staging",
+        "prod",
+        "production",
+        "dev",
+        "test",
+        "testing",
+        "tests",
+        "demo",
+        "preview",
+        "sandbox",
+        "server",
+        "host",
+        "hosts",
+        "node",
+        "nodes",
+        "runner",
+        "runners",
+        "worker",
+        "workers",
+        "cluster",
+        "replica",
+        "primary",
+        "master",
+        "main",
+        "slave",
+        "web",
+        "db",
+        "database",
+        "cache",
+        "queue",
+        "job",
+        "jobs",
+        "task",
+        "tasks",
+        "release",
+        "build",
+        "builds",
+        "version",
+        "ticket",
+        "issue",
+        "item",
+        "page",
+        "section",
+        "part",
+        "chapter",
+        "region",
+        "zone",
+        "east",
+        "west",
+        "north",
+        "south",
+        "central",
+        "europe",
+        "america",
+        "asia",
+        "step",
+        "phase",
+        "sprint",
+        "report",
+        "backup",
+        "archive",
+        "snapshot",
+        "branch",
+        "feature",
+        "fix",
+        "hotfix",
+        "bugfix",
+        "feat",
+        "chore",
+        "patch",
+        "module",
+        "package",
+        "plugin",
+        "component",
+        "service",
+        "svc",
+        "app",
+        "apps",
+        "api",
+        "http",
+        "https",
+        "frontend",
+        "backend",
+        "mobile",
+        "android",
+        "ios",
+        "linux",
+        "windows",
+        "ubuntu",
+        "debian",
+        "alpine",
+        "image",
+        "container",
+        "pod",
+        "deployment",
+        "namespace",
+        "volume",
+        "disk",
+        "bucket",
+        "table",
+        "column",
+        "row",
+        "index",
+        "schema",
+        "migration",
+        "model",
+        "models",
+        "view",
+        "controller",
+        "route",
+        "routes",
+        "script",
+        "scripts",
+        "folder",
+        "group",
+        "team",
+        "project",
+        "repo",
+        "line",
+        "error",
+        "code",
+        "status",
+        "port",
+        "proxy",
+        "gateway",
+        "router",
+        "switch",
+        "vlan",
+        "subnet",
+        "network",
+        "vpc",
+        "instance",
+        "machine",
+        "vm",
+        "device",
+        "sensor",
+        "printer",
+        "room",
+        "floor",
+        "building",
+        "office",
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "friday",
+        "add",
+        "create",
+        "update",
+        "delete",
+        "drop",
+        "rename",
+        "remove",
+        "get",
+        "set",
+        "list",
+        "show",
+        "new",
+        "old",
+        "copy",
+        "draft",
+        "final",
+        "legacy",
+        "example",
+        "batch",
+        "stage",
+        "level",
+        "month",
+        "year",
+        "week",
+        "hour",
+        "minute",
+        "second",
+        "count",
+        "total",
+        "number",
+        "page",
+        "step",
+        "flow",
+        "case",
+        "suite",
+        "spec",
+        "docs",
+        "guide",
+        "notes",
+        "readme",
+        "changelog",
+        "rule",
+        "rules",
+        "policy",
+        "template",
+        "input",
+        "output",
+        "screen",
+        "dialog",
+        "button",
+        "widget",
+        "icon",
+        "logo",
+        "banner",
+        "header",
+        "footer",
+        "menu",
+        "vault",
+        "item",
+        "entry",
+        "record",
+        "secret",
+        "sealed",
+        "manager",
+        "keepass",
+        "bitwarden",
+    ]
+)
+
+
 def is_stand_in(value: str) -> bool:
     """Whether this shows where a secret would stand, and is none."""
     bare = value.strip("\"'`<>{}$()[];,. ")
@@ -631,7 +862,14 @@ def is_public(word: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Whether this names a secret, or works it out: a variable, a call, a path."""
-    return bool(_REFERENCE.match(value) or _CODE.match(value) or _PATH.match(value) or _HASHED.match(value))
+    if _REFERENCE.match(value) or _CODE.match(value) or _HASHED.match(value):
+        return True
+    return bool(_PATH.match(value)) and not _is_base64(value)
+
+
+def _is_base64(value: str) -> bool:
+    """Base64 may hold slashes as a path does, but no words."""
+    return len(value) >= 32 and re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value) is not None and is_random(value)
 
 
 def is_mixed(value: str) -> bool:
@@ -656,6 +894,8 @@ def is_random(value: str) -> bool:
     digits = sum(char.isdigit() for char in body)
     length = sum(map(len, pieces)) / len(pieces)
     if digits >= 2 and length < 2.9 and entropy(body) > 3.0:
+        return True
+    if digits and len(body) >= 28 and body.isalnum() and length < 3.6 and entropy(body) > 4.0:
         return True
     return length < 2.2 and entropy(body) > 3.4 and len(body) >= 20
 
@@ -703,7 +943,7 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     if is_mixed(value) or any(char in _SPECIAL for char in value):
         if not quoted and not literal and re.fullmatch(r"[A-Za-z_]\w*", value) and _NAMING.search(value):
             return False
-        return not is_technical(value, quoted)
+        return not is_technical(value, quoted, assigned=True)
     return _is_passphrase_word(value, quoted or literal)
 
 
@@ -750,17 +990,53 @@ def is_passphrase(value: str) -> bool:
     )
 
 
-def is_technical(value: str, quoted: bool = False) -> bool:
-    """Names of algorithms, versions, tickets and files have letters and figures as well."""
+def share_of_sentence(words: list[str]) -> float:
+    return sum(word in _FUNCTION for word in words) / max(1, len(words))
+
+
+def is_technical(value: str, quoted: bool = False, assigned: bool = False) -> bool:
+    """Names of algorithms, versions, tickets and files have letters and figures as well.
+
+    `assigned`: a name that says password has this value, so that words with a number could be one.
+    """
     parts = [part for part in re.split(r"[-_./:+,]", value.strip("!?.,;:()")) if part]
-    if not parts or any(_TECHNICAL.fullmatch(part) for part in parts):
+    named = [_is_technical_part(part) for part in parts]
+    if not parts or (any(named) if not assigned else all(named)):
         return True
     if not quoted and any(part.lower() in _TECHNICAL_WORDS for part in parts):
         return True
     if re.fullmatch(r"[A-Z]{2,10}[-_]?\d{1,6}", value):
         return True
     pure = all(part.isalpha() or part.isdigit() for part in parts) and len(parts) > 1
-    return pure and not quoted and not any(char in _SPECIAL - {"+", "="} for char in value)
+    if not pure or quoted or any(char in _SPECIAL - {"+", "="} for char in value):
+        return False
+    return not is_chosen(value)
+
+
+def _is_technical_part(part: str) -> bool:
+    return bool(_TECHNICAL.fullmatch(part)) and not (_LEET.fullmatch(part) and not _VERSION_WORD.match(part))
+
+
+def is_chosen(value: str) -> bool:
+    """Words and a number as people put them together for a password: no host, no ticket, no name in code."""
+    parts = [part for part in re.split(r"[-_./:+,]", value.rstrip("!?.,;:()")) if part]
+    said = [part.lower() for part in parts if part.isalpha()]
+    figures = [part for part in parts if part.isdigit()]
+    return (
+        len(said) >= 2
+        and len(figures) == 1
+        and 2 <= len(figures[0]) <= 4
+        and len(said) + 1 == len(parts)
+        and all(len(part) >= 3 for part in said)
+        and not any(
+            part in _ENTRY
+            or part in _FUNCTION
+            or part in _PLACES
+            or part in _TECHNICAL_WORDS
+            or _NAMED.fullmatch(part)
+            for part in said
+        )
+    )
 
 
 def is_told(value: str, *, near: bool) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from agentplane.review import secret_commands, secret_formats, secret_named, secret_plain
+from agentplane.review import secret_commands, secret_formats, secret_layouts, secret_named, secret_plain
 from agentplane.review import secret_values as values
 from agentplane.review.secret_named import Hit
 from agentplane.review.secret_plain import Lowered
@@ -51,7 +51,10 @@ _PLAIN_SEGMENT = re.compile(r"[0-9a-f]+|[0-9A-F]+|[0-9]+T?[0-9]*Z?|[A-Za-z]+")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _BEFORE_HASH = re.compile(r"(?i)(?:sha-?(?:1|224|256|384|512)|md5|blake[23][bs]?|h1|integrity)[:=-]$")
 _PUBLIC_KEY = re.compile(r"AAAA[BCE][0-9]N")
-_URL = re.compile(r"https?://[^\s?#]+")
+_ADDRESS_OF_CHAIN = re.compile(r"[a-z]{1,12}(?:_[a-z]{1,8})?1[02-9ac-hj-np-z]{30,120}")
+_URL = re.compile(
+    r"https?://[^\s?#]+|-----BEGIN (?:[A-Z]{2,12} )?(?:PUBLIC KEY|CERTIFICATE|SIGNATURE)[A-Z ]{0,12}-----[^-]{0,20000}"
+)
 _KEY_LINES = 400
 
 
@@ -115,6 +118,7 @@ def _hits(text: str, low: Lowered | None = None) -> Iterator[Hit]:
         yield from _key_blocks(text)
     yield from _formats(text, low)
     yield from secret_named.hits(text, low)
+    yield from secret_layouts.hits(text, low)
     yield from secret_commands.hits(text)
     yield from _in_urls(text, low)
 
@@ -310,6 +314,7 @@ def _is_public(word: str) -> bool:
     return (
         values.is_public(word)
         or _ULID.fullmatch(word) is not None
+        or _ADDRESS_OF_CHAIN.fullmatch(word) is not None
         or _BEFORE_HASH.match(word[:7]) is not None
     )
 

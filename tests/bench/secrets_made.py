@@ -232,6 +232,26 @@ def password(r: random.Random) -> str:
     )
 
 
+def chosen(r: random.Random) -> str:
+    """Words with a number, or with figures for letters, as people make them up."""
+    first, second = r.sample(_WORDS, 2)
+    number = r.randrange(10, 99)
+    leet = first.replace("a", "4").replace("o", "0").replace("e", "3").capitalize()
+    return r.choice(
+        (
+            f"{first.capitalize()}-{second}-{number}",
+            f"{first}_{second}_{number}",
+            f"{first}.{second}.{number}",
+            f"{leet}_{some(string.ascii_letters, 3)(r)}{number}",
+            f"{first}{number}{second}",
+        )
+    )
+
+
+def code(r: random.Random) -> str:
+    return f"{hexed(4)(r)}a-{hexed(4)(r)}7"
+
+
 def letters(r: random.Random) -> str:
     """A passphrase of letters alone."""
     form = r.randrange(4)
@@ -847,6 +867,76 @@ def _kinds() -> Iterator[Kind]:  # noqa: PLR0915 - a table
         '{{"kty": "oct", "k": "{}"}}',
         held=True,
     )
+    yield kind(
+        "words and a number",
+        chosen,
+        "DB_PASSWORD={}",
+        "The pre-shared key of the VPN is {}.",
+        "ansible_become_pass: {}",
+        "Use {} when it asks for the password.",
+        "rabbitmqctl change_password ops {}",
+        "samba-tool user create jdoe {}",
+        "schtasks /create /tn nightly /ru svc /rp {} /tr job.cmd",
+        "security unlock-keychain -p '{}' build.keychain",
+        "username bob privilege 15 secret 0 {}",
+        'network={{\n ssid="x"\n psk="{}"\n}}',
+        "ejabberdctl register worker chat.local {}",
+        "mc admin user add local backup {}",
+        "winrs -r:srv1 -u:admin -p:{} hostname",
+        "redis-cli ACL SETUSER bob on '>{}' ~* +@all",
+    )
+    yield kind(
+        "elsewhere",
+        chosen,
+        "| user | password |\n|---|---|\n| bob | {} |",
+        "| Password | {} |",
+        "user,password\nbob,{}\n",
+        "Initial admin password:\n\n{}\n",
+        "Password\n--------\n{}\n",
+        '~ db_password = "amber-copper-66" -> "{}"',
+        '~ admin_password = (sensitive) -> "{}"',
+        "driver.find_element(By.ID, 'password').send_keys('{}')",
+        'password := []byte("{}")',
+        'password: String::from("{}"),',
+    )
+    yield kind(
+        "key in a call",
+        alnum(32),
+        "hmac.new(b'{}', body, 'sha256')",
+        "crypto.createHmac('sha256', '{}')",
+        "jwt.encode(claims, '{}', algorithm='HS256')",
+        'hmac.New(sha256.New, []byte("{}"))',
+        'new SecretKeySpec("{}".getBytes(), "AES")',
+        'var jwtKey = []byte("{}")',
+    )
+    yield kind(
+        "tools' tokens",
+        alnum(40),
+        "AZURE_DEVOPS_PAT={}",
+        "vault operator unseal {}",
+        "Unseal Key 1: {}",
+        "snyk auth {}",
+        "Authorization: SSWS {}",
+        "The maps key is {}",
+        "erlang_cookie: {}",
+        "ngrok config add-authtoken {}",
+    )
+    yield kind(
+        "recovery code",
+        code,
+        "Recovery codes:\n{}\n",
+        "2FA backup codes: {}",
+        "Backup codes\n============\n1. {}\n",
+    )
+    yield kind(
+        "crypt",
+        lambda r: f"$6${alnum(8)(r)}${alnum(86)(r)}",
+        "root:{}:19800:0:99999:7:::",
+        "rootpw --iscrypted {}",
+    )
+    yield kind("apr1", lambda r: f"$apr1${alnum(8)(r)}${alnum(22)(r)}", "bob:{}", "users=admin:{}")
+    yield kind("dropbox", lambda r: "sl" + ".u." + alnum(130)(r), *plain)
+    yield kind("mapbox", lambda r: "sk" + ".eyJ" + alnum(70)(r) + "." + alnum(22)(r), *plain)
     yield kind(
         "mnemonic",
         lambda r: " ".join(r.choice(_WORDS) for _ in range(12)),

@@ -72,8 +72,9 @@ def test_its_capsules_can_be_looked_at(made: Path) -> None:
 def test_it_is_well(made: Path) -> None:
     plane = make.World(made).person(make.MARA)
     found = collect(plane.store)
-    # It lets candidates in that the gate would refuse, so that there is something to see.
+    # It lets candidates in that the gate would refuse, and shares all of its runs, so that there is something to see.
     assert {(one.severity, one.where.partition(":")[0]) for one in found} == {
-        ("info", ".agentplane/config.toml")
+        ("info", ".agentplane/config.toml"),
+        ("warning", ".agentplane/config.toml"),
     }
     assert not chain.verify(plane.layout.log).faults

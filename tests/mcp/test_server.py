@@ -164,7 +164,7 @@ def test_no_call_approves_whatever_the_policy_allows(shelf: Plane) -> None:
     talk(shelf.layout.project, said)
     assert shelf.status().revision == revision
     assert len(shelf.memory().inbox) == 2
-    assert {op.verb for op in shelf.ops() if op.channel in ("mcp", "policy")} == {"propose"}
+    assert {op.verb for op in shelf.ops() if op.channel in ("mcp", "policy")} == {"propose", "settings"}
 
 
 def test_facts_of_an_open_run_wait_as_well(shelf: Plane) -> None:

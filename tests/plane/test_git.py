@@ -195,6 +195,8 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "blob_at": lambda: git.blob_at(folder, ONE, "x"),
         "contents": lambda: git.contents(folder, [ONE]),
         "status": lambda: git.status(folder, "x", 5),
+        "signing": lambda: git.signing(folder),
+        "in_index": lambda: git.in_index(folder, "x"),
         "tracked": lambda: git.tracked(folder, ("x",)),
         "untracked": lambda: git.untracked(folder),
         "unstaged": lambda: git.unstaged(folder),

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from agentplane.review import secrets
+from agentplane.review import masks, secrets
 from tests.review.growth import least_seconds
 
 
@@ -114,6 +114,68 @@ NONE = [
     "curl -u deploy:${TOKEN} https://ci.internal",
     "The cache key is linux-key-9f86d081884c7d659a2feaa0c55ad015",
 ]
+
+
+CHOSEN = [
+    "DB_PASSWORD=Amber-raven-21",
+    "password: amber_raven_21",
+    "ENV MYSQL_ROOT_PASSWORD=C4nyon_k9j",
+    "VPN works with the pre-shared key Pickl3_Oew on every laptop.",
+    "La contraseña de la base de datos de pruebas es C4nyon_Pe0.",
+    "测试环境数据库密码是F4lcon_RaE，所有人共用。",
+    "Hasło do serwera testowego to Amber-marble-46.",
+    "rabbitmqctl add_user worker 5otlgymnia12",
+    "net use Z: \\\\files\\share /user:ACME\\bob Amber-velvet-30",
+    "Recovery codes:\n0a963-b9c56\n78123-ac128\n",
+    "Please use the following password to proceed:\n\n7a1b22cd69ec523ae6b684853fde332c\n",
+    '~ master_password = "Amber-copper-66" -> "OXis.z3zaHV0WA"',
+    "| user | password |\n|---|---|\n| bob | Amber-velvet-30 |",
+    "user,password\nbob,Amber-velvet-30\n",
+    'var jwtKey = []byte("qytcoquidaakrlbzslaq")',
+    'hmac.new(b"JyUBJv6LOBFvSXnvU9bk1ZZs", msg, hashlib.sha256)',
+    _split("bob:$apr", "1$c3hKWDKX$dNLnvOR/PLsIwSeuIznWs3"),
+    "The bing key for search is 1c53960766fe46379a8fec707eaeab7d.",
+    "seed phrase is: " + " ".join(["amber", "canyon", "velvet", "tunnel"] * 3),
+]
+"""Values that people choose, and places where the name is not right before the value."""
+
+PLAIN = [
+    "POSTGRES_PASSWORD=${POSTGRES_PASSWORD:?required}",
+    "Connect with postgres://user:password@localhost:5432/app as in the docs.",
+    "password: {{ .Values.db.password2 }}",
+    'PASSWORD_FIELD = "password"',
+    'href="/password-reset-link"',
+    "token: kebab-case-name\nsecret: db-credentials-v2\n",
+    "password: required-12-chars",
+    "The password is in 1Password, item staging-db-2.",
+    "Password for web-01 is in the vault.",
+    "password manager: 1password8",
+    'jwt.encode(payload, SECRET_KEY, algorithm="HS256")',
+    "rabbitmqctl add_user worker $RABBIT_PASS",
+    "net use Z: \\\\files\\share /user:ACME\\bob *",
+    "nobody:!:19800:0:99999:7:::",
+    "Error codes:\nE1001-A2001\nB2020-C3030",
+    "Recovery codes:\n  - list them in Settings",
+    "The seed phrase is never stored on the server and users have to keep it safe",
+    "| password | varchar(255) |",
+    "Pass `top_k=100` to it.",
+    "~ password = (sensitive value) -> (known after apply)",
+    "sudo useradd -m -s /bin/bash deploy",
+    "security find-identity -v -p codesigning",
+    "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9\n",
+]
+
+
+@pytest.mark.parametrize("text", CHOSEN)
+def test_what_people_choose_is_found(text: str) -> None:
+    assert [secret.sure for secret in secrets.find(text)][:1] == [True]
+    assert masks.masked_text(text) != text
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_is_about_secrets_is_left_alone(text: str) -> None:
+    assert secrets.find(text) == []
+    assert masks.masked_text(text) == text
 
 
 @pytest.mark.parametrize("text", FOUND)

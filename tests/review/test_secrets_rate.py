@@ -70,7 +70,7 @@ def test_no_token_is_taken_for_a_stand_in_by_chance(kind: str) -> None:
 
 
 HOSTILE = ("password", "secret=", "密码", "login a / b1c2d3 ", "mysql -p ", "htpasswd -b a ", "kind: Secret\ndata:\n a: YWJj\n",
-           "-----BEGIN ", "password <", "password is ", "connect(", "machine a login b ", "cookie: a=", "%41", '\\"')  # fmt: skip
+           "-----BEGIN ", "password <", "password is ", "connect(", "machine a login b ", "cookie: a=", "| password | a |\n", "user,password\n", "recovery codes: 1a2b3c4d ", "seed phrase abcd ", "${PASSWORD:", "%41", '\\"')  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
