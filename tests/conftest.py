@@ -19,6 +19,11 @@ from agentplane.plane.store import Store
 
 ROOT = Path(__file__).parents[1]
 
+STATE = os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}")
+"""The user's key is made here, not in the home of whoever runs the tests."""
+# Fixtures of a whole module are made before those of a test, so this is set for them as well.
+os.environ["XDG_STATE_HOME"] = STATE
+
 # How long one example takes says more of what else the machine does than of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -42,8 +47,7 @@ def clean_environment() -> dict[str, str]:
         "AGENTPLANE_BACKGROUND": "0",
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
-        # The user's key is made here, not in the home of whoever runs the tests.
-        "XDG_STATE_HOME": os.path.join(tempfile.gettempdir(), f"agentplane-tests-{os.getuid()}"),
+        "XDG_STATE_HOME": STATE,
     }
 
 
