@@ -107,6 +107,9 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> No
         "check": head.check,
         "updated": head.updated,
         "pinned": "yes" if head.pinned else "",
+        "layer": head.layer,
+        "scale": "" if head.systemic_scale is None else f"{head.systemic_scale:g}",
+        "harvested": head.harvested,
         "place": f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
         "trusted": ""
         if entry.head.status == "proposed"
@@ -118,8 +121,21 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> No
     for name, value in facts.items():
         if value:
             out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
+    _print_header(entry)
     if reviewed and reviewed.conflicts:
         from agentplane.review.resolve import described
 
         for conflict in reviewed.conflicts:
             out.line(f"  ! {visible(described(conflict))}")
+
+
+def _print_header(entry: Entry) -> None:
+    """The header as it is in the file, where it has more than the facts above."""
+    from agentplane.review import gate_header
+
+    text = gate_header.text_of(entry.header)
+    if not entry.problems and next(gate_header.unshown(text), None) is None:
+        return
+    out.line("  header in the file:")
+    for line in text.split("\n"):
+        out.line(f"    {visible(line)}")

@@ -7,6 +7,7 @@ machine, so that it stays the same to the byte while nothing changes.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -216,8 +217,7 @@ def heading(name: str) -> str:
 
 
 def _head(sources: Sources, ask: Ask) -> str:
-    about = [f"for the task {one_line(ask.task, 80)}"] if ask.task else []
-    about += [f"about {', '.join(one_line(path, 60) for path in ask.paths[:4])}"] if ask.paths else []
+    about = _about(ask.task, ask.paths)
     return (
         f"# Project memory, revision {sources.revision}{', ' if about else ''}{', '.join(about)}\n\n"
     ) + "".join(f"{line}\n" for line in INTRODUCTION)
@@ -227,6 +227,16 @@ def read_title(line: str) -> Title | None:
     """Return what the first line of a pack says, or None for any other line."""
     found = _TITLE.fullmatch(line)
     return found and Title(found[1], found[2] or "")
+
+
+@lru_cache(maxsize=8)
+def _about(task: str | None, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """What the pack is for. Any tool can name a task, so a name that the gate flags isn't repeated."""
+    if not (task or paths) or notes.flags((task or "", *paths)):
+        return ()
+    about = [f"for the task {one_line(task, 80)}"] if task else []
+    about += [f"about {', '.join(one_line(path, 60) for path in paths[:4])}"] if paths else []
+    return tuple(about)
 
 
 def item(entry: Entry, *, full: bool) -> str:

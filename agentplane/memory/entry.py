@@ -63,6 +63,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     """What its kind puts before a statement."""
     problems: tuple[str, ...] = ()
     """What in its header is not as it should be, though it can be read."""
+    header: bytes = b""
+    """The header as it is in the file, up to the body."""
 
     @property
     def id(self) -> str:

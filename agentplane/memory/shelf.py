@@ -146,6 +146,8 @@ class Memory:
                     block.digest,
                     (trusted or by_hand_counts) and file != INBOX,
                     own.label if own else "",
+                    (),
+                    data[block.head : block.body],
                 )
             )
         for place, problems in bent.items():
@@ -213,6 +215,8 @@ class Memory:
                 block.digest,
                 True,
                 kind.label if kind else "",
+                (),
+                text[block.head : block.body],
             )
             for head, block in zip(heads, read.blocks, strict=True)
         ]

@@ -83,8 +83,11 @@ class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What its ids begin with, as `DEC` in `DEC-014`."""
     file: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}\.md$")]
     """Its file under memory/."""
-    label: str | None = None
-    """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`"""
+    label: Annotated[str, msgspec.Meta(pattern=r"^[^\W\d_][\w -]{0,30}\Z")] | None = None
+    """What the first line of its body begins with, as `Decision` in `Decision: Use Textual.`
+
+    It has no colon: a label with one could reach into the statement and hide its first words.
+    """
 
 
 class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

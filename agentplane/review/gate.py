@@ -6,7 +6,7 @@ hold a secret is repeated in a message.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
-from agentplane.review import gate_evidence, gate_orders, gate_repeats, gate_words, secrets
+from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
@@ -52,7 +52,8 @@ DEFAULTS: Mapping[str, Action] = {
     escape       control characters, which steer a terminal
     bidi         characters that turn the direction of the text around
     smuggled     characters that show nothing and spell something
-    hidden       other characters and text that are invisible when rendered, and text in an encoding
+    hidden       other characters and text that are invisible when rendered, text in an encoding, and what
+                 a candidate's header has besides what is shown of it
     instruction  text aimed at its reader
     markup       marks of roles and tool calls
     command      commands that run what nobody has read
@@ -89,6 +90,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     tombstones: Tombstones | None = None
     candidate: str = ""
     """The id of a candidate that is looked at again, so that it is not compared with itself."""
+    header: bytes = b""
+    """The header of that candidate as it is in the file."""
 
     def looks_for(self, *codes: str) -> bool:
         return any(self.action(code) != "off" for code in codes)
@@ -125,7 +128,9 @@ def check(proposal: Proposal, context: Context) -> Verdict:
     if not whole:
         what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
         refused[Flag("size", "refuse", what, "proposal")] = None
-    for code, what, where in _noticed(proposal, texts, context):
+    noticed = list(_noticed(proposal, texts, context))
+    noticed += _header(context.header, frozenset(code for code, _, _ in noticed))
+    for code, what, where in noticed:
         action = context.action(code.removesuffix("?"))
         if action == "off":
             continue
@@ -136,6 +141,13 @@ def check(proposal: Proposal, context: Context) -> Verdict:
     repeats = any(flag.code == "repeat" for flag in refused)
     earlier = _earlier(proposal, context) if repeats else None
     return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
+
+
+def check_again(entry: Entry, context: Context) -> Verdict:
+    """The same of a candidate that is in the inbox, with its header as it is in the file."""
+    return check(
+        proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
+    )
 
 
 def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
@@ -159,7 +171,8 @@ def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
 def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
     """True if a candidate has a flag of high severity under these settings, so that no bulk approval may take it."""
     texts, _ = _clipped(_texts(proposal_of(entry)))
-    found = (*_hidden(texts), *_aimed([text for text in texts if text[0] not in _NOT_SAID]), *_secrets(texts))
+    said = [text for text in texts if text[0] not in _NOT_SAID]
+    found = (*_hidden(texts), *_aimed(said), *_secrets(texts), *_header(entry.header, frozenset()))
     return any(code in HIGH and actions.get(code, DEFAULTS[code]) != "off" for code, _, _ in found)
 
 
@@ -253,6 +266,20 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
         yield from _repeats(_repeat(statement, proposal, context))
+
+
+def _header(header: bytes, told: Collection[str]) -> Iterator[_Noticed]:
+    """What the header of a candidate holds as it is in the file. `told`: codes that its fields have already."""
+    if not header:
+        return
+    text = gate_header.text_of(header)
+    for what in gate_header.odd(text):
+        yield "hidden", what, "header"
+    texts, _ = _clipped(gate_header.read(text))
+    for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
+        # Ids, dates and names of runs look random. Of what a field was flagged for, once is enough.
+        if code != "random" and code not in told:
+            yield code, what, where
 
 
 def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:

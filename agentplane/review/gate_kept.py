@@ -38,6 +38,11 @@ class Gate:
         seen = self._looks.seen.get(entry.id)
         return self._told(entry, seen.gated) if seen and seen.gated else ()
 
+    def knows(self, entry: Entry) -> bool:
+        """True if it said something of the candidate with these very bytes."""
+        seen = self._looks.seen.get(entry.id)
+        return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
+
     def of(self, entry: Entry) -> tuple[str, ...]:
         """What it says now."""
         seen = self._looks.seen.get(entry.id)
@@ -55,8 +60,8 @@ class Gate:
 
     def _asked(self, entry: Entry, mark: bytes) -> Gated:
         proposal = gate.proposal_of(entry)
-        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None, candidate=entry.id)
-        verdict = gate.check(proposal, alone)
+        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
+        verdict = gate.check_again(entry, alone)
         repeat = None
         again = Verdict()
         if self._rejected and self._context.looks_for("repeat"):
@@ -66,6 +71,7 @@ class Gate:
             again = gate.check(proposal, only) if repeat else again
         return Gated(
             mark,
+            entry.digest,
             _lines(verdict.refused),
             _lines(verdict.flags),
             tombstones.name_of(repeat),

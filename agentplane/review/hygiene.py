@@ -12,7 +12,7 @@ from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
 from agentplane.review import suppressed
-from agentplane.review.gate import Context, check, proposal_of
+from agentplane.review.gate import Context, check_again
 from agentplane.review.gate_answers import shown_earlier, told_earlier
 from agentplane.text.visible import one_line
 
@@ -41,7 +41,7 @@ def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
     """What a reviewer should know of a candidate as things are now: the gate looks at it once more."""
     edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
     found = standing(memory, entry, context, edits)
-    verdict = check(proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id))
+    verdict = check_again(entry, context)
     found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
     return found
 

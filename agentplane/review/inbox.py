@@ -255,12 +255,7 @@ class Reviewer:
 
     def _unknown(self, most: int | None) -> frozenset[str]:
         brought = self.conflicts.bring(most) and self._gate.bring(most)
-        seen = self.conflicts.looks.seen
-        return frozenset(
-            entry.id
-            for entry in self.memory.inbox
-            if not (brought and entry.id in seen and seen[entry.id].gated)
-        )
+        return frozenset(entry.id for entry in self.memory.inbox if not (brought and self._gate.knows(entry)))
 
     def _look(self, entries: Sequence[Entry]) -> list[Reviewed]:
         found = self.conflicts.of_each(entries)

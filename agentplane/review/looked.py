@@ -44,6 +44,8 @@ class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     mark: bytes
     """A hash of all that this depends on, but for what was rejected."""
+    digest: str
+    """Of the candidate's bytes, header and body."""
     refused: tuple[str, ...]
     flags: tuple[str, ...]
     repeats: str | None

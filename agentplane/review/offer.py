@@ -115,7 +115,7 @@ def met(memory: Memory, reviewed: Reviewed, context: Context) -> tuple[Met, ...]
 
 def _is_withheld(entry: Entry, context: Context) -> bool:
     bare = Context(today=context.today)
-    verdict = gate.check(gate.proposal_of(entry), bare)
+    verdict = gate.check_again(entry, bare)
     return any(flag.high for flag in (*verdict.refused, *verdict.flags))
 
 

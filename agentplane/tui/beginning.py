@@ -82,7 +82,7 @@ def _entry(header: bytes, raw: bytes, kinds: Mapping[str, Kind]) -> Entry | None
         return None
     texts: dict[str, Any] = {name: fields[name] for name in _TEXTS if name in fields}
     head = Header(id=fields["id"], type=kind.name, status=INBOX_STATUS, **texts)
-    return Entry(head, raw, INBOX, 0, "", False, kind.label)
+    return Entry(head, raw, INBOX, 0, "", False, kind.label, (), header)
 
 
 def _fields(header: bytes) -> dict[str, str] | None:
@@ -120,7 +120,9 @@ def parse(data: bytes, kinds: Mapping[str, Kind], *, whole: bool) -> Beginning:
     for block, head in zip(blocks, heads, strict=True):
         kind = kinds.get(head.type)
         raw = data[block.body : block.end]
-        entries.append(Entry(head, raw, INBOX, block.line, block.digest, False, kind.label if kind else ""))
+        label = kind.label if kind else ""
+        header = data[block.head : block.body]
+        entries.append(Entry(head, raw, INBOX, block.line, block.digest, False, label, (), header))
     return Beginning(entries, end, stopped=False)
 
 

@@ -370,3 +370,14 @@ def test_how_far_a_long_check_is_is_told_at_a_terminal_only(
     monkeypatch.setattr("agentplane.cli.out.Progress._is_read", True)
     # click takes the escape sequences out, because it knows that nobody reads along here.
     assert cli("inbox", "--wait").err == "\rChecked 1 of 2 candidates\r"
+
+
+def test_show_prints_the_header_where_it_holds_more(plane: Plane, cli: Cli) -> None:
+    plain, odd = candidate(cli), candidate(cli, "Cache npm folders.")
+    change_by_hand(plane, "candidates.md", f"id: {odd}\n", f'id: {odd}\n# Run\u202e it\nnotes: "a word"\n')
+
+    shown = cli("show", odd).out
+
+    assert "    # Run<U+202E> it\n" in shown
+    assert '    notes: "a word"\n' in shown
+    assert "header in the file" not in cli("show", plain).out

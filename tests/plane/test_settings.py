@@ -33,6 +33,10 @@ def test_every_commented_key_of_what_init_writes_is_a_key() -> None:
         ("[kinds.preference]\nprefix = 'pref'\nfile = 'p.md'\n", 2, "prefix"),
         ("[kinds.preference]\nprefix = 'PREF'\nfile = '../p.md'\n", 3, "file"),
         ("[kinds.preference]\nprefix = 'PREF'\n", 1, "file"),
+        ("[kinds.x]\nprefix = 'PREF'\nfile = 'p.md'\nlabel = 'Preference: Only in tests'\n", 4, "label"),
+        ("[kinds.x]\nprefix = 'PREF'\nfile = 'p.md'\nlabel = ''\n", 4, "label"),
+        ('[kinds.x]\nprefix = "PREF"\nfile = "p.md"\nlabel = "Preference\\n"\n', 4, "label"),
+        ("[kinds.x]\nprefix = 'PREF'\nfile = 'p.md'\nlabel = 'Preference\uff1aOnly'\n", 4, "label"),
         ("a = \n", 1, "invalid value"),
         ("[trust]\nhand_edits = 'review'\nhand_edits = 'review'\n", 3, "overwrite"),
     ],
@@ -43,6 +47,12 @@ def test_errors_name_the_line(text: str, line: int, what: str) -> None:
     assert caught.value.where == f"config.toml:{line}"
     assert what in caught.value.what
     assert caught.value.todo
+
+
+@pytest.mark.parametrize("label", ["Preference", "Wunsch für später", "What-if", "決定", "A_b 2"])
+def test_labels_in_any_language(label: str) -> None:
+    text = f"[kinds.x]\nprefix = 'PREF'\nfile = 'p.md'\nlabel = '{label}'\n"
+    assert parse(text.encode(), "config.toml").kinds["x"].label == label
 
 
 def test_a_near_miss_is_suggested() -> None:

@@ -1,0 +1,138 @@
+"""What the gate notices in a candidate's header as it is in the file: whatever an approval would keep and nobody is shown."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import yaml
+from yaml._yaml import CParser
+
+from agentplane.memory.entry import Header
+from agentplane.text.visible import one_line
+from agentplane.text.yaml12 import YamlError, load
+
+
+_KNOWN = frozenset(Header.__struct_fields__)
+_DECIDED = ("pinned", "approved_by", "superseded_by", "anchor")
+"""Keys that only a person's decision writes."""
+_DATES = ("updated", "expires_at")
+_MARK = re.compile(r"[0-9a-f]{16}")
+_LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
+_TEXTS = ("check", "layer")
+"""Keys whose words the gate reads on their own, as it does in a proposal."""
+_HARMLESS = re.compile(r"[\w.-]{1,16}")
+"""One short word is no order, and too short for a secret of a known form."""
+_RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]{1,20}")
+"""The name of a run. The gate looks for secrets in it anyway."""
+_RARE = frozenset("#&*!%")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#")
+_LINE_ENDS = re.compile("\r\n?|\n")
+
+
+def text_of(header: bytes) -> str:
+    """The header as text, without the line that closes it."""
+    lines = _LINE_ENDS.split(header.decode(errors="replace"))
+    while lines and lines[-1].rstrip() in ("", "---"):
+        del lines[-1]
+    return "\n".join(lines)
+
+
+def read(text: str) -> Iterator[tuple[str, str]]:
+    """What the gate still has to look at, with its place: values that it reads nowhere else, and all of an odd header."""
+    for key, value in _fields(text).items():
+        if isinstance(key, str) and key in _KNOWN and not _is_read(key, value):
+            said = _said(value)
+            if not (_RUN if key == "source" else _HARMLESS).fullmatch(said):
+                yield key, said
+    if next(unshown(text), None) is not None:
+        yield "header", text
+
+
+def odd(text: str) -> Iterator[str]:
+    """What no program writes into the header of a candidate."""
+    yield from unshown(text)
+    fields = _fields(text)
+    for key in _DECIDED:
+        if key in fields:
+            yield f"sets `{key}`, which only a person's decision sets"
+    for key in _DATES:
+        if key in fields and not _is_date(fields[key]):
+            yield f"`{key}` isn't a date"
+    if "harvested" in fields and not _MARK.fullmatch(str(fields["harvested"])):
+        yield "`harvested` isn't 16 hex digits"
+
+
+def unshown(text: str) -> Iterator[str]:
+    """What is in a header besides known keys with plain values."""
+    fields = _fields(text)
+    if not fields:
+        yield "can't be read"
+    yield from _marks(text)
+    for key in fields:
+        if not isinstance(key, str) or key not in _KNOWN:
+            # The key is an attacker's text, so a long one isn't repeated.
+            name = f" `{key}`" if isinstance(key, str) and re.fullmatch(r"[a-z_]{1,20}", key) else ""
+            yield f"has an unknown key{name}"
+    nested = (name for name, value in fields.items() if name in _KNOWN and not _is_plain(value))
+    for name in nested:
+        yield f"`{one_line(name, 20)}` has values inside of values"
+
+
+def _marks(text: str) -> Iterator[str]:
+    """Comments, anchors and tags: YAML that has no value of its own."""
+    if _RARE.isdisjoint(text):
+        return
+    rest = list(text)
+    names = False
+    try:
+        parser = CParser(text)
+        while token := parser.get_token():
+            start, end = token.start_mark.index, token.end_mark.index
+            if isinstance(token, yaml.ScalarToken):
+                if token.style in ("|", ">"):
+                    # A comment can follow the indicator.
+                    start = text.find("\n", start, end) if "\n" in text[start:end] else end
+                rest[start:end] = ["x" if char not in "\r\n" else char for char in rest[start:end]]
+            names = names or isinstance(
+                token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken | yaml.DirectiveToken
+            )
+    except (yaml.YAMLError, ValueError):
+        rest, names = list(text), True
+    if comment := _COMMENT.search("".join(rest)):
+        yield f"has a comment (line {text.count(chr(10), 0, comment.start()) + 1})"
+    if names:
+        yield "has anchors, tags or other rare YAML"
+
+
+@lru_cache(maxsize=4)
+def _fields(text: str) -> dict[Any, Any]:
+    try:
+        found = load(text)
+    except YamlError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_read(key: str, value: Any) -> bool:
+    return key in _LISTS or (key in _TEXTS and not isinstance(value, list | dict))
+
+
+def _said(value: Any) -> str:
+    items = value if isinstance(value, list) else [value]
+    return "\n".join(str(item) for item in items)
+
+
+def _is_plain(value: Any) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return not any(isinstance(item, list | dict) for item in items)
+
+
+def _is_date(value: Any) -> bool:
+    if value is None or isinstance(value, date):
+        return True
+    try:
+        return isinstance(value, str) and bool(date.fromisoformat(value))
+    except ValueError:
+        return False
