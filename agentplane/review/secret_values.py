@@ -1022,11 +1022,12 @@ def is_chosen(value: str) -> bool:
     parts = [part for part in re.split(r"[-_./:+,]", value.rstrip("!?.,;:()")) if part]
     said = [part.lower() for part in parts if part.isalpha()]
     figures = [part for part in parts if part.isdigit()]
+    alone = len(said) == 1  # then it has to be as `Word_123`
     return (
-        len(said) >= 2
-        and len(figures) == 1
-        and 2 <= len(figures[0]) <= 4
-        and len(said) + 1 == len(parts)
+        len(figures) == 1
+        and len(said) + 1 == len(parts) >= 2
+        and (3 if alone else 2) <= len(figures[0]) <= 4
+        and (not alone or (parts[0].istitle() and len(parts[0]) >= 5))
         and all(len(part) >= 3 for part in said)
         and not any(
             part in _ENTRY
