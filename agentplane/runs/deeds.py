@@ -153,7 +153,7 @@ def only_notes_settings(record: Record) -> bool:
 
 def only_in_place(record: Record) -> bool:
     """Whether the op leaves its entries where they are, in the inbox, and was done to what ops had put there."""
-    return not record.prunes and all(
+    return not (record.prunes or record.redacted or record.undoes) and all(
         change.file == INBOX
         and change.was is None
         and change.before == change.found is not None
