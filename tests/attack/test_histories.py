@@ -208,6 +208,96 @@ def union(repo: Repo, *revs: str) -> None:
         (repo.layout.root / name).write_text("".join(lines))
 
 
+def restated(
+    repo: Repo, verb: str, change: Change, text: bytes, after: bytes | None = None, **who: str
+) -> None:
+    """An op with one change as it says, whatever the files hold."""
+    ts, name = soon(float(who.pop("days", "0")))
+    by = {"actor": "agentplane", "channel": "merge", "program": "git"} | who
+    record = Record(name, ts, verb, changes=[change], **by)  # type: ignore[arg-type]
+    forging.append(repo, record, {document.digest(text): text.decode()}, after)
+
+
+@forged(r"settle of CAND-ZZZZZZ, DEC-001\) changes DEC-001", always=True)
+def settle_that_hides_behind_a_pruned_text(repo: Repo) -> None:
+    """A person pruned a text. An op on an old fork says that it found it, and gives DEC-001 once more."""
+    repo.plane().prune("Use Textual for")
+    gone = forging.stored(repo, ops(repo, "prune")[-1]).record.prunes[0]
+    text = core(repo, DECISIONS, "DEC-001").replace(b"Textual 8", b"Rich")
+    digest = document.digest(text)
+    approval = next(n for n, line in enumerate(repo.log()) if b'"approve"' in line and b"DEC-001" in line)
+    ts, name = soon()
+    changes = [
+        Change("CAND-ZZZZZZ", INBOX, None, None, gone, gone),
+        Change("DEC-001", DECISIONS, None, digest, None, digest),
+    ]
+    record = Record(name, ts, "settle", "agentplane", "merge", "git", changes)
+    forging.append(repo, record, {digest: text.decode()}, repo.log()[approval - 1])
+    repo.plane().settle()
+
+
+@forged(r"settle\) takes texts out of history", always=True)
+def settle_that_prunes(repo: Repo) -> None:
+    edit = forging.stored(repo, ops(repo, "edit")[-1])
+    commit(repo, "settle", prunes=[str(edit.record.changes[0].before)])
+
+
+@forged(r"settle of CAND-\w+\) takes texts out of history")
+def settle_that_redacts(repo: Repo) -> None:
+    id_ = waiting(repo)
+    commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), redacted={"0" * 64: "1" * 64})
+
+
+@forged(r"settle of CAND-\w+\) says that it undoes an op")
+def settle_that_says_that_it_undoes(repo: Repo) -> None:
+    id_ = waiting(repo)
+    commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), undoes=ops(repo, "edit")[-1])
+
+
+@forged(r"relate of CAND-\w+\) says that it undoes an op", always=True)
+def relating_that_says_that_it_undoes(repo: Repo) -> None:
+    id_ = propose(repo, "Queues run on Redis.")
+    text = header.set_fields(core(repo, INBOX, id_), {"refines": ["DEC-001"]})
+    commit(repo, "relate", Edit(id_, INBOX, text), by=TOOL, undoes=ops(repo, "edit")[-1])
+
+
+@forged(r"settle of INV-001\) changes INV-001", always=True)
+def settle_that_takes_an_entry_out_of_force(repo: Repo) -> None:
+    """Its text is as it was, but in the inbox nothing is in force."""
+    text = core(repo, INVARIANTS, "INV-001")
+    digest = document.digest(text)
+    restated(repo, "settle", Change("INV-001", INBOX, digest, digest, digest, digest), text)
+    repo.refresh()
+
+
+@forged(r"relate of INV-001\) puts INV-001 into another file", always=True)
+def relating_that_takes_an_entry_out_of_force(repo: Repo) -> None:
+    text = core(repo, INVARIANTS, "INV-001")
+    digest = document.digest(text)
+    by = {"actor": "codex", "channel": "mcp", "program": "codex"}
+    restated(repo, "relate", Change("INV-001", INBOX, digest, digest, digest, digest), text, **by)
+    repo.refresh()
+
+
+@forged(r"settle of DEC-001\) changes DEC-001", always=True)
+def settle_of_an_old_fork_that_beats_a_later_edit(repo: Repo) -> None:
+    """It leaves the text of the base, without knowing the op that wrote it: that text would beat what `main` decides next."""
+    text = core(repo, DECISIONS, "DEC-001")
+    edit = next(n for n, line in enumerate(repo.log()) if b'"verb":"edit"' in line)
+    before = forging.stored(repo, ops(repo, "edit")[-1]).record.changes[0].before
+    digest = document.digest(text)
+    change = Change("DEC-001", DECISIONS, before, digest, digest, digest)
+    restated(repo, "settle", change, text, repo.log()[edit - 1])
+
+
+@forged(r"settle of CAND-\w+\) is from the future", always=True)
+def settle_from_the_future(repo: Repo) -> None:
+    id_ = waiting(repo)
+    text = core(repo, INBOX, id_)
+    digest = document.digest(text)
+    restated(repo, "settle", Change(id_, INBOX, digest, digest, digest, digest), text, days="400")
+
+
 # Proposing and relating, which anyone may
 
 
