@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane import records
+from agentplane.plane import checks, records
+from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change, Record
@@ -525,7 +526,7 @@ def edit_that_changes_the_kind(repo: Repo) -> None:
     commit(repo, "edit", put(repo, "DEC-001", DECISIONS, b"type: decision", b"type: invariant"), by=ADA)
 
 
-@forged(r"edit of CAND-\w+, CAND-\w+\) changes several entries")
+@forged(r"edit of CAND-\w+, CAND-\w+\) puts CAND-\w+ into another file")
 def edit_that_shelves_a_candidate(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "edit", Edit(id_, DECISIONS, core(repo, INBOX, id_)), Edit(id_, INBOX, None), by=ADA)
@@ -656,3 +657,48 @@ def test_records_of_forged_operations_are_whole(repo: Repo) -> None:
     settle_that_brings_back_an_older_text(repo)
     stored = records.load(repo.layout, ops(repo, "settle")[-1])
     assert stored.text(stored.record.changes[0].left)
+
+
+def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> None:
+    """Somebody reads the id of an approval on `main`, and gives it to an op on a branch that left before."""
+    repo.git("checkout", "-q", "main")
+    id_ = repo.approved("Backups run at night.")
+    repo.commit("approved")
+    op, digest = ops(repo, "approve")[-1], repo.plane().memory().get(id_).digest
+    record = forging.stored(repo, op).record
+    repo.git("checkout", "-q", "work")
+    text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
+    change = Change("CAND-EVIL22", INBOX, None, document.digest(text), None, document.digest(text))
+    who = {"actor": "codex", "channel": "mcp", "program": "codex"}
+    forged_one = forging.as_if(record, verb="propose", changes=[change], **who)
+    forging.append(repo, forged_one, {document.digest(text): text.decode()})
+    repo.refresh()
+    repo.commit("work")
+    assert any("has the id of another op" in row.what for row in forging.refused(repo.check()))
+
+    repo.git("checkout", "-q", "-B", "both", "main")
+    for revs in (("main", "work"), ("work", "main")):
+        union(repo, *revs)
+        repo.layout.cache.joinpath(ledgers.KEPT).unlink(missing_ok=True)
+        ledger = ledgers.read(repo.layout)
+        assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
+        assert repo.plane().memory().snapshot.text_of(op, digest)
+        assert any("different ops have the id" in row.what for row in checks.check(repo.plane().store))
+        found = forging.refused(repo.check("main"))
+        assert any("an op that has an event already" in row.what for row in found)
+
+
+def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -> None:
+    """The ledger that is kept goes on from where it ended."""
+    before = ledgers.read(repo.layout)
+    record = forging.stored(repo, ops(repo, "approve")[-1]).record
+    text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
+    change = Change("CAND-EVIL22", INBOX, None, document.digest(text), None, document.digest(text))
+    forging.append(
+        repo,
+        forging.as_if(record, verb="propose", changes=[change]),
+        {document.digest(text): text.decode()},
+    )
+    after = ledgers.read(repo.layout)
+    assert after == ledgers.advance(ledgers.Ledger(), repo.layout)
+    assert before.known.items() <= after.known.items()
