@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -28,6 +28,10 @@ _TAIL_BYTES = 64 * 1024
 _OP = re.compile(rb'"op":"([^"]*)"')
 
 
+_File = Annotated[str, msgspec.Meta(pattern=r"\Amemory/[^./][^/]*\.md\Z")]
+"""A memory file. A record with any other path proves nothing, and nothing is ever written there for it."""
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an op did to one id.
 
@@ -38,7 +42,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     id: str
-    file: str
+    file: _File
     before: str | None
     after: str | None
     found: str | None
