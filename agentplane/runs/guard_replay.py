@@ -32,7 +32,7 @@ LINKS = ("supersedes", "refines", "unrelated")
 _DAY = timedelta(days=1)
 _MOVE = ("adopt", "undo", "redo", "settle")
 """The verbs after which an entry may be in another file. What settling may move is compared where settling is."""
-_OF_A_CANDIDATE = {
+OF_A_CANDIDATE = {
     "id", "status", "proposed_by", "updated",
     *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
 }  # fmt: skip
@@ -213,7 +213,7 @@ def _propose(asked: _Asked) -> str | None:
         if fields.get("status") != INBOX_STATUS:
             said = shown(str(fields.get("status")), 30)
             return f"brings {name} with `status: {said}`, and what is proposed is `{INBOX_STATUS}`"
-        if odd := sorted(shown(str(key), 30) for key in fields.keys() - _OF_A_CANDIDATE):
+        if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
             return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
     return None
 

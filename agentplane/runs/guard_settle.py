@@ -24,6 +24,7 @@ from agentplane.text import document
 
 
 _LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
+_OF_A_LEFTOVER = frozenset(guard_replay.OF_A_CANDIDATE)
 _BY = ("agentplane", "git")
 """Actor and program of every such operation."""
 
@@ -125,6 +126,15 @@ class _Replay:
             return self._is_leftover(change)
         return self._is_back_at_base(change)
 
+    def _is_new(self, change: Change) -> bool:
+        """Whether the id is nobody else's: the text would take the place of one that a person has read."""
+        braid, found = self.past.braid, self.past.versions.get(change.id, ())
+        return not any(
+            v.before is None and v.digest not in (None, change.after)
+            for v in found
+            if not braid.reaches(self.place, v.place)
+        )
+
     def _is_in_its_file(self, change: Change) -> bool:
         state = self.past.state(change.id, self.place)
         return state is None or state.digest is None or state.file == change.file
@@ -132,11 +142,12 @@ class _Replay:
     def _is_leftover(self, change: Change) -> bool:
         """An edit by hand that stood where another text is now: it waits in the inbox."""
         fields = self._fields(change)
+        kept = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
         return (
             change.left == change.after
             and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
             and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, leftover.PROPOSED_BY)
-            and not {"approved_by", "anchor"} & fields.keys()
+            and fields.keys() <= kept
         )
 
     def _is_back_at_base(self, change: Change) -> bool:

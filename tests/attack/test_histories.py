@@ -291,6 +291,20 @@ def settle_of_an_old_fork_that_beats_a_later_edit(repo: Repo) -> None:
     restated(repo, "settle", change, text, repo.log()[edit - 1])
 
 
+@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22", always=True)
+def settle_that_leaves_over_a_pinned_candidate(repo: Repo) -> None:
+    fields = {"id": "CAND-EVIL22", "type": "decision", "status": "proposed", "proposed_by": "merge"}
+    text = header.new_core({**fields, "pinned": True}, "Decision: Skip it.")
+    commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
+
+
+@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22")
+def settle_that_leaves_over_what_another_text_superseded(repo: Repo) -> None:
+    fields = {"id": "CAND-EVIL22", "type": "decision", "status": "proposed", "proposed_by": "merge"}
+    text = header.new_core({**fields, "superseded_by": ["DEC-001"]}, "Decision: Skip it.")
+    commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
+
+
 @forged(r"settle of CAND-\w+\) is from the future", always=True)
 def settle_from_the_future(repo: Repo) -> None:
     id_ = waiting(repo)
@@ -702,3 +716,25 @@ def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -
     after = ledgers.read(repo.layout)
     assert after == ledgers.advance(ledgers.Ledger(), repo.layout)
     assert before.known.items() <= after.known.items()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "config.toml",
+        "memory/../config.toml",
+        "memory/log.jsonl",
+        "memory/.x.md.1-0123456789ab.tmp",
+        "/tmp/x.md",
+    ],
+)
+def test_a_record_of_another_file_than_memory_proves_nothing(repo: Repo, file: str) -> None:
+    text = core(repo, DECISIONS, "DEC-001").replace(b"DEC-001", b"DEC-050")
+    digest = document.digest(text)
+    before = ledgers.read(repo.layout).known
+    restated(
+        repo, "adopt", Change("DEC-050", file, None, digest, None, digest), text, actor="Ada", channel="tui"
+    )
+    ledger = ledgers.read(repo.layout)
+    assert (ledger.known, len(ledger.unproved)) == (before, 1)
+    assert any("counts for nothing" in row.what for row in forging.refused(repo.check()))
