@@ -5,6 +5,7 @@ Worked out from the events alone and never from the order of the log, so that ev
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import msgspec
 
@@ -198,10 +199,13 @@ class _Meeting:
                     f"{into or id_of(text)} was changed on two branches: the other text waits as {made}"
                 )
 
-    def _propose(self, file: str, id_: str, text: bytes, into: str | None) -> str:
+    def _propose(
+        self, file: str, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
+    ) -> str:
         made = candidate_id(id_, document.digest(text))
         if made not in self.ledger.known:
-            self.edits[made] = Edit(made, INBOX, as_candidate(text, made, into))
+            candidate = as_candidate(text, made, into)
+            self.edits[made] = Edit(made, INBOX, header.set_fields(candidate, other) if other else candidate)
         return made
 
     def _put(self, id_: str, winner: Version, text: bytes | None, was: str | None) -> None:
@@ -331,7 +335,8 @@ class _Meeting:
         for file, page in self.snapshot.pages.items():
             for id_, core, _, _ in tidy.doubled(page.document.data):
                 if self._is_by_hand(id_, core):
-                    self._propose(file, id_, core, None if file == INBOX else id_)
+                    # Nobody can tell later what stood here, so nothing goes along that only a person decides.
+                    self._propose(file, id_, core, None if file == INBOX else id_, {"pinned": header.DROP})
 
 
 def _ended(text: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """What can be wrong with the folder itself: log, op records, views, left-overs."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -131,6 +132,16 @@ def _log(layout: Layout) -> Iterator[Finding]:
         yield Finding("error", f"{shown}:{report.count + 1}", what, remedy)
 
 
+def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    """Both ops count. Whoever asks for an op by its id is shown one of them."""
+    for op, count in Counter(note.op for note in ledger.ops).items():
+        if count > 1:
+            where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
+            what = f"{count} different ops have the id {one_line(op, 40)}, which agentplane never gives twice"
+            remedy = "Look at the commits that brought them (`git log -- .agentplane/ops`), and undo what nobody decided."
+            yield Finding("error", where, what, remedy)
+
+
 def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Finding]:
     """`is_whole`: the log is, so that an op without an event is one that it does not have."""
     for op in ledger.unproved:
@@ -140,6 +151,7 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
             f"the record of op {op} is missing or was changed; the op counts for nothing",
             _FROM_GIT.format(layout.shown("ops")),
         )
+    yield from _taken_twice(layout, ledger)
     committed = {note.op for note in ledger.ops} | set(ledger.unproved)
     for path in records.months(layout):
         shown = layout.shown(f"ops/{path.name}")

@@ -16,7 +16,7 @@ from agentplane.plane.versions import Version
 from agentplane.text import canonical, chain, decoding, links
 
 
-VERSION = 6
+VERSION = 7
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
@@ -207,24 +207,26 @@ def advance(ledger: Ledger, layout: Layout) -> Ledger:
     """The ledger with the events that the log has beyond it."""
     if not layout.log.exists():
         return Ledger()
-    sums = _Sums(ledger, layout, records.by_op(layout) if ledger.size == 0 else None)
+    sums = _Sums(ledger, layout, records.by_hash(layout) if ledger.size == 0 else None)
     size, head = ledger.size, ledger.head
     for offset, line in chain.lines(layout.log, ledger.size):
         if not sums.follows(line):
             return braided(layout)[0]
         sums.add(line)
         size, head = offset + len(line), chain.hash_of(line)
+    if sums.again:
+        return advance(Ledger(), layout)
     return ledger if head is None or size == ledger.size else sums.done(size, head)
 
 
 def as_of(layout: Layout, size: int) -> Ledger:
     """The ledger as it was when the log was so many bytes long."""
     lines = (line for offset, line in chain.lines(layout.log) if offset + len(line) <= size)
-    return summed(lines, records.by_op(layout))
+    return summed(lines, records.by_hash(layout))
 
 
 def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
-    """The ledger of a log that is no file, as one of another commit; `heads` are those of its records by op."""
+    """The ledger of a log that is no file, as one of another commit; `heads` are those of its records by hash."""
     lines = list(log)
     sums = _Sums(Ledger(), None, heads)
     for line in lines:
@@ -236,7 +238,7 @@ def summed(log: Iterable[bytes], heads: Mapping[str, bytes]) -> Ledger:
 
 def braided(layout: Layout) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
     """The ledger of a log with more than one line of history, and what it is worked out from."""
-    return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_op(layout))
+    return _braid([line for _, line in chain.lines(layout.log)], layout, records.by_hash(layout))
 
 
 def braided_from(
@@ -284,7 +286,10 @@ class _Sums:
         self.outputs = dict(ledger.outputs)
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
-        self.seen = {*(note.op for note in ledger.ops), *ledger.unproved}
+        self.before = {*(note.op for note in ledger.ops), *ledger.unproved}
+        self.again = False
+        """Whether an op has an event that is summed up already: then both have to be read."""
+        self.seen: set[tuple[str, str]] = set()
         self.heads = ledger.heads
         self.want = _named(ledger.heads[0]) if len(ledger.heads) == 1 else None
         self.unproved = list(ledger.unproved)
@@ -306,8 +311,10 @@ class _Sums:
         head = chain.hash_of(line)
         self.heads, self.want = [head], _named(head)
         if event:
-            if event.op not in self.seen:  # whoever writes an op's id twice is not believed twice
-                self.seen.add(event.op)
+            # What is written twice counts once. Another op under the same id takes nothing from the first one.
+            if (event.op, event.op_sha256) not in self.seen:
+                self.seen.add((event.op, event.op_sha256))
+                self.again = self.again or event.op in self.before
                 self._add_op(event)
         elif b'"outputs":[{' in line:
             self._add_outputs(line)
@@ -333,10 +340,12 @@ class _Sums:
     def _add_op(self, event: OpEvent) -> None:
         record = self._proved_record(event)
         if record is None:
-            self.unproved.append(event.op)
+            if event.op not in self.unproved:
+                self.unproved.append(event.op)
             return
         self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
-        self.pruned += record.prunes
+        if record.verb == "prune":
+            self.pruned += record.prunes
         if record.verb == trust_settings.VERB:
             self.settings = record.settings
         self._take_in(record)
@@ -351,8 +360,8 @@ class _Sums:
 
     def _proved_record(self, event: OpEvent) -> records.Record | None:
         # An op may have been committed after the heads were gathered.
-        head = (self.record_heads or {}).get(event.op) or self._head_of(event.op)
-        if head is None or canonical.sha256(head) != event.op_sha256:
+        head = (self.record_heads or {}).get(event.op_sha256) or self._head_of(event)
+        if head is None:
             return None
         try:
             record = records.read_head(head)
@@ -360,9 +369,16 @@ class _Sums:
             return None
         return record if record.op == event.op else None
 
-    def _head_of(self, op: str) -> bytes | None:
-        line = records.find(self.layout, op) if self.layout else None
-        return None if line is None else records.head_of(line)
+    def _head_of(self, event: OpEvent) -> bytes | None:
+        line = records.find(self.layout, event.op) if self.layout else None
+        head = None if line is None else records.head_of(line)
+        if head is not None and canonical.sha256(head) == event.op_sha256:
+            return head
+        if self.layout is None or line is None or self.record_heads is not None:
+            return None
+        # Two records have one id, or one was changed: the heads are gathered, once.
+        self.record_heads = records.by_hash(self.layout)
+        return self.record_heads.get(event.op_sha256)
 
     def _add_outputs(self, line: bytes) -> None:
         try:

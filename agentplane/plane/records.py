@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -28,6 +28,10 @@ _TAIL_BYTES = 64 * 1024
 _OP = re.compile(rb'"op":"([^"]*)"')
 
 
+_File = Annotated[str, msgspec.Meta(pattern=r"\Amemory/[^./][^/]*\.md\Z")]
+"""A memory file. A record with any other path proves nothing, and nothing is ever written there for it."""
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """What an op did to one id.
 
@@ -38,7 +42,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     id: str
-    file: str
+    file: _File
     before: str | None
     after: str | None
     found: str | None
@@ -185,19 +189,25 @@ def op_mark(op: str) -> bytes:
     return b'"op":"' + op.encode() + b'"'
 
 
-def find(layout: Layout, op: str) -> bytes | None:
-    """The line of an op's record. The end of its file is tried first: recent ops are asked for most."""
+def find(layout: Layout, op: str, holding: str | None = None) -> bytes | None:
+    """The line of an op's record. The end of its file is tried first: recent ops are asked for most.
+
+    `holding`: a digest. Where somebody wrote a second record under the op's id, it says which one is meant.
+    """
     path = month_file(layout, op)
-    mark = op_mark(op)
+    mark, wanted = op_mark(op), (holding or "").encode()
+    other = None
     for start in dict.fromkeys((max(0, _size(path) - _TAIL_BYTES), 0)):
         for line in _lines_from(path, start):
             if mark in line:
-                return line
-    return None
+                if wanted in line:
+                    return line
+                other = other or line
+    return other
 
 
-def load(layout: Layout, op: str) -> Stored:
-    line = find(layout, op)
+def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
+    line = find(layout, op, holding)
     if line is None:
         raise Damaged(
             f"the record of op {op} is missing",
@@ -214,19 +224,18 @@ def load(layout: Layout, op: str) -> Stored:
         ) from None
 
 
-def by_op(layout: Layout) -> dict[str, bytes]:
-    """The heads of all records by their op: one pass over the files, for when the whole log is read."""
+def by_hash(layout: Layout) -> dict[str, bytes]:
+    """The heads of all records by their hash: one pass over the files, for when the whole log is read."""
     return heads_in(each(layout))
 
 
 def heads_in(lines: Iterable[bytes]) -> dict[str, bytes]:
-    """The heads of the records in these lines by their op, wherever the lines were read."""
-    heads = {}
-    for line in lines:
-        head = head_of(line)
-        if head and (op := op_in(head)):
-            heads[op] = head
-    return heads
+    """The heads of the records in these lines by their sha256, wherever the lines were read.
+
+    So each event finds its own: a second record under the id of an op takes nothing from the first one.
+    """
+    heads = (head_of(line) for line in lines)
+    return {canonical.sha256(head): head for head in heads if head}
 
 
 def op_in(head: bytes) -> str | None:

@@ -78,7 +78,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     def text_of(self, op: str, digest: str | None) -> bytes | None:
         """A text from the record of an op; None for no digest, and for a pruned text."""
-        return records.load(self.layout, op).text(digest)
+        return records.load(self.layout, op, digest).text(digest)
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.plane.records import Change, Record
 from agentplane.runs.sides import Side, shown
-from agentplane.text import canonical, decoding
+from agentplane.text import decoding
 
 
 PERSONAL = ("terminal", "tui")
@@ -87,8 +87,8 @@ def _op(line: bytes) -> Said | None:
 
 
 def _proven(side: Side, said: Said) -> Record | None:
-    head = side.heads.get(said.op)
-    if head is None or canonical.sha256(head) != said.op_sha256:
+    head = side.heads.get(said.op_sha256)
+    if head is None:
         return None
     try:
         record = records.read_head(head)
@@ -109,6 +109,12 @@ def called(line: bytes) -> str:
         return f"{named(said.verb, said.ids)}, op {shown(said.op, 40)}"
     event = _kind_of(line)
     return f"run {shown(event.run_id, 40)}" if event.kind == "run" else shown(event.kind, 20) or "no event"
+
+
+def op_of(line: bytes) -> str | None:
+    """The op of an op event."""
+    said = _op(line)
+    return said.op if said else None
 
 
 def time_of(line: bytes) -> str | None:
@@ -153,7 +159,7 @@ def only_notes_settings(record: Record) -> bool:
 
 def only_in_place(record: Record) -> bool:
     """Whether the op leaves its entries where they are, in the inbox, and was done to what ops had put there."""
-    return not record.prunes and all(
+    return not (record.prunes or record.redacted or record.undoes) and all(
         change.file == INBOX
         and change.was is None
         and change.before == change.found is not None

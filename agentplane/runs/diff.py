@@ -182,7 +182,7 @@ def _text(layout: Layout, known: Known | None) -> str | None:
     if known is None:
         return None
     try:
-        text = records.load(layout, known.op).text(known.digest)
+        text = records.load(layout, known.op, known.digest).text(known.digest)
     except AgentplaneError:
         return None
     return None if text is None else text.decode(errors="replace")

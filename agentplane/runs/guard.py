@@ -63,9 +63,27 @@ def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More]
     base, commit = bases[0]
     found = [*between(base, now, commit, clock), *_more(more, base, now, commit)]
     found += guard_signatures.findings(base, now, rev, _back(base, commit))
+    found += _taken(base, now, _tip(layout, prefix, rev, commits), _back(base, commit))
     for other, its_commit in bases[1:]:
         found += guard_log.findings(other, now, _back(other, its_commit))
     return Checked(commit, _sorted(found))
+
+
+def _tip(layout: Layout, prefix: str, rev: str, commits: Sequence[ObjectId]) -> Side | None:
+    """The plane at `rev` as it is now, where it went on since this branch left it."""
+    commit = git.commit(layout.root, rev)
+    return None if commit is None or commit in commits else _at(layout, prefix, commit)
+
+
+def _taken(base: Side, now: Side, tip: Side | None, back: str) -> Iterator[Finding]:
+    """An op of this branch under the id of another op that `rev` has since: nobody could tell the two apart there."""
+    fresh = [deed for deed in deeds.of(now) if deed.line not in base.lines] if tip else []
+    there = {deed.said.op: deed for deed in deeds.of(tip)} if tip and fresh else {}
+    for deed in fresh:
+        other = there.get(deed.said.op)
+        if other is not None and other.said.op_sha256 != deed.said.op_sha256:
+            what = f"{deed.name} has the id of another op of the branch to merge into ({other.name})"
+            yield Finding("error", now.where(LOG, deed.number), what, f"take the op out: {back}")
 
 
 def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) -> list[Finding]:

@@ -16,8 +16,14 @@ from agentplane.runs.sides import LOG, Side, shown
 
 def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: str) -> Iterator[Finding]:
     of_line = {deed.line for deed in done}
-    for line, number in now.lines.items():
-        if b'"kind":"op"' in line and line not in of_line and line not in base.lines:
+    other = {
+        line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
+    }
+    # Of two events of one op the new one is wrong, whichever of them the log holds first.
+    taken = {op for line in other if line in base.lines and (op := deeds.op_of(line))}
+    wrong = other | {deed.line: deed.number for deed in done if deed.said.op in taken}
+    for line, number in wrong.items():
+        if line not in base.lines:
             what = "is no op event, or one of an op that has an event already"
             yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
     runs = deeds.runs_of(now)

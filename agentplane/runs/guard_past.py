@@ -80,9 +80,9 @@ class Past:
         first = versions.live(found, self.braid)[0]
         return Known(first.digest, first.file, first.op)
 
-    def tips(self, id_: str, place: int) -> set[str | None]:
-        """The texts that an id had at the ends of the branches that met before the event."""
-        return {version.digest for version in versions.ends(self._known_at(id_, place), self.braid)}
+    def ends(self, id_: str, place: int) -> Sequence[Version]:
+        """What an id was at the ends of the branches that met before the event."""
+        return versions.ends(self._known_at(id_, place), self.braid)
 
     def before(self, place: int) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
         """The ledger of all that comes before an event in its own history."""

@@ -30,7 +30,9 @@ from agentplane.text import document, header
 
 LINKS = ("supersedes", "refines", "unrelated")
 _DAY = timedelta(days=1)
-_OF_A_CANDIDATE = {
+_MOVE = ("adopt", "undo", "redo", "settle")
+"""The verbs after which an entry may be in another file. What settling may move is compared where settling is."""
+OF_A_CANDIDATE = {
     "id", "status", "proposed_by", "updated",
     *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
 }  # fmt: skip
@@ -74,17 +76,33 @@ def in_force(record: Record, past: Past) -> bool:
 
 
 def frame(record: Record, past: Past, place: int) -> str | None:
-    """What holds for every operation: what it says was approved before it, and the ids of its texts."""
+    """What holds for every operation: what it says was approved before it, where that was, and the ids of its texts."""
+    if odd := _not_of_its_verb(record):
+        return odd
     for change in record.changes:
         name = shown(change.id, 40)
         state = past.state(change.id, place)
         if change.before != (state.digest if state else None):
             return f"says of {name} that another text was approved before it than its history shows"
+        stays = state is not None and state.digest is not None and record.verb not in _MOVE
+        if stays and change.file != state.file:  # type: ignore[union-attr]
+            return f"puts {name} into another file, which `{shown(record.verb, 20)}` does not"
         text = past.text(record.op, change.left, change.file, change.id)
         if text is not None:
             block = past.block(text)
             if block is None or block.id != change.id:
                 return f"is not whole: the text under {name} is not the entry {name}"
+    return None
+
+
+def _not_of_its_verb(record: Record) -> str | None:
+    """What a record says beside its changes is believed by readers of history, whichever verb it has."""
+    if record.undoes is not None and record.verb not in ("undo", "redo"):
+        return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
+    if (record.prunes or record.redacted) and record.verb != "prune":
+        return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
+    if record.settings:
+        return f"says how far trust goes, which `{shown(record.verb, 20)}` does not"
     return None
 
 
@@ -195,7 +213,7 @@ def _propose(asked: _Asked) -> str | None:
         if fields.get("status") != INBOX_STATUS:
             said = shown(str(fields.get("status")), 30)
             return f"brings {name} with `status: {said}`, and what is proposed is `{INBOX_STATUS}`"
-        if odd := sorted(shown(str(key), 30) for key in fields.keys() - _OF_A_CANDIDATE):
+        if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
             return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
     return None
 

@@ -12,7 +12,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import keys, trust_settings
-from agentplane.plane.settings import DEFAULTS, Runs, Settings, line_of
+from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
 from agentplane.plane.store import Store
 from agentplane.runs import sharing
 from agentplane.runs.sides import CONFIG, Side, shown
@@ -56,7 +56,10 @@ def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], 
     """Every setting that got worse: its place, and what is to be said."""
     for place, was, is_ in trust_settings.weaker(before, after):
         yield place, f"`{'.'.join(place)}` {_from_to(was, is_, 'weakens trust')}"
+    yield from _other_kinds(before.kinds, after.kinds)
     for name, judge in JUDGED.items():
+        if name == "kinds":
+            continue
         section, key = name.split(".")
         was, is_ = getattr(getattr(before, section), key), getattr(getattr(after, section), key)
         if was == is_:
@@ -65,6 +68,19 @@ def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], 
             yield from _turned(was, is_)
         elif why := judge(was, is_):
             yield (section, key), f"`{name}` {why}"
+
+
+def _other_kinds(
+    was: Mapping[str, KindRow], is_: Mapping[str, KindRow]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """A label decides where a statement begins, and a prefix and a file which entries are of a kind."""
+    for name, row in was.items():
+        if is_.get(name) != row:
+            how = "is changed" if name in is_ else "is removed"
+            yield (
+                ("kinds", name),
+                f"`kinds.{shown(name, 40)}` {how}, so its approved entries can read differently",
+            )
 
 
 def _from_to(was: Any, is_: Any, why: str) -> str:
@@ -122,6 +138,7 @@ JUDGED: dict[str, Judge] = {
     "runs.environment": _notes,
     "tools.restart": _automatic,
     "tui.keys": lambda _, __: None,
+    "kinds": lambda _, __: None,
 }
 """The settings of which a value can be worse than another one. `trust_settings` judges those that decide what is trusted."""
 
@@ -136,7 +153,6 @@ HARMLESS: dict[str, str] = {
     "tui.theme": "colors",
     "tui.ascii": "drawing",
     "tui.preview": "drawing",
-    "kinds": "kinds that do not fit are an error of their own, and a new kind approves nothing",
 }
 """The others, and why no value of them has to be looked at."""
 

@@ -24,6 +24,7 @@ from agentplane.text import document
 
 
 _LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
+_OF_A_LEFTOVER = frozenset(guard_replay.OF_A_CANDIDATE)
 _BY = ("agentplane", "git")
 """Actor and program of every such operation."""
 
@@ -49,7 +50,10 @@ class _Replay:
         self.place = place
         self.base = base
         self.past = past
-        self.pruned = False
+        self.gone = frozenset(past.side.ledger.pruned)
+        self.lost = frozenset[str]()
+        """The ids of which an end of a branch has no text any more, because an op pruned it."""
+        self.met = frozenset[str]()
 
     def complaint(self) -> str | None:
         plan = self._plan()
@@ -60,13 +64,13 @@ class _Replay:
             if edit is not None and guard_replay.same(change, edit):
                 continue
             exact = False
-            if not (self._is_harmless(change) or self._was_pruned(change)):
+            if not (self._is_harmless(change) or self._was_pruned(change, edit)):
                 return self._said(change, edit, plan)
         for edit in wanted.values():
-            if not (self.pruned or self._only_links(edit)):
+            if not (self._needs_pruned(edit) or self._only_links(edit)):
                 return f"leaves {shown(edit.id, 40)} out, which settling these branches changes"
         stored = self.past.stored(self.record.op)
-        if exact and not self.pruned and stored and plan and stored.why not in (plan.why, None):
+        if exact and not self.lost and stored and plan and stored.why not in (plan.why, None):
             return "gives another reason than settling these branches gives"
         return None
 
@@ -81,6 +85,9 @@ class _Replay:
 
     def _plan(self) -> Plan | None:
         ledger, braid, versions = self.past.before(self.place)
+        self.met = frozenset(ledger.met)
+        if any(braid.strands):
+            self.lost = frozenset(id_ for id_ in versions if self._lost_an_end(id_))
         return meeting.plan(self._memory(ledger), Story(braid, versions))
 
     def _memory(self, ledger: Ledger) -> Memory:
@@ -93,58 +100,121 @@ class _Replay:
         for id_, mark in ledger.known.items():
             if mark.digest is not None and (id_, mark.file) not in found:
                 text = self.past.text(mark.op, mark.digest, mark.file, id_)
-                self.pruned = self.pruned or text is None
                 files.setdefault(mark.file, []).extend([text] if text is not None else [])
-        for id_ in ledger.met:
-            lost = [v for v in self.past.versions.get(id_, ()) if v.digest]
-            self.pruned = self.pruned or any(self.past.text(v.op, v.digest) is None for v in lost)
         fresh = [change for change in found.values() if change.was and change.id not in ledger.known]
         tops = dict(ledger.tops)
         for prefix, number in tops_before(fresh).items():
             tops[prefix] = max(tops.get(prefix, 0), number)
         return recalled(self.past, msgspec.structs.replace(ledger, tops=tops), files)
 
+    def _lost_an_end(self, id_: str) -> bool:
+        if self.gone.isdisjoint(version.digest for version in self.past.versions.get(id_, ())):
+            return False
+        ends = self.past.ends(id_, self.place)
+        return any(end.digest in self.gone and self.past.text(end.op, end.digest) is None for end in ends)
+
     def _text(self, change: Change, digest: str | None) -> bytes:
-        text = self.past.text(self.record.op, digest, change.file, change.id)
-        self.pruned = self.pruned or text is None
-        return text or b""
+        return self.past.text(self.record.op, digest, change.file, change.id) or b""
 
     def _is_harmless(self, change: Change) -> bool:
         """Whether a change that could not be worked out approves nothing: it depends on what was in the files then."""
         if change.was is not None:
             return False
         if change.before == change.after and change.left in (change.after, change.found):
-            return True
+            return change.id not in self.met and self._is_in_its_file(change)
         if change.file == INBOX and (change.before, change.found) == (None, None):
             return self._is_leftover(change)
         return self._is_back_at_base(change)
 
+    def _is_new(self, change: Change) -> bool:
+        """Whether the id is nobody else's: the text would take the place of one that a person has read."""
+        braid, found = self.past.braid, self.past.versions.get(change.id, ())
+        return not any(
+            v.before is None and v.digest not in (None, change.after)
+            for v in found
+            if not braid.reaches(self.place, v.place)
+        )
+
+    def _is_in_its_file(self, change: Change) -> bool:
+        state = self.past.state(change.id, self.place)
+        return state is None or state.digest is None or state.file == change.file
+
     def _is_leftover(self, change: Change) -> bool:
         """An edit by hand that stood where another text is now: it waits in the inbox."""
         fields = self._fields(change)
+        kept = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
         return (
             change.left == change.after
             and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
             and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, leftover.PROPOSED_BY)
-            and not {"approved_by", "anchor"} & fields.keys()
+            and fields.keys() <= kept
         )
 
     def _is_back_at_base(self, change: Change) -> bool:
-        """What git took out of the log on this branch is taken back: the entry is as at the base."""
+        """What git took out of the log on this branch is taken back: the entry is as at the base.
+
+        An op that does not know all that the base knows of the entry cannot say so: it would put an older text in force.
+        """
         mark = self.base.ledger.known.get(change.id)
         old = (mark.digest, mark.file) if mark and mark.digest else (None, change.file)
-        return change.left == change.after and (change.after, change.file) == old
-
-    def _was_pruned(self, change: Change) -> bool:
-        """Texts that the plan needs are gone: then one that an end of a branch had is believed, and what no longer counts."""
-        if not self.pruned:
-            return False
-        of = change.was or change.id
-        moved = change.was is not None and change.id != change.was
-        known = change.after in self.past.tips(of, self.place) and not moved
-        return known or not guard_replay.in_force(
-            msgspec.structs.replace(self.record, changes=[change]), self.past
+        return (
+            change.left == change.after
+            and (change.after, change.file) == old
+            and self._follows_base(change.id)
         )
+
+    def _follows_base(self, id_: str) -> bool:
+        braid = self.past.braid
+        return all(
+            braid.reaches(version.place, self.place)
+            for version in self.past.versions.get(id_, ())
+            if braid.lines[version.place] in self.base.lines
+        )
+
+    def _was_pruned(self, change: Change, edit: Edit | None) -> bool:
+        """Whether a text is gone without which nobody can say what was to be done, and nothing else came into force.
+
+        An entry is then at an end of one of its branches, or what this op left of it is itself gone and counts nowhere.
+        What the record says that it found proves nothing.
+        """
+        if change.left != change.after:
+            return self._is_pruned_hand_edit(change, edit)
+        if change.was is None and change.id in self.lost:
+            ends = self.past.ends(change.id, self.place)
+            if any(
+                change.after == end.digest and (end.digest is None or end.file == change.file) for end in ends
+            ):
+                return True
+        of_one = (change.was or change.id) in self.lost or self._is_new_candidate(change)
+        return of_one and self._is_gone(change, change.after) and not self._is_in_force(change)
+
+    def _is_pruned_hand_edit(self, change: Change, edit: Edit | None) -> bool:
+        """A link was followed in the approved text, and the edit by hand that was not touched is gone."""
+        followed = edit is not None and edit.text is not None and edit.was == change.was
+        return (
+            followed
+            and change.after == document.digest(edit.text)  # type: ignore[union-attr, arg-type]
+            and change.left == change.found
+            and self._is_gone(change, change.found)
+        )
+
+    def _is_gone(self, change: Change, digest: str | None) -> bool:
+        return digest in self.gone and not self._text(change, digest)
+
+    def _is_in_force(self, change: Change) -> bool:
+        return guard_replay.in_force(msgspec.structs.replace(self.record, changes=[change]), self.past)
+
+    def _is_new_candidate(self, change: Change) -> bool:
+        fresh = (change.before, change.found, change.was) == (None, None, None)
+        return fresh and change.file == INBOX and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
+
+    def _needs_pruned(self, edit: Edit) -> bool:
+        """Whether a change that is missing depends on a text that is gone: it leaves what met as it was."""
+        if edit.file == INBOX and edit.was is None:
+            return not self.gone.isdisjoint(
+                version.digest for id_ in self.met | self.lost for version in self.past.versions.get(id_, ())
+            )
+        return edit.id in self.lost or edit.was in self.lost
 
     def _only_links(self, edit: Edit) -> bool:
         """Whether a change that is missing would only have followed an id: an edit by hand may have had no such link."""

@@ -1,9 +1,11 @@
 """When an operation says that it was done: as its id says, not in the future, and not days before what it follows.
 
 Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id. An operation that
-settles takes its time from what it joins, which may be the event of a run, so only decisions are compared.
+settles takes its time from what it joins, which may be the event of a run. So it may be older than the op before it, but
+never later than all that it joins, nor from the future.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -18,11 +20,12 @@ _SKEW = timedelta(days=1)
 """How far clocks of honest people are apart."""
 
 
+_TS = re.compile(rb'"ts":"([^"]*)"')
 _SETTLES = b'"verb":"settle"'
 
 
 def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
-    fresh = [deed for deed in done if deed.line not in base.lines and not _settles(deed)]
+    fresh = [deed for deed in done if deed.line not in base.lines]
     by_hash = {links.stated_by(line): line for line in now.log if links.has_form(line)} if fresh else {}
     for deed in fresh:
         yield from _times(deed, now, by_hash, at)
@@ -39,6 +42,12 @@ def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) 
         yield Finding("error", where, f"{deed.name} has another time in its id than in its line", remedy)
     if moment > at + _SKEW:
         yield Finding("error", where, f"{deed.name} is from the future ({shown(said.ts, 30)})", remedy)
+    if _settles(deed):
+        joined = _joined(deed.line, by_hash)
+        if len(joined) > 1 and moment > max(joined):
+            what = f"{deed.name} says that it is later than all that it joins ({shown(said.ts, 30)})"
+            yield Finding("error", where, what, remedy)
+        return
     earlier = [found for line in _parents(deed.line, by_hash) if (found := _moment(deeds.time_of(line)))]
     if earlier and moment < max(earlier) - _SKEW:
         what = f"{deed.name} says that it is days older than the event before it ({shown(said.ts, 30)})"
@@ -52,6 +61,13 @@ def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
     names = (name.hex().encode() for name in links.parents_of(line))
     found = (by_hash.get(name, b"") for name in names)
     return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
+
+
+def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
+    """The times of all events that an op follows directly, also of runs."""
+    names = [name.hex().encode() for name in links.parents_of(line)] if links.is_intact(line) else []
+    stated = (_TS.search(by_hash.get(name, b"")) for name in names)
+    return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
 
 
 def _settles(deed: Deed) -> bool:

@@ -92,7 +92,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def heads(self) -> dict[str, bytes]:
-        """The heads of the records by their op."""
+        """The heads of the records by their hash."""
         return records.heads_in(row.line for row in self.records if row.line.endswith(b"\n"))
 
     @cached_property

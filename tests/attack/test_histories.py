@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane import records
+from agentplane.plane import checks, records
+from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change, Record
@@ -206,6 +207,110 @@ def union(repo: Repo, *revs: str) -> None:
         for rev in revs:
             lines |= dict.fromkeys(repo.git("show", f"{rev}:.agentplane/{name}").splitlines(keepends=True))
         (repo.layout.root / name).write_text("".join(lines))
+
+
+def restated(
+    repo: Repo, verb: str, change: Change, text: bytes, after: bytes | None = None, **who: str
+) -> None:
+    """An op with one change as it says, whatever the files hold."""
+    ts, name = soon(float(who.pop("days", "0")))
+    by = {"actor": "agentplane", "channel": "merge", "program": "git"} | who
+    record = Record(name, ts, verb, changes=[change], **by)  # type: ignore[arg-type]
+    forging.append(repo, record, {document.digest(text): text.decode()}, after)
+
+
+@forged(r"settle of CAND-ZZZZZZ, DEC-001\) changes DEC-001", always=True)
+def settle_that_hides_behind_a_pruned_text(repo: Repo) -> None:
+    """A person pruned a text. An op on an old fork says that it found it, and gives DEC-001 once more."""
+    repo.plane().prune("Use Textual for")
+    gone = forging.stored(repo, ops(repo, "prune")[-1]).record.prunes[0]
+    text = core(repo, DECISIONS, "DEC-001").replace(b"Textual 8", b"Rich")
+    digest = document.digest(text)
+    approval = next(n for n, line in enumerate(repo.log()) if b'"approve"' in line and b"DEC-001" in line)
+    ts, name = soon()
+    changes = [
+        Change("CAND-ZZZZZZ", INBOX, None, None, gone, gone),
+        Change("DEC-001", DECISIONS, None, digest, None, digest),
+    ]
+    record = Record(name, ts, "settle", "agentplane", "merge", "git", changes)
+    forging.append(repo, record, {digest: text.decode()}, repo.log()[approval - 1])
+    repo.plane().settle()
+
+
+@forged(r"settle\) takes texts out of history", always=True)
+def settle_that_prunes(repo: Repo) -> None:
+    edit = forging.stored(repo, ops(repo, "edit")[-1])
+    commit(repo, "settle", prunes=[str(edit.record.changes[0].before)])
+
+
+@forged(r"settle of CAND-\w+\) takes texts out of history")
+def settle_that_redacts(repo: Repo) -> None:
+    id_ = waiting(repo)
+    commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), redacted={"0" * 64: "1" * 64})
+
+
+@forged(r"settle of CAND-\w+\) says that it undoes an op")
+def settle_that_says_that_it_undoes(repo: Repo) -> None:
+    id_ = waiting(repo)
+    commit(repo, "settle", Edit(id_, INBOX, core(repo, INBOX, id_)), undoes=ops(repo, "edit")[-1])
+
+
+@forged(r"relate of CAND-\w+\) says that it undoes an op", always=True)
+def relating_that_says_that_it_undoes(repo: Repo) -> None:
+    id_ = propose(repo, "Queues run on Redis.")
+    text = header.set_fields(core(repo, INBOX, id_), {"refines": ["DEC-001"]})
+    commit(repo, "relate", Edit(id_, INBOX, text), by=TOOL, undoes=ops(repo, "edit")[-1])
+
+
+@forged(r"settle of INV-001\) changes INV-001", always=True)
+def settle_that_takes_an_entry_out_of_force(repo: Repo) -> None:
+    """Its text is as it was, but in the inbox nothing is in force."""
+    text = core(repo, INVARIANTS, "INV-001")
+    digest = document.digest(text)
+    restated(repo, "settle", Change("INV-001", INBOX, digest, digest, digest, digest), text)
+    repo.refresh()
+
+
+@forged(r"relate of INV-001\) puts INV-001 into another file", always=True)
+def relating_that_takes_an_entry_out_of_force(repo: Repo) -> None:
+    text = core(repo, INVARIANTS, "INV-001")
+    digest = document.digest(text)
+    by = {"actor": "codex", "channel": "mcp", "program": "codex"}
+    restated(repo, "relate", Change("INV-001", INBOX, digest, digest, digest, digest), text, **by)
+    repo.refresh()
+
+
+@forged(r"settle of DEC-001\) changes DEC-001", always=True)
+def settle_of_an_old_fork_that_beats_a_later_edit(repo: Repo) -> None:
+    """It leaves the text of the base, without knowing the op that wrote it: that text would beat what `main` decides next."""
+    text = core(repo, DECISIONS, "DEC-001")
+    edit = next(n for n, line in enumerate(repo.log()) if b'"verb":"edit"' in line)
+    before = forging.stored(repo, ops(repo, "edit")[-1]).record.changes[0].before
+    digest = document.digest(text)
+    change = Change("DEC-001", DECISIONS, before, digest, digest, digest)
+    restated(repo, "settle", change, text, repo.log()[edit - 1])
+
+
+@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22", always=True)
+def settle_that_leaves_over_a_pinned_candidate(repo: Repo) -> None:
+    fields = {"id": "CAND-EVIL22", "type": "decision", "status": "proposed", "proposed_by": "merge"}
+    text = header.new_core({**fields, "pinned": True}, "Decision: Skip it.")
+    commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
+
+
+@forged(r"settle of CAND-EVIL22\) changes CAND-EVIL22")
+def settle_that_leaves_over_what_another_text_superseded(repo: Repo) -> None:
+    fields = {"id": "CAND-EVIL22", "type": "decision", "status": "proposed", "proposed_by": "merge"}
+    text = header.new_core({**fields, "superseded_by": ["DEC-001"]}, "Decision: Skip it.")
+    commit(repo, "settle", Edit("CAND-EVIL22", INBOX, text))
+
+
+@forged(r"settle of CAND-\w+\) is from the future", always=True)
+def settle_from_the_future(repo: Repo) -> None:
+    id_ = waiting(repo)
+    text = core(repo, INBOX, id_)
+    digest = document.digest(text)
+    restated(repo, "settle", Change(id_, INBOX, digest, digest, digest, digest), text, days="400")
 
 
 # Proposing and relating, which anyone may
@@ -435,7 +540,7 @@ def edit_that_changes_the_kind(repo: Repo) -> None:
     commit(repo, "edit", put(repo, "DEC-001", DECISIONS, b"type: decision", b"type: invariant"), by=ADA)
 
 
-@forged(r"edit of CAND-\w+, CAND-\w+\) changes several entries")
+@forged(r"edit of CAND-\w+, CAND-\w+\) puts CAND-\w+ into another file")
 def edit_that_shelves_a_candidate(repo: Repo) -> None:
     id_ = waiting(repo)
     commit(repo, "edit", Edit(id_, DECISIONS, core(repo, INBOX, id_)), Edit(id_, INBOX, None), by=ADA)
@@ -566,3 +671,70 @@ def test_records_of_forged_operations_are_whole(repo: Repo) -> None:
     settle_that_brings_back_an_older_text(repo)
     stored = records.load(repo.layout, ops(repo, "settle")[-1])
     assert stored.text(stored.record.changes[0].left)
+
+
+def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> None:
+    """Somebody reads the id of an approval on `main`, and gives it to an op on a branch that left before."""
+    repo.git("checkout", "-q", "main")
+    id_ = repo.approved("Backups run at night.")
+    repo.commit("approved")
+    op, digest = ops(repo, "approve")[-1], repo.plane().memory().get(id_).digest
+    record = forging.stored(repo, op).record
+    repo.git("checkout", "-q", "work")
+    text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
+    change = Change("CAND-EVIL22", INBOX, None, document.digest(text), None, document.digest(text))
+    who = {"actor": "codex", "channel": "mcp", "program": "codex"}
+    forged_one = forging.as_if(record, verb="propose", changes=[change], **who)
+    forging.append(repo, forged_one, {document.digest(text): text.decode()})
+    repo.refresh()
+    repo.commit("work")
+    assert any("has the id of another op" in row.what for row in forging.refused(repo.check()))
+
+    repo.git("checkout", "-q", "-B", "both", "main")
+    for revs in (("main", "work"), ("work", "main")):
+        union(repo, *revs)
+        repo.layout.cache.joinpath(ledgers.KEPT).unlink(missing_ok=True)
+        ledger = ledgers.read(repo.layout)
+        assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
+        assert repo.plane().memory().snapshot.text_of(op, digest)
+        assert any("different ops have the id" in row.what for row in checks.check(repo.plane().store))
+        found = forging.refused(repo.check("main"))
+        assert any("an op that has an event already" in row.what for row in found)
+
+
+def test_an_op_id_that_comes_again_later_is_read_from_both_records(repo: Repo) -> None:
+    """The ledger that is kept goes on from where it ended."""
+    before = ledgers.read(repo.layout)
+    record = forging.stored(repo, ops(repo, "approve")[-1]).record
+    text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
+    change = Change("CAND-EVIL22", INBOX, None, document.digest(text), None, document.digest(text))
+    forging.append(
+        repo,
+        forging.as_if(record, verb="propose", changes=[change]),
+        {document.digest(text): text.decode()},
+    )
+    after = ledgers.read(repo.layout)
+    assert after == ledgers.advance(ledgers.Ledger(), repo.layout)
+    assert before.known.items() <= after.known.items()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "config.toml",
+        "memory/../config.toml",
+        "memory/log.jsonl",
+        "memory/.x.md.1-0123456789ab.tmp",
+        "/tmp/x.md",
+    ],
+)
+def test_a_record_of_another_file_than_memory_proves_nothing(repo: Repo, file: str) -> None:
+    text = core(repo, DECISIONS, "DEC-001").replace(b"DEC-001", b"DEC-050")
+    digest = document.digest(text)
+    before = ledgers.read(repo.layout).known
+    restated(
+        repo, "adopt", Change("DEC-050", file, None, digest, None, digest), text, actor="Ada", channel="tui"
+    )
+    ledger = ledgers.read(repo.layout)
+    assert (ledger.known, len(ledger.unproved)) == (before, 1)
+    assert any("counts for nothing" in row.what for row in forging.refused(repo.check()))

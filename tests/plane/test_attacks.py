@@ -30,15 +30,15 @@ def test_an_op_committed_while_an_empty_cache_is_filled_counts(
     reader, writer = plane_in(project), plane_in(project)
     id_ = reader.propose(decision("One."))
     cache.clear(reader.layout)
-    real = records.by_op
+    real = records.by_hash
 
     def by_op(layout: object) -> dict[str, bytes]:
-        monkeypatch.setattr(records, "by_op", real)
+        monkeypatch.setattr(records, "by_hash", real)
         found = real(layout)  # type: ignore[arg-type]
         writer.approve([id_])
         return found
 
-    monkeypatch.setattr(records, "by_op", by_op)
+    monkeypatch.setattr(records, "by_hash", by_op)
     reader.status()
     assert reader.memory().get("DEC-001").trusted
     assert not reader.memory().hand_edits

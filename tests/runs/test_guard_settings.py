@@ -91,3 +91,19 @@ def test_check_and_doctor_warn(repo: Repo, text: str) -> None:
     assert (row.severity, row.where) == ("warning", ".agentplane/config.toml:2")
     told = [finding for finding in health.collect(repo.plane().store) if finding.what == row.what]
     assert [finding.where for finding in told] == [".agentplane/config.toml:2"]
+
+
+@pytest.mark.parametrize(
+    "now", ["", '[kinds.rule]\nprefix = "RULE"\nfile = "rules.md"\nlabel = "Rule: never"\n']
+)
+def test_a_kind_of_the_base_stays_as_it_is(repo: Repo, now: str) -> None:
+    """A label of the branch could cut the first words off what was approved."""
+    repo.git("checkout", "-q", "main")
+    config = repo.layout.root / "config.toml"
+    config.write_text('[kinds.rule]\nprefix = "RULE"\nfile = "rules.md"\nlabel = "Rule"\n')
+    repo.commit("a kind")
+    repo.git("checkout", "-q", "-B", "work", "main")
+    assert repo.check() == []
+    config.write_text(now)
+    (row,) = repo.check()
+    assert (row.severity, "`kinds.rule`" in row.what) == ("warning", True)
