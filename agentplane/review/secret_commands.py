@@ -139,7 +139,7 @@ def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
     found = list(_STARTS.finditer(text))
     for match, limit in zip(found, _limits(found, len(text)), strict=True):
         name = match[0].removesuffix(".exe")
-        until = text.find("\n", match.end())
+        until = text.find("\n", match.end(), match.end() + _LONGEST)
         many = name in {"machine", "default"}
         end = min(limit, match.end() + _LONGEST, limit if until < 0 or many else until)
         for pattern in _patterns(name):
