@@ -12,7 +12,7 @@ from tests.bench import secrets_made, secrets_near
 from tests.conftest import ROOT
 
 
-DATA = Path(os.environ.get("AGENTPLANE_DATA", ROOT.parent.parent / "shared" / "data"))
+DATA = Path(os.environ.get("AGENTPLANE_DATA", ROOT.parent / "shared" / "data"))
 SEED = 2026
 """Not the seed that the rules were written with."""
 

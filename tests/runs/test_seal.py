@@ -71,9 +71,16 @@ def settle(plane: Plane) -> list[dict[str, object]]:
     return events
 
 
+def copied(folder: Path, copy: Path) -> None:
+    """Copies a project. Its open runs are made this machine's own again, which those of a copy are not."""
+    shutil.copytree(folder, copy, symlinks=True)
+    for run in session.every(plane_of(folder).layout):
+        session.keep(plane_of(copy).layout, run)
+
+
 def calls(folder: Path, *words: str) -> int:
     copy = folder.parent / "undisturbed"
-    shutil.copytree(folder, copy, symlinks=True)
+    copied(folder, copy)
     done = child("kill", 0, words[0], str(copy), *words[1:])
     assert done.returncode == 0, done.stderr
     return int(done.stdout.rpartition("calls ")[2])
@@ -87,7 +94,7 @@ def test_killed_at_every_file_operation_of_beginning(plane: Plane) -> None:
     seen = set()
     for number in range(1, count + 1):
         copy = folder.parent / f"begin-{number}"
-        shutil.copytree(folder, copy, symlinks=True)
+        copied(folder, copy)
         assert child("kill", number, "begin", str(copy)).returncode == -signal.SIGKILL
         seen.add(len(settle(plane_of(copy))))
         shutil.rmtree(copy)
@@ -106,7 +113,7 @@ def test_killed_at_every_file_operation_of_sealing(plane: Plane) -> None:
     assert count > 20
     for number in range(1, count + 1):
         copy = folder.parent / f"seal-{number}"
-        shutil.copytree(folder, copy, symlinks=True)
+        copied(folder, copy)
         assert child("kill", number, "seal-left", str(copy)).returncode == -signal.SIGKILL
         if number % 2:
             (copy / "README.md").write_text("# Project\n")  # so that the next try has no patch to keep
@@ -124,7 +131,7 @@ def test_a_disk_that_fails_while_sealing(plane: Plane, mode: str) -> None:
     count = calls(folder, "seal-left")
     for number in range(1, count + 1, 2):
         copy = folder.parent / f"failed-{number}"
-        shutil.copytree(folder, copy, symlinks=True)
+        copied(folder, copy)
         done = child(mode, number, "seal-left", str(copy))
         assert "Traceback" not in done.stderr or "agentplane.errors.Damaged" in done.stderr, done.stderr
         (event,) = settle(plane_of(copy))
@@ -141,7 +148,7 @@ def test_a_disk_that_fails_during_a_run_hides_nothing_of_the_command(plane: Plan
     shutil.rmtree(folder.parent / "undisturbed")
     for number in range(begin + 1, begin + 30, 4):
         copy = folder.parent / f"during-{number}"
-        shutil.copytree(folder, copy, symlinks=True)
+        copied(folder, copy)
         done = child(mode, number, "run", str(copy), "sh", "-c", SCRIPT)
         assert done.returncode == 3, done.stderr
         assert done.stdout.startswith("out\n")
