@@ -42,6 +42,8 @@ class Client(msgspec.Struct, frozen=True):
         path = (str(PROGRAMS), str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin")
         shared = {
             "HOME": str(self.home),
+            # Tool and person are one user, who has one key.
+            "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
             "PATH": ":".join(path),
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
