@@ -45,9 +45,10 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
 
 
 def poisoned(value: Any, path: Path_) -> Any:
-    """The value with the hostile text at the end of one of its texts."""
+    """The value with the hostile text at the end of one of its texts, before the ending of a file."""
     if not path:
-        return f"{value}{HOSTILE}"
+        stem, ending = (value[:-3], ".md") if value.endswith(".md") else (value, "")
+        return f"{stem}{HOSTILE}{ending}"
     copy = dict(value) if isinstance(value, dict) else list(value)
     copy[path[0]] = poisoned(copy[path[0]], path[1:])  # type: ignore[index]
     return copy

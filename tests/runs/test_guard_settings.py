@@ -94,7 +94,7 @@ def test_check_and_doctor_warn(repo: Repo, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "now", ["", '[kinds.rule]\nprefix = "RULE"\nfile = "rules.md"\nlabel = "Rule: never"\n']
+    "now", ["", '[kinds.rule]\nprefix = "RULE"\nfile = "rules.md"\nlabel = "Rule never"\n']
 )
 def test_a_kind_of_the_base_stays_as_it_is(repo: Repo, now: str) -> None:
     """A label of the branch could cut the first words off what was approved."""
