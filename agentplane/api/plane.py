@@ -18,6 +18,7 @@ from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
+from agentplane.review import delivery
 
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
@@ -84,11 +85,20 @@ class Plane(Tools):
         return self.keep_badge(self.memory())
 
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
-        """The trusted entries that are nearest to a query; unless asked for others, those in force."""
+        """The trusted entries that are nearest to a query; unless asked for others, those in force.
+
+        Entries that look like they contain a secret are withheld from everybody who asks.
+        """
         memory = self.memory_for_tools()
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
+        found = [entry for entry in memory.shelf if wanted.takes(entry)]
+        return scan(delivery.divided(memory.snapshot, found).entries, query, limit)
+
+    def withheld(self) -> tuple[str, ...]:
+        """Return the ids of entries in force that tools are not given, because they look like they contain a secret."""
+        given = delivery.given(self.memory_for_tools())
+        return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
 
     def undo(self, op: str | None = None) -> Done:
         return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))

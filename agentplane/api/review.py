@@ -16,7 +16,8 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import stamp
 from agentplane.plane.store import Done, Plan
-from agentplane.review import policy, promote
+from agentplane.review import confirm, policy, promote
+from agentplane.review.confirm import Confirmation
 
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
@@ -78,7 +79,7 @@ class Review(Changes):
         self.keep_badge(reviewer.memory)
         return offer.Offered(
             reviewed=reviewed,
-            met=offer.met(reviewer.memory, reviewed, reviewer.context),
+            met=offer.met(reviewer.memory, reviewed),
             earlier=reviewer.earlier(reviewed.entry),
             waiting=len(reviewer.memory.inbox_ids),
             again=copy is not None,
@@ -150,7 +151,8 @@ class Review(Changes):
                 return found
 
             same = inbox.alike(memory, wanted).same if choice.alike else ()
-            return resolve.approve(memory, wanted, made, choice, kept, same)
+            planned = resolve.approve(memory, wanted, made, choice, kept, same)
+            return confirm.checked(memory, planned, choice.confirmed)
 
         done = self._do(plan)
         if not choice.keep_both:
@@ -195,11 +197,24 @@ class Review(Changes):
 
         return self._do(plan)
 
-    def merge(self, candidate: str, target: str, text: bytes, seen: str, why: str | None = None) -> Done:
+    def merge(
+        self,
+        candidate: str,
+        target: str,
+        text: bytes,
+        seen: str,
+        why: str | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Done:
         """Takes a candidate up into an entry that was seen with the digest `seen`."""
         from agentplane.review import resolve
 
-        return self._do(lambda memory: resolve.merge(memory, candidate, target, text, seen, why))
+        def plan(memory: Memory) -> Plan:
+            return confirm.checked(
+                memory, resolve.merge(memory, candidate, target, text, seen, why), confirmed
+            )
+
+        return self._do(plan)
 
     def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Done:
         """Drops candidates; `alike`: and those that say the same."""
@@ -221,15 +236,30 @@ class Review(Changes):
     def unpin(self, wanted: Sequence[str]) -> Done:
         return self._do(partial(verbs.unpin, wanted=wanted))
 
-    def edit(self, id_: str, text: bytes, seen: str) -> Done | None:
+    def edit(self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None) -> Done | None:
         """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
         from agentplane.review import resolve
 
-        return self._commit(partial(resolve.edit, wanted=id_, text=text, seen=seen), self.origin)
+        def plan(memory: Memory) -> Plan | None:
+            planned = resolve.edit(memory, id_, text, seen)
+            return planned and confirm.checked(memory, planned, confirmed)
 
-    def adopt(self, wanted: Collection[str] = (), seen: Mapping[str, str | None] | None = None) -> Done:
+        return self._commit(plan, self.origin)
+
+    def mask(self, id_: str, seen: str | None = None) -> Done:
+        """Replaces the likely secrets in an entry or a candidate. `seen`: the digest of what a person was shown."""
+        from agentplane.review import masking
+
+        return self._do(lambda memory: masking.plan(memory, id_, seen))
+
+    def adopt(
+        self,
+        wanted: Collection[str] = (),
+        seen: Mapping[str, str | None] | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Done:
         """Approves hand edits; none named: all. `seen`: the digests of what a person was shown."""
-        return self._do(partial(verbs.adopt, wanted=wanted, seen=seen))
+        return self._do(lambda memory: confirm.checked(memory, verbs.adopt(memory, wanted, seen), confirmed))
 
     def revert(self, wanted: Collection[str] = ()) -> Done:
         """Puts back what was approved; none named: all."""

@@ -1,12 +1,21 @@
 """Deciding: approve, reject, deprecate, pin, unpin, adopt, revert. A person's, at a terminal."""
 
-import click
+from functools import partial
+from typing import TYPE_CHECKING
 
-from agentplane.cli import complete, out
+import click
+import msgspec
+
+from agentplane.cli import complete, confirming, out
 from agentplane.cli.door import ids_argument, json_option, opened, run_named
 from agentplane.cli.edit import edited_merge
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
+from agentplane.plane.store import Done
+
+
+if TYPE_CHECKING:
+    from agentplane.review.confirm import Confirmation
 
 
 @click.command()
@@ -42,6 +51,7 @@ from agentplane.errors import BadInput
 )
 @click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
 @click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
+@click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @click.option("--why", help="The reason; it is kept.")
 @json_option
 def approve_command(
@@ -54,6 +64,7 @@ def approve_command(
     merge_into: str | None,
     keep_both: bool,
     alike: bool,
+    codes: str | None,
     why: str | None,
     as_json: bool,
 ) -> None:
@@ -61,20 +72,29 @@ def approve_command(
 
     A candidate that conflicts with what was decided before is refused until you say what becomes of
     both: --supersede, --merge-into, --keep-both, or `agentplane reject`.
+
+    A likely secret, hidden characters and orders to the reader are approved one by one: you see the spot and confirm it.
     """
     _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
+    if codes is not None and len(ids) != 1:
+        raise BadInput("--confirm goes with one candidate", todo="Confirm them one by one.")
     plane = opened(deciding="approving")
     if merge_into is not None:
-        done = edited_merge(plane, ids[0], merge_into, why)
+        done = edited_merge(plane, ids[0], merge_into, why, codes)
     elif all_clean:
         plane.progress = out.Progress()
         done = plane.approve_clean(source=run_named(plane, source) or source, kind=kind, tag=tag, why=why)
     else:
         from agentplane.review.resolve import Choice
 
-        done = plane.approve(ids, Choice(supersede, keep_both, why, alike))
+        choice = Choice(supersede, keep_both, why, alike)
+
+        def act(confirmed: "Confirmation | None") -> Done:
+            return plane.approve(ids, msgspec.structs.replace(choice, confirmed=confirmed))
+
+        done = confirming.carried_out(plane, act, codes)
     if not as_json:
         for candidate, entry in done.renamed.items():
             out.line(f"{candidate} -> {entry}")
@@ -141,11 +161,15 @@ def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @ids_argument("by hand", required=False)
+@click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
-def adopt_command(ids: tuple[str, ...], as_json: bool) -> None:
+def adopt_command(ids: tuple[str, ...], codes: str | None, as_json: bool) -> None:
     """Approve what was edited by hand; without an ID, all of it."""
+    if codes is not None and len(ids) != 1:
+        raise BadInput("--confirm goes with one entry", todo="Confirm them one by one.")
     plane = opened(deciding="adopting")
-    report(plane, plane.adopt(ids), as_json=as_json)
+    done = confirming.carried_out(plane, partial(plane.adopt, ids, None), codes)
+    report(plane, done, as_json=as_json)
 
 
 @click.command()

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import click
 
 from agentplane.api import Plane
-from agentplane.cli import complete, out
+from agentplane.cli import complete, confirming, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import AgentplaneError, BadInput
@@ -18,14 +19,28 @@ from agentplane.text import files
 
 @click.command()
 @click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
+@click.option("--mask", is_flag=True, help="Mask the likely secrets in it, without the editor.")
+@click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
-def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
+def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """Change an entry or a candidate in your editor ($VISUAL or $EDITOR)."""
     plane = opened(deciding="editing")
+    if mask:
+        if codes is not None:
+            raise BadInput("--mask and --confirm exclude each other")
+        report(plane, plane.mask(id), as_json=as_json)
+        out.note(
+            "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
+        )
+        return
     memory = plane.memory()
     entry = memory.get(id)
     core = memory.snapshot.core(entry.file, entry.id) or b""
-    done = _edited(plane, entry, core, lambda text: plane.edit(entry.id, text, entry.digest))
+
+    def take(text: bytes) -> Done | None:
+        return confirming.carried_out(plane, partial(plane.edit, entry.id, text, entry.digest), codes)
+
+    done = _edited(plane, entry, core, take)
     if done is not None:
         report(plane, done, as_json=as_json)
     elif as_json:
@@ -34,7 +49,9 @@ def edit_command(id: str, as_json: bool) -> None:  # noqa: A002 -- the name in t
         out.note("nothing was changed.")
 
 
-def edited_merge(plane: Plane, candidate: str, target: str, why: str | None = None) -> Done:
+def edited_merge(
+    plane: Plane, candidate: str, target: str, why: str | None = None, codes: str | None = None
+) -> Done:
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
     from agentplane.review import resolve
 
@@ -43,7 +60,10 @@ def edited_merge(plane: Plane, candidate: str, target: str, why: str | None = No
     def take(text: bytes) -> Done | None:
         # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
         unsaved = text.strip() == draft.strip()
-        return None if unsaved else plane.merge(candidate, into.id, text, into.digest, why)
+        if unsaved:
+            return None
+        act = partial(plane.merge, candidate, into.id, text, into.digest, why)
+        return confirming.carried_out(plane, act, codes)
 
     done = _edited(plane, into, draft, take)
     if done is None:

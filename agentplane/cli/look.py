@@ -194,6 +194,7 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
     for step in steps:
         why = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
+        why += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
         signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
         out.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{why}{pruned}")

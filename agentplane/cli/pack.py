@@ -1,5 +1,7 @@
 """What a tool is given."""
 
+from collections.abc import Sequence
+
 import click
 import msgspec
 
@@ -7,6 +9,7 @@ from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.context.choose import Ask
 from agentplane.context.pack import LEAST
+from agentplane.text.visible import one_line
 
 
 @click.command()
@@ -42,3 +45,14 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     left = f", {out.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
     what = f"{out.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
     out.note(f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}")
+    tell_withheld(receipt.withheld)
+
+
+def tell_withheld(ids: Sequence[str]) -> None:
+    """Name the entries that no tool is given, and what to do about them."""
+    if ids:
+        named = ", ".join(one_line(id_, 40) for id_ in ids)
+        out.note(
+            f"Withheld, because they look like they contain a secret: {named}. "
+            f"To mask it: agentplane edit {one_line(ids[0], 40)} --mask"
+        )

@@ -4,6 +4,7 @@ import click
 
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
+from agentplane.cli.pack import tell_withheld
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
 
@@ -21,12 +22,14 @@ def recall_command(
     words: tuple[str, ...], limit: int, kind: str | None, tag: str | None, path: str | None, as_json: bool
 ) -> None:
     """Find what is approved and in force, the nearest to QUERY first."""
-    found = opened().recall(" ".join(words), limit=limit, wanted=Wanted(kind, tag, path=path))
+    plane = opened()
+    found = plane.recall(" ".join(words), limit=limit, wanted=Wanted(kind, tag, path=path))
     if as_json:
-        out.emit("recall", results=found)
+        out.emit("recall", results=found, withheld=plane.withheld())
         return
     for result in found:
         out.line(out.row([(result.id, 11), (f"{result.score:.2f}", 4)], result.statement))
         out.line(out.row([("", 11)], f"{result.file} · {one_line(result.why, 100)}"), dim=True)
     if not found:
         out.note("nothing is near to that.")
+    tell_withheld(plane.withheld())

@@ -75,6 +75,10 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
         "unrelated": entry.head.unrelated,
         # Also a flag, so that a program that does not know `checked` does not take it for clean.
         "flags": [*reviewed.flags, *([] if reviewed.checked else ["not checked yet"])],
+        "noticed": [
+            {"code": flag.code, "severity": flag.severity, "where": flag.where, "what": flag.what}
+            for flag in reviewed.noticed
+        ],
         "conflicts": [msgspec.to_builtins(conflict) for conflict in reviewed.conflicts],
         "checked": reviewed.checked,
     }

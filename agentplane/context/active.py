@@ -15,6 +15,7 @@ from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
+from agentplane.review import delivery
 from agentplane.runs import capsule
 from agentplane.text import canonical, chain, decoding, files
 
@@ -28,18 +29,20 @@ _FAR = 2000
 
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
-    """What a pack is made of: entries in force that did not expire, as they were approved."""
+    """What a pack is made of: entries in force that did not expire, as they were approved, without those withheld."""
     entries = [
         entry
         for entry in memory.approved()
         if entry.head.status == "accepted" and not _is_over(entry.head.expires_at, today)
     ]
+    given = delivery.divided(memory.snapshot, entries)
     revision = memory.snapshot.ledger.revision()
     if not ask.passing:
-        return Sources(revision, tuple(entries))
+        return Sources(revision, given.entries, withheld=given.withheld_ids)
     return Sources(
         revision=revision,
-        entries=tuple(entries),
+        entries=given.entries,
+        withheld=given.withheld_ids,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
         last_run=_last_run(memory.snapshot, ask.task),

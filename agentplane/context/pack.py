@@ -36,6 +36,10 @@ _WARNINGS = (
     (f"{LEFT_OUT}: ", ". `agentplane show ID` has them."),
     ("Edited by hand and not reviewed: ", "; here stands what was approved before."),
     ("Proposed and not reviewed: ", ". `agentplane inbox` lists them."),
+    (
+        "Withheld because they look like they contain a secret: ",
+        ". `agentplane doctor` says what a person can do.",
+    ),
 )
 """How each warning about entries begins and ends; between them are ids or a number."""
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
@@ -79,6 +83,8 @@ class Receipt(msgspec.Struct, frozen=True):
     """Of the pack's text."""
     given: tuple[Given, ...]
     cut: tuple[Cut, ...]
+    withheld: tuple[str, ...] = ()
+    """The ids of entries that look like they contain a secret."""
 
 
 class Pack(msgspec.Struct, frozen=True):
@@ -115,6 +121,8 @@ class Sources(msgspec.Struct, frozen=True):
     waiting: int = 0
     hand_edits: tuple[str, ...] = ()
     last_run: Notes | None = None
+    withheld: tuple[str, ...] = ()
+    """The ids of entries in force that look like they contain a secret. Their text is nowhere in here."""
 
 
 def tokens(text: str) -> int:
@@ -159,6 +167,7 @@ def make(sources: Sources, ask: Ask, choice: Choice | None = None) -> Pack:
             ),
             *(Cut(entry.id, OUTSIDE, entry.head.pinned) for entry in choice.outside),
         ),
+        withheld=sources.withheld,
     )
     return Pack(text, receipt, choice)
 
@@ -304,7 +313,9 @@ def _author(run: Notes) -> str:
 
 def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """What a pack says of what is not in it."""
-    cut, edited, waiting = _WARNINGS
+    cut, edited, waiting, withheld = _WARNINGS
+    if sources.withheld:
+        yield _listed(sources.withheld).join(withheld)
     if left_out:
         yield _listed(left_out).join(cut)
     if sources.hand_edits:

@@ -13,6 +13,7 @@ from agentplane.errors import BadInput
 from agentplane.mcp.texts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match
+from agentplane.review import delivery
 from agentplane.runs import capsule, session, timeline
 from agentplane.runs.events import is_run_id
 from agentplane.text.visible import one_line, visible
@@ -56,7 +57,9 @@ def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
 
 
 def in_force(plane: Plane) -> list[Entry]:
-    return [entry for entry in plane.memory_for_tools().approved() if entry.head.status == "accepted"]
+    """The entries that can be read. Those withheld for a likely secret are not among them."""
+    given = delivery.given(plane.memory_for_tools())
+    return [entry for entry in given.entries if entry.head.status == "accepted"]
 
 
 def read(plane: Plane, uri: str) -> Content:
@@ -92,8 +95,12 @@ def _runs(plane: Plane) -> Iterator[dict[str, object]]:
 
 def _entry(plane: Plane, name: str) -> str:
     memory = plane.memory_for_tools()
-    approved = {entry.id: entry for entry in memory.approved()}
-    id_ = match(name, approved.keys() | set(memory.inbox_ids))
+    given = delivery.given(memory)
+    approved = {entry.id: entry for entry in given.entries}
+    id_ = match(name, approved.keys() | set(given.withheld_ids) | set(memory.inbox_ids))
+    if id_ in given.withheld_ids:
+        what = f"{id_} is withheld, because it looks like it contains a secret"
+        raise BadInput(what, todo=f"a person can mask it: `agentplane edit {id_} --mask`.")
     entry = approved.get(id_)
     if entry is None:
         raise BadInput(f"{id_} waits for review", todo="what nobody approved is not served.")

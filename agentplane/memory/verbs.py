@@ -370,7 +370,7 @@ def _check_readable(memory: Memory, change: HandEdit) -> None:
 
 def _with(memory: Memory, entry: Entry, changes: dict[str, Any]) -> Edit:
     """An entry of the shelf with other fields; not over what somebody wrote into it by hand."""
-    _check_untouched(memory, entry)
+    check_untouched(memory, entry)
     return Edit(entry.id, entry.file, header.set_fields(_core(memory, entry), changes))
 
 
@@ -381,7 +381,7 @@ def _core(memory: Memory, entry: Entry) -> bytes:
     return core
 
 
-def _check_untouched(memory: Memory, entry: Entry) -> None:
+def check_untouched(memory: Memory, entry: Entry) -> None:
     if not entry.trusted:
         raise Refused(
             f"{entry.id} was edited by hand",

@@ -25,6 +25,8 @@ class _Act(msgspec.Struct, frozen=True, kw_only=True):
     channel: str
     program: str
     why: str | None
+    confirmed: list[str] = []
+    """The codes of the flags that a person confirmed with it."""
 
 
 class OpView(_Act, frozen=True, kw_only=True):
@@ -109,7 +111,7 @@ def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
 
 def _act(stored: Stored) -> dict[str, Any]:
     record = stored.record
-    names = ("op", "ts", "verb", "actor", "channel", "program")
+    names = ("op", "ts", "verb", "actor", "channel", "program", "confirmed")
     return {**{name: getattr(record, name) for name in names}, "why": stored.why}
 
 

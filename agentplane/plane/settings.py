@@ -77,6 +77,11 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeat: Action = "refuse"
     """It was rejected before."""
 
+    @property
+    def finds_secrets(self) -> bool:
+        """True unless the project turned the search for secrets off."""
+        return self.secret != "off"  # noqa: S105 -- an action
+
 
 class KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prefix: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][A-Z0-9]{1,7}$")]

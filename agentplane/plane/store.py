@@ -106,6 +106,8 @@ class Plan(msgspec.Struct, frozen=True):
     prunes: Sequence[str] = ()
     redacted: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
+    confirmed: Sequence[str] = ()
+    """The codes of the flags that a person confirmed."""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -360,6 +362,7 @@ class Store:
             prunes=list(plan.prunes),
             redacted=dict(plan.redacted),
             settings=dict(plan.settings),
+            confirmed=list(plan.confirmed),
         )
         return _Work(record, texts, drafts.pages())
 
@@ -465,15 +468,19 @@ class Rebuilt(Store):
 
 
 def deliverable(seen: Snapshot) -> Snapshot:
-    """Return a plane in which manual edits count only if the log says that they are accepted.
+    """Return a plane in which settings that let more through count only if the log has them.
 
-    Where the log can't be written, the stricter of the settings and the log holds.
+    These are manual edits that count without a review, and the search for secrets turned off. Where the log can't be
+    written, the stricter of the settings and the log holds.
     """
-    noted = trust_settings.restored(seen.ledger.settings).trust.hand_edits
-    if noted == "accept" or not settings_changed(seen.settings, seen.ledger):
+    if not settings_changed(seen.settings, seen.ledger):
         return seen
-    trust = msgspec.structs.replace(seen.settings.trust, hand_edits="review")
-    return msgspec.structs.replace(seen, settings=msgspec.structs.replace(seen.settings, trust=trust))
+    noted, now = trust_settings.restored(seen.ledger.settings), seen.settings
+    if noted.trust.hand_edits != "accept":
+        now = msgspec.structs.replace(now, trust=msgspec.structs.replace(now.trust, hand_edits="review"))
+    if noted.gate.finds_secrets and not now.gate.finds_secrets:
+        now = msgspec.structs.replace(now, gate=msgspec.structs.replace(now.gate, secret=noted.gate.secret))
+    return msgspec.structs.replace(seen, settings=now)
 
 
 def settings_changed(current: Settings, ledger: Ledger) -> bool:

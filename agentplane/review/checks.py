@@ -7,7 +7,7 @@ from agentplane.findings import Finding
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.store import Store
-from agentplane.review import gate_evidence
+from agentplane.review import delivery, gate, gate_evidence
 from agentplane.review.neighbours import embeds
 from agentplane.text.visible import one_line
 
@@ -21,11 +21,27 @@ def check(store: Store) -> Iterator[Finding]:
             "`pip install wordllama`, in the environment of agentplane.",
         )
     memory, today = Memory(store.snapshot()), store.clock().date()
+    yield from _withheld(store, memory)
     for entry in memory.shelf:
         if entry.head.status == "accepted":
             where = f"{store.layout.shown(entry.file)}:{entry.line}"
             yield from _expired(entry, where, today)
             yield from _stale(store, entry, where)
+
+
+def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
+    """Approved entries that no tool is given, because they look like they contain a secret."""
+    if not memory.snapshot.settings.gate.finds_secrets:
+        return
+    for entry in delivery.searched(memory.approved()):
+        name, flag = one_line(entry.id, 40), gate.likely_secrets(entry)[0]
+        yield Finding(
+            "warning",
+            f"{store.layout.shown(entry.file)}:{entry.line}",
+            f"{name} is withheld from tools: {flag.said}",
+            f"`agentplane edit {name} --mask` masks it. If the secret is real, change it, and remove it from "
+            "history with `agentplane prune`.",
+        )
 
 
 def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:

@@ -16,8 +16,18 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.plane.layout import INBOX
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
-from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
+from agentplane.review.gate_answers import (
+    HIGH,
+    SECRET,
+    Consequence,
+    Earlier,
+    Flag,
+    Verdict,
+    shown_earlier,
+    told_earlier,
+)
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
@@ -135,9 +145,9 @@ def check(proposal: Proposal, context: Context) -> Verdict:
         if action == "off":
             continue
         # A question mark: not sure enough to refuse, whatever the settings say.
-        severity: Severity = "flag" if code.endswith("?") else action
-        flag = Flag(code.removesuffix("?"), severity, what, where)
-        (refused if severity == "refuse" else flags)[flag] = None
+        follows: Consequence = "flag" if code.endswith("?") else action
+        flag = Flag(code.removesuffix("?"), follows, what, where)
+        (refused if follows == "refuse" else flags)[flag] = None
     repeats = any(flag.code == "repeat" for flag in refused)
     earlier = _earlier(proposal, context) if repeats else None
     return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
@@ -145,9 +155,16 @@ def check(proposal: Proposal, context: Context) -> Verdict:
 
 def check_again(entry: Entry, context: Context) -> Verdict:
     """The same of a candidate that is in the inbox, with its header as it is in the file."""
-    return check(
+    found = check(
         proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
     )
+    if not context.looks_for(SECRET) or any(flag.code == SECRET for flag in (*found.refused, *found.flags)):
+        return found
+    # A secret can begin in the statement and end in the rationale.
+    whole = tuple(_flag(SECRET, what, where, context.actions) for _, what, where in _secrets_of_body(entry))
+    if context.action(SECRET) == "refuse":
+        return msgspec.structs.replace(found, refused=(*whole, *found.refused))
+    return msgspec.structs.replace(found, flags=(*whole, *found.flags))
 
 
 def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
@@ -159,21 +176,51 @@ def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
     """
     texts = [(where, text[:_MOST_CHARACTERS])]
     found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
-    flags = [
-        Flag(code, "refuse" if DEFAULTS[code] == "refuse" else "flag", what, at) for code, what, at in found
-    ]
+    flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
     if len(text) > _MOST_CHARACTERS:
         what = f"has more than {_MOST_CHARACTERS:,} characters; the rest was not checked"
         flags.insert(0, Flag("size", "refuse", what, where))
     return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
 
 
-def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
-    """True if a candidate has a flag of high severity under these settings, so that no bulk approval may take it."""
-    texts, _ = _clipped(_texts(proposal_of(entry)))
+def high_flags(entry: Entry, actions: Mapping[str, Action]) -> tuple[Flag, ...]:
+    """Return the flags of high severity that an entry or a candidate has under these settings."""
+    texts = list(texts_of(entry))
     said = [text for text in texts if text[0] not in _NOT_SAID]
-    found = (*_hidden(texts), *_aimed(said), *_secrets(texts), *_header(entry.header, frozenset()))
-    return any(code in HIGH and actions.get(code, DEFAULTS[code]) != "off" for code, _, _ in found)
+    found = [*_secrets(texts), *_hidden(texts), *_aimed(said)]
+    told = frozenset(code for code, _, _ in found)
+    found += _header(entry.header, told, candidate=entry.file == INBOX)
+    if not any(code == SECRET for code, _, _ in found):
+        found += _secrets_of_body(entry)
+    flags = (_flag(code, what, where, actions) for code, what, where in found if code in HIGH)
+    return tuple(dict.fromkeys(flag for flag in flags if actions.get(flag.code) != "off"))[:_MOST_FLAGS]
+
+
+def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
+    """True if an entry or a candidate has a flag of high severity, so that no bulk approval may take it."""
+    return bool(high_flags(entry, actions))
+
+
+def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
+    """Return the flags for what is a likely secret in an entry, whatever the settings say."""
+    texts = list(texts_of(entry))
+    found = [*_secrets(texts), *_header(entry.header, frozenset())]
+    found = [one for one in found if one[0] == SECRET] or list(_secrets_of_body(entry))
+    return tuple(dict.fromkeys(_flag(code, what, where, {}) for code, what, where in found))[:_MOST_FLAGS]
+
+
+def texts_of(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Every text of an entry, with the field that it stands in."""
+    yield from _texts(proposal_of(entry))
+
+
+def _secrets_of_body(entry: Entry) -> Iterator[_Noticed]:
+    return (one for one in _secrets([("text", entry.body)]) if one[0] == SECRET)
+
+
+def _flag(code: str, what: str, where: str, actions: Mapping[str, Action]) -> Flag:
+    action = actions.get(code) or DEFAULTS[code]
+    return Flag(code, "refuse" if action == "refuse" else "flag", what, where)
 
 
 def let_in_again(context: Context) -> Context:
@@ -268,12 +315,15 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _repeats(_repeat(statement, proposal, context))
 
 
-def _header(header: bytes, told: Collection[str]) -> Iterator[_Noticed]:
-    """What the header of a candidate holds as it is in the file. `told`: codes that its fields have already."""
+def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
+    """What a header holds as it is in the file. `told`: codes that its fields have already.
+
+    In the header of a candidate everything is odd that no program writes there. On the shelf, people add keys of their own.
+    """
     if not header:
         return
     text = gate_header.text_of(header)
-    for what in gate_header.odd(text):
+    for what in gate_header.odd(text) if candidate else ():
         yield "hidden", what, "header"
     texts, _ = _clipped(gate_header.read(text))
     for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
@@ -307,7 +357,7 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
         text = _COUNTRIES.sub(lambda found: " " * len(found[0]), whole)
         seen: dict[str, tuple[str, int, int]] = {}
         for hit in visible.hidden(text):
-            code = _hidden_code(hit.char)
+            code = hidden_code(hit.char)
             if code in seen:
                 name, line, count = seen[code]
             else:
@@ -320,7 +370,7 @@ def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
             yield "hidden", what, where
 
 
-def _hidden_code(char: str) -> str:
+def hidden_code(char: str) -> str:
     code = ord(char)
     if code < 0x20 or 0x7F <= code <= 0x9F:
         return "escape"

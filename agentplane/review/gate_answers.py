@@ -10,24 +10,36 @@ from agentplane.review.tombstones import Rejection
 from agentplane.text.visible import one_line
 
 
-Severity = Literal["refuse", "flag"]
+Consequence = Literal["refuse", "flag"]
+Severity = Literal["high", "low"]
+"""`high`: the text can harm its reader, so a person confirms it on its own. `low`: the flag is about quality."""
 
-HIGH = frozenset(("secret", "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
-"""The codes of text that can harm its reader. Other codes are about quality."""
+SECRET = "secret"  # noqa: S105 -- the code of a flag
+HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
+"""The codes whose severity is high."""
 
 
 class Flag(msgspec.Struct, frozen=True):
     """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
 
     code: str
-    severity: Severity
+    action: Consequence
+    """What the settings say follows from it when it is proposed."""
     what: str
     where: str
 
     @property
+    def severity(self) -> Severity:
+        return "high" if self.code in HIGH else "low"
+
+    @property
     def high(self) -> bool:
-        """True if the text can harm its reader."""
-        return self.code in HIGH
+        return self.severity == "high"
+
+    @property
+    def said(self) -> str:
+        """One line for a person."""
+        return f"{self.where}: {self.what}"
 
 
 class Earlier(msgspec.Struct, frozen=True):

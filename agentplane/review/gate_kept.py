@@ -1,7 +1,8 @@
 """The gate's answers about candidates, kept by the content of what it was asked about."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date
 from functools import cached_property
 
 import msgspec
@@ -33,7 +34,7 @@ class Gate:
         if self._rejected and new:
             self._rejected.look_up([text_of(entry) for entry in new])
 
-    def kept(self, entry: Entry) -> tuple[str, ...]:
+    def kept(self, entry: Entry) -> tuple[Flag, ...]:
         """What it said when the candidate was looked at last, and whether an instruction file says the same now."""
         seen = self._looks.seen.get(entry.id)
         return self._told(entry, seen.gated) if seen and seen.gated else ()
@@ -43,7 +44,15 @@ class Gate:
         seen = self._looks.seen.get(entry.id)
         return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
 
-    def of(self, entry: Entry) -> tuple[str, ...]:
+    def if_kept(self, entry: Entry) -> tuple[Flag, ...] | None:
+        """What was said of this very text under these settings, but for repeats; None: it was not looked at."""
+        seen = self._looks.seen.get(entry.id)
+        gated = seen.gated if seen else None
+        if gated is None or gated.mark != self._mark(entry):
+            return None
+        return (*gated.refused, *gated.flags)
+
+    def of(self, entry: Entry) -> tuple[Flag, ...]:
         """What it says now."""
         seen = self._looks.seen.get(entry.id)
         gated = seen.gated if seen else None
@@ -53,7 +62,7 @@ class Gate:
             self._looks.gated(entry.id, gated)
         return self._told(entry, gated)
 
-    def _told(self, entry: Entry, gated: Gated) -> tuple[str, ...]:
+    def _told(self, entry: Entry, gated: Gated) -> tuple[Flag, ...]:
         refused, flags = self._restated(entry)
         first = (*gated.refused, *refused, *gated.repeat_refused)
         return (*first, *gated.flags, *flags, *gated.repeat_flags)
@@ -72,11 +81,11 @@ class Gate:
         return Gated(
             mark,
             entry.digest,
-            _lines(verdict.refused),
-            _lines(verdict.flags),
+            verdict.refused,
+            verdict.flags,
             tombstones.name_of(repeat),
-            _lines(again.refused),
-            _lines(again.flags),
+            again.refused,
+            again.flags,
         )
 
     def _mark(self, entry: Entry) -> bytes:
@@ -94,7 +103,7 @@ class Gate:
     def _settings(self) -> bytes:
         return msgspec.json.encode(self._context.actions, order="sorted")
 
-    def _restated(self, entry: Entry) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _restated(self, entry: Entry) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
         context = self._context
         if not context.instructions or not context.looks_for("restated"):
             return (), ()
@@ -103,7 +112,7 @@ class Gate:
         verdict = gate.check(
             gate.proposal_of(entry), self._only("restated", instructions=context.instructions)
         )
-        return _lines(verdict.refused), _lines(verdict.flags)
+        return verdict.refused, verdict.flags
 
     def _only(self, code: str, **more: object) -> Context:
         """A context in which nothing else is looked for."""
@@ -134,5 +143,20 @@ class Gate:
         return self._looks.forget_repeats(rejected.names, met_by, most)
 
 
-def _lines(flags: Sequence[Flag]) -> tuple[str, ...]:
-    return tuple(f"{flag.where}: {flag.what}" for flag in flags)
+def kept_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
+    """Return what says which flags of high severity a candidate has, and asks the gate only about new texts."""
+    looks = Looks(memory.snapshot.layout)
+    looks.load()
+    actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
+    # The settings are those with which the inbox is looked at, so that the marks are the same.
+    asked = Context(
+        today=date.min, actions={**actions, "known": "off"}, project=memory.snapshot.layout.project
+    )
+    known = Gate(memory, asked, looks)
+
+    def high(entry: Entry) -> tuple[Flag, ...]:
+        found = known.if_kept(entry) if not entry.head.expires_at else None
+        flags = gate.high_flags(entry, actions) if found is None else found
+        return tuple(flag for flag in flags if flag.high)
+
+    return high

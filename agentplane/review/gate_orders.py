@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from agentplane.review import gate_words, orders, secrets, views
 from agentplane.review.views import View
 from agentplane.text import invisible
@@ -12,6 +14,17 @@ from agentplane.text.visible import one_line
 Noticed = tuple[str, str]
 """Code and what."""
 
+
+class Place(msgspec.Struct, frozen=True):
+    """Where in a text something was noticed."""
+
+    code: str
+    what: str
+    offset: int
+    """The first character of it, or of its line if only the line is known."""
+    exact: bool
+
+
 _SHORTEST = 6
 _SHOWN = 80
 _PROSE = re.compile(r"(?<!\w)(?:[^\W\d_]{2,30}[\s,.;:!?'-]{1,3}){2}[^\W\d_]{2,}")
@@ -20,27 +33,58 @@ _ENCODINGS = ("in base", "in hex", "in binary", "in character codes", "in invisi
 
 def noticed(text: str) -> Iterator[Noticed]:
     """Orders to the reader, marks of a conversation, and commands that run unread code; each of them once."""
+    for code, what, _ in _noticed(text):
+        yield code, what
+
+
+def unseen(text: str) -> Iterator[str]:
+    """What is invisible when the text is rendered, and what an encoding hides."""
+    for what, _ in _unseen(text):
+        yield what
+
+
+def places(text: str) -> Iterator[Place]:
+    """Where both of these were noticed, to show a person the spot."""
+    for code, what, (offset, exact) in _noticed(text):
+        yield Place(code, what, offset, exact)
+    for what, offset in _unseen(text):
+        yield Place("hidden", what, offset, exact=True)
+
+
+def _noticed(text: str) -> Iterator[tuple[str, str, tuple[int, bool]]]:
     if len(text) < _SHORTEST:
         return
     if encoded := gate_words.blob(text):
-        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})"
+        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})", (encoded[1], True)
     told: set[str] = set()
     for view in views.views(text):
         for code, what, offset in _in_view(view):
             if what not in told:
                 told.add(what)
-                yield code, what + _place(text, view, offset)
+                yield code, what + _place(text, view, offset), _offset(text, view, offset)
 
 
-def unseen(text: str) -> Iterator[str]:
-    """What is invisible when the text is rendered, and what an encoding hides."""
+def _unseen(text: str) -> Iterator[tuple[str, int]]:
     if len(text) < _SHORTEST:
         return
     for part in invisible.parts(text):
-        yield f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)} (line {_line(text, part.offset)})"
+        what = f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)}"
+        yield f"{what} (line {_line(text, part.offset)})", part.offset
     for view in views.decoded(text):
         if view.how.startswith(_ENCODINGS) and _PROSE.search(view.text):
-            yield f"holds text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+            what = f"holds text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+            yield what, view.offset
+
+
+def _offset(text: str, view: View, offset: int) -> tuple[int, bool]:
+    """Where a place in a view is in the text, and whether that is the very character."""
+    if view.how:
+        return min(view.offset, len(text)), False
+    if len(view.text) == len(text):
+        return offset, True
+    # Characters were left out of the view, but no line was.
+    line = view.text.count("\n", 0, offset)
+    return sum(map(len, text.splitlines(keepends=True)[:line])), False
 
 
 def _in_view(view: View) -> Iterator[tuple[str, str, int]]:

@@ -42,7 +42,7 @@ def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
     edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
     found = standing(memory, entry, context, edits)
     verdict = check_again(entry, context)
-    found += [f"{flag.where}: {flag.what}" for flag in (*verdict.refused, *verdict.flags)]
+    found += [flag.said for flag in (*verdict.refused, *verdict.flags)]
     return found
 
 

@@ -13,6 +13,7 @@ from agentplane.plane.settings import Action
 from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, Text, find, text_of
 from agentplane.review.gate import Context
+from agentplane.review.gate_answers import Flag
 from agentplane.review.neighbours import Kept, Neighbours, Reach
 from agentplane.review.resolve import ConflictsOf
 from agentplane.text.bulk import uncollected
@@ -33,10 +34,17 @@ class Reviewed(msgspec.Struct, frozen=True):
 
     checked: bool = True
     """False: not all of it was looked at as things are now."""
+    noticed: tuple[Flag, ...] = ()
+    """Those of the flags that the gate raised, with their code and severity."""
 
     @property
     def clean(self) -> bool:
         return self.checked and not self.conflicts and not self.flags
+
+    @property
+    def high(self) -> tuple[Flag, ...]:
+        """The flags that a person must confirm one by one."""
+        return tuple(flag for flag in self.noticed if flag.high)
 
 
 AT_ONCE = 100
@@ -289,11 +297,15 @@ class Reviewer:
         return Reviewed(
             entry=entry,
             conflicts=tuple(conflicts),
-            flags=(*hygiene.standing(self.memory, entry, self._context, self._edits), *said),
+            flags=(
+                *hygiene.standing(self.memory, entry, self._context, self._edits),
+                *(flag.said for flag in said),
+            ),
             age=hygiene.age_in_days(entry, self._context.today),
             because=hygiene.provenance(entry),
             like=self._earlier_like(entry, conflicts),
             checked=known is not False,
+            noticed=said,
         )
 
     def _earlier_like(self, entry: Entry, conflicts: Sequence[Conflict]) -> str | None:

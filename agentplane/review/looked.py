@@ -24,6 +24,7 @@ from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
 from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
+from agentplane.review.gate_answers import Flag
 from agentplane.review.neighbours import Neighbours, Reach, package_of_embeddings
 from agentplane.text import chain, decoding
 
@@ -46,12 +47,12 @@ class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A hash of all that this depends on, but for what was rejected."""
     digest: str
     """Of the candidate's bytes, header and body."""
-    refused: tuple[str, ...]
-    flags: tuple[str, ...]
+    refused: tuple[Flag, ...]
+    flags: tuple[Flag, ...]
     repeats: str | None
     """The name of the rejection that it says again."""
-    repeat_refused: tuple[str, ...]
-    repeat_flags: tuple[str, ...]
+    repeat_refused: tuple[Flag, ...]
+    repeat_flags: tuple[Flag, ...]
 
 
 class Seen(msgspec.Struct, array_like=True, gc=False):
@@ -145,7 +146,7 @@ class Looks:
 
         `most`: False where telling takes more comparisons than this; then nothing is dropped.
         """
-        self._load()
+        self.load()
         # Of most texts the key was made the last time.
         known = {text: key for key, text in self._texts.items()}
         texts = tuple({known.get(text) or key_of(text): text for text in side.texts} for side in now.both)
@@ -274,7 +275,7 @@ class Looks:
 
         `met_by`: which of some candidates have to do with one of some rejections. `most`: see `bring`.
         """
-        self._load()
+        self.load()
         now = frozenset(rejected)
         if now == self.rejected:
             return True
@@ -300,7 +301,7 @@ class Looks:
 
     def comparing(self, wanted: Iterable[Text]) -> Compare:
         """`wanted`: candidates that are compared, also with one another."""
-        self._load()
+        self.load()
         both_ways = BothWays({text.statement for text in wanted})
         return lambda candidate, others: self._compare_each(candidate, others, both_ways)
 
@@ -399,7 +400,8 @@ class Looks:
         self._keys, self._ids = [self._keys[at] for at in kept], [self._ids[at] for at in kept]
         self._places = {key: at for at, key in enumerate(self._keys)}
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Reads what was kept, once."""
         if self._read:
             return
         self._read = True

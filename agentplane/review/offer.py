@@ -16,9 +16,8 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
-from agentplane.review import gate
+from agentplane.review import delivery, gate
 from agentplane.review.conflicts import Conflict
-from agentplane.review.gate import Context
 from agentplane.review.gate_answers import Earlier
 from agentplane.review.inbox import Reviewed
 from agentplane.review.relation import Relation
@@ -100,28 +99,24 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     return Plan("relate", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
 
 
-def met(memory: Memory, reviewed: Reviewed, context: Context) -> tuple[Met, ...]:
+def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
     """The conflicts of a candidate. Of other entries only that is told which people approved, or the gate lets pass."""
-    approved = {entry.id: entry for entry in memory.approved()} if reviewed.conflicts else {}
+    given = delivery.given(memory) if reviewed.conflicts else delivery.Given(())
+    approved = {entry.id: entry for entry in given.entries}
     found = []
     for conflict in reviewed.conflicts:
         other = memory.entries.get(conflict.id)
         waits = other is not None and other.file == INBOX
-        told = other if waits and other and not _is_withheld(other, context) else approved.get(conflict.id)
+        told = other if waits and other and not gate.has_high_flag(other, {}) else approved.get(conflict.id)
         statement = one_line(told.statement, _SHOWN) if told else None
-        found.append(Met(_shown(conflict), waits, statement))
+        found.append(Met(_shown(conflict, told), waits, statement))
     return tuple(found)
 
 
-def _is_withheld(entry: Entry, context: Context) -> bool:
-    bare = Context(today=context.today)
-    verdict = gate.check_again(entry, bare)
-    return any(flag.high for flag in (*verdict.refused, *verdict.flags))
-
-
-def _shown(conflict: Conflict) -> Conflict:
+def _shown(conflict: Conflict, told: Entry | None) -> Conflict:
+    """`told`: the other entry, if its text may be told. Reasons can repeat words of it."""
     return msgspec.structs.replace(
         conflict,
         id=one_line(conflict.id, 40),
-        reasons=tuple(one_line(reason, _SHOWN) for reason in conflict.reasons),
+        reasons=tuple(one_line(reason, _SHOWN) for reason in conflict.reasons) if told else (),
     )

@@ -13,6 +13,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
+from agentplane.review.confirm import Confirmation
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
 from agentplane.text import document, header
 
@@ -34,6 +35,8 @@ class Choice(msgspec.Struct, frozen=True):
     why: str | None = None
     alike: bool = False
     """Candidates that say the same leave the inbox with it."""
+    confirmed: Confirmation | None = None
+    """The flags that the person saw and confirmed."""
 
 
 def approve(

@@ -101,6 +101,8 @@ def _not_of_its_verb(record: Record) -> str | None:
         return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
     if (record.prunes or record.redacted) and record.verb != "prune":
         return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
+    if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
+        return f"says that flags were confirmed, which `{shown(record.verb, 20)}` does not"
     if record.settings:
         return f"says how far trust goes, which `{shown(record.verb, 20)}` does not"
     return None

@@ -98,6 +98,8 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     }
     if pinned := [given.id for given in told.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
+    if told.withheld:
+        receipt["withheld"] = list(told.withheld[:_NAMED])
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
@@ -145,10 +147,18 @@ def _today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
+_WRITTEN_BY = ("context/active.py", "context/choose.py", "context/notes.py", "context/pack.py")
+_WITHHELD_BY = (
+    "delivery", "gate", "gate_header", "secrets", "secret_commands", "secret_formats", "secret_layouts",
+    "secret_named", "secret_plain", "secret_values",
+)  # fmt: skip
+
+
 def _program() -> list[int]:
-    """Times and sizes of the modules that write it: they are others after an upgrade."""
-    room = os.path.join(os.path.dirname(os.path.dirname(__file__)), "context")
-    found = [os.stat(os.path.join(room, name)) for name in ("active.py", "choose.py", "notes.py", "pack.py")]
+    """Times and sizes of the modules that write it and that find secrets: they are others after an upgrade."""
+    house = os.path.dirname(os.path.dirname(__file__))
+    names = (*_WRITTEN_BY, *(f"review/{name}.py" for name in _WITHHELD_BY))
+    found = [os.stat(os.path.join(house, name)) for name in names]
     return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
 
 

@@ -13,10 +13,11 @@ from datetime import date
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
+from agentplane.memory.entry import Entry
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import git
 from agentplane.plane.git import ObjectId
-from agentplane.review import gate
+from agentplane.review import delivery, gate
 from agentplane.review.gate import Context
 from agentplane.runs.sides import Side, file_at, shown
 from agentplane.text import files
@@ -48,10 +49,22 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
     if fresh:
         entries = [entry for entry in now.memory.approved() if entry.head.status == "accepted"]
         edited = [edit.id for edit in now.memory.hand_edits]
-        known = memory_lines.known(entries, plane, texts, now.log, edited)
+        held = _withheld(base, entries)
+        given = [entry for entry in entries if entry not in held]
+        known = memory_lines.known(given, plane, texts, now.log, edited)
+        secret = memory_lines.known(held, plane)
         for path, line in fresh:
-            if what := _complaint(line, known):
+            if known.kind(line) == "unknown" and secret.kind(line) == "entry":
+                # The line itself is not repeated, because logs of CI are read by many.
+                what = f"has text of {shown(line.id, 40)}, which looks like it contains a secret"
                 yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
+            elif what := _complaint(line, known):
+                yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
+
+
+def _withheld(base: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries that no tool is given. The settings are those of the base."""
+    return delivery.searched(entries) if base.settings.gate.finds_secrets else ()
 
 
 def _complaint(line: Line, known: Known) -> str | None:

@@ -11,6 +11,8 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane import cache_checks, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store
+from agentplane.review import delivery
+from agentplane.review.delivery import Given
 from agentplane.text import chain, document, files
 from agentplane.text.visible import one_line
 from agentplane.tools import answers, ground, memory_lines, sync
@@ -50,7 +52,14 @@ def check(store: Store) -> Iterator[Finding]:
 def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterator[Finding]:
     left = _MOST
     for line in lines:
-        if left and not approved.has(line):
+        if left and approved.withholds(line):
+            left -= 1
+            name = one_line(line.id, 40)
+            what = f"has text of {name}, which is withheld because it looks like it contains a secret"
+            yield Finding(
+                "error", f"{path}:{line.number}", what, "Run `agentplane sync`, and change the secret."
+            )
+        elif left and not approved.has(line):
             left -= 1
             what = f"holds text that no approved entry has: {one_line(line.raw, 100)}"
             passing = line.section.startswith(_PASSING) and not line.id
@@ -62,6 +71,10 @@ class _Approved:
 
     def __init__(self, store: Store, texts: Iterable[bytes]) -> None:
         self._store, self._texts = store, texts
+
+    def withholds(self, line: Line) -> bool:
+        """True if a line is in the memory, and only in entries that no tool is given."""
+        return bool(line.id) and self._withheld.kind(line) == "entry" and self._now.kind(line) != "entry"
 
     def has(self, line: Line) -> bool:
         return self._now.kind(line) != "unknown" or self._earlier.kind(line) != "unknown"
@@ -75,7 +88,20 @@ class _Approved:
         layout, memory = self._store.layout, self._memory
         log = chain.lines_backwards(layout.log)
         edited = [edit.id for edit in memory.hand_edits]
-        return memory_lines.known(memory.approved(), layout.root.name, self._texts, log, edited)
+        return memory_lines.known(self._given.entries, layout.root.name, self._texts, log, edited)
+
+    @cached_property
+    def _given(self) -> Given:
+        entries = self._memory.approved()
+        if not self._memory.snapshot.settings.gate.finds_secrets:
+            return Given(tuple(entries))
+        held = delivery.searched(entries)
+        ids = {entry.id for entry in held}
+        return Given(tuple(entry for entry in entries if entry.id not in ids), held)
+
+    @cached_property
+    def _withheld(self) -> Known:
+        return memory_lines.known(self._given.withheld, self._store.layout.root.name)
 
     @cached_property
     def _earlier(self) -> Known:

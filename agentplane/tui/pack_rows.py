@@ -18,6 +18,7 @@ NO_TOOL = f"{_OURS}no tool"
 NOTHING = f"{_OURS}nothing"
 WAITING = f"{_OURS}waiting"
 TOOL, RUN, EDITED = f"{_OURS}tool ", f"{_OURS}run ", f"{_OURS}edited "
+WITHHELD = f"{_OURS}withheld "
 """Each before a name."""
 FOR, BESIDE, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
@@ -116,6 +117,9 @@ def _beside(view: View) -> Iterator[Row]:
     for id_ in sources.hand_edits:
         text = f"{id_} was edited by hand: what was approved before is given"
         yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
+    for id_ in sources.withheld:
+        text = f"{id_} is withheld: it looks like it contains a secret"
+        yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:
         count = "candidate waits" if sources.waiting == 1 else "candidates wait"
         yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} for review", "", "quiet", group)

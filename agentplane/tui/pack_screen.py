@@ -119,8 +119,9 @@ class PackScreen(WritingScreen):
             await app.action_inbox()
         elif id_.startswith(pack_rows.RUN):
             await app.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
-        elif id_.startswith(pack_rows.EDITED) or not pack_rows.is_ours(id_):
-            await app.go_to_entry(id_.removeprefix(pack_rows.EDITED), self.WHERE)
+        elif id_.startswith((pack_rows.EDITED, pack_rows.WITHHELD)) or not pack_rows.is_ours(id_):
+            entry = id_.removeprefix(pack_rows.EDITED).removeprefix(pack_rows.WITHHELD)
+            await app.go_to_entry(entry, self.WHERE)
         else:
             await super().opened(id_)
 

@@ -30,7 +30,7 @@ def checked(proposal: Proposal | str, **more: object) -> Verdict:
 
 
 def codes(verdict: Verdict) -> dict[str, str]:
-    return {flag.code: flag.severity for flag in (*verdict.refused, *verdict.flags)}
+    return {flag.code: flag.action for flag in (*verdict.refused, *verdict.flags)}
 
 
 NORMAL = [

@@ -1,0 +1,147 @@
+"""Which approved text may be given to tools: an entry that still holds a likely secret is withheld, whoever approved it.
+
+Context packs, files of tools, recall and MCP resources all ask here. What was found is kept by the digest of the entry, so
+that only new texts are searched.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+
+import msgspec
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.plane import cache
+from agentplane.plane.settings import Settings
+from agentplane.plane.store import Snapshot
+from agentplane.text import decoding
+
+
+KEPT = "delivery"
+_KEY = 16
+_MANY = 1000
+_MOST = 100_000
+_ENGINE = ("gate", "secret", "views", "worth", "delivery")
+"""How the names of the modules begin that find secrets."""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """Entries, divided into those whose text may be given to tools and those that are withheld."""
+
+    entries: tuple[Entry, ...]
+    withheld: tuple[Entry, ...] = ()
+
+    @property
+    def withheld_ids(self) -> tuple[str, ...]:
+        return tuple(entry.id for entry in self.withheld)
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    engine: str
+    without: bytes
+    """The first bytes of the digests of entries that hold no secret, one after the other."""
+    holding: bytes
+    """The same of entries that hold one."""
+
+
+_codec = decoding.Pack(_Kept)
+
+
+def given(memory: Memory) -> Given:
+    """Return what tools may be given of the approved entries, of every status."""
+    return divided(memory.snapshot, memory.approved())
+
+
+def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
+    """Divide entries of a plane. Only texts that were never searched before are searched now."""
+    if not snapshot.settings.gate.finds_secrets:
+        return Given(tuple(entries))
+    known = _Known(snapshot)
+    holding = {entry.digest for entry in entries if known.holds_secret(entry)}
+    known.save(entries)
+    return Given(
+        tuple(entry for entry in entries if entry.digest not in holding),
+        tuple(entry for entry in entries if entry.digest in holding),
+    )
+
+
+def may_be_delivered(entry: Entry, settings: Settings) -> bool:
+    """True if the text of one entry may be given to tools. For many entries of a plane `divided` is faster.
+
+    A project can turn the search for secrets off, which is a trust setting.
+    """
+    return not settings.gate.finds_secrets or not _holds_secret(entry)
+
+
+def searched(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return the entries that hold a likely secret, without reading what is kept in the cache: for `doctor`."""
+    return tuple(entry for entry in entries if _holds_secret(entry))
+
+
+_searched: dict[bytes, bool] = {}
+"""What this process found itself."""
+
+
+def _holds_secret(entry: Entry) -> bool:
+    from agentplane.review import gate  # takes long to load, and kept answers need none of it
+
+    key = _key(entry)
+    if key not in _searched:
+        if len(_searched) >= _MOST:
+            _searched.clear()
+        _searched[key] = bool(gate.likely_secrets(entry))
+    return _searched[key]
+
+
+class _Known:
+    """What is known of the texts of a plane."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._without: set[bytes] = set()
+        self._holding: set[bytes] = set()
+        self._changed = False
+        data = cache.load(snapshot.layout, KEPT)
+        with suppress(msgspec.MsgspecError, ValueError):
+            kept = _codec.decode(data) if data else None
+            if kept and kept.engine == engine():
+                self._without, self._holding = set(_keys(kept.without)), set(_keys(kept.holding))
+
+    def holds_secret(self, entry: Entry) -> bool:
+        key = _key(entry)
+        if key in _searched:
+            return _searched[key]
+        if key not in self._without and key not in self._holding:
+            self._changed = True
+            (self._holding if _holds_secret(entry) else self._without).add(key)
+        return key in self._holding
+
+    def save(self, entries: Sequence[Entry]) -> None:
+        if not self._changed:
+            return
+        if len(self._without) + len(self._holding) > 2 * len(entries) + _MANY:
+            asked = set(map(_key, entries))
+            self._without &= asked
+            self._holding &= asked
+        kept = _Kept(engine(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
+        head = self._snapshot.ledger.head
+        cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))
+
+
+def _key(entry: Entry) -> bytes:
+    return bytes.fromhex(entry.digest)[:_KEY]
+
+
+def _keys(joined: bytes) -> Iterable[bytes]:
+    return (joined[at : at + _KEY] for at in range(0, len(joined), _KEY))
+
+
+@lru_cache(maxsize=1)
+def engine() -> str:
+    """Names, sizes and times of the modules that find secrets. Answers of another version count for nothing."""
+    folder = os.path.dirname(__file__)
+    names = sorted(name for name in os.listdir(folder) if name.startswith(_ENGINE) and name.endswith(".py"))
+    found = ((name, os.stat(os.path.join(folder, name))) for name in names)
+    return " ".join(f"{name} {one.st_size} {one.st_mtime_ns}" for name, one in found)

@@ -1,0 +1,104 @@
+"""Masking the likely secrets in an entry or a candidate: exactly what was found is replaced, and no other byte."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentplane.errors import BadInput, Refused
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import check_untouched
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Edit, Plan
+from agentplane.review import gate, secrets
+from agentplane.review.masks import masked_text
+from agentplane.text import header
+
+
+_ROUNDS = 4
+"""What is left after a mask can look like another secret."""
+_LISTS = ("tags", "evidence", "scope")
+_TEXTS = ("check", "layer")
+
+
+def plan(memory: Memory, wanted: str, seen: str | None = None) -> Plan:
+    """Replace the secrets of one entry. `seen`: the digest of what the person saw, if it was shown."""
+    entry = memory.get(wanted)
+    if seen is not None and entry.digest != seen:
+        raise Refused(f"{entry.id} was changed since it was shown.", todo="Look at it again.")
+    if entry.file != INBOX:
+        check_untouched(memory, entry)
+    if not gate.likely_secrets(entry):
+        raise BadInput(f"{entry.id} has no likely secret to mask.")
+    return Plan("edit", [Edit(entry.id, entry.file, _masked(memory, entry))])
+
+
+def _masked(memory: Memory, entry: Entry) -> bytes:
+    core = memory.snapshot.core(entry.file, entry.id) or b""
+    fields = _fields(entry)
+    if fields:
+        core = header.set_fields(core, fields)
+    body = entry.raw
+    if not core.endswith(body):
+        raise BadInput(f"{entry.id} can't be masked here.", todo=f"Edit it: `agentplane edit {entry.id}`.")
+    core = core[: len(core) - len(body)] + _masked_body(entry).encode()
+    if any(map(gate.likely_secrets, memory.entries_in(core, entry.file))):
+        raise BadInput(
+            f"{entry.id} has a likely secret in its header that can't be masked here.",
+            todo=f"Edit it: `agentplane edit {entry.id}`.",
+        )
+    return core
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    """The fields of the header that hold a secret, masked."""
+    found: dict[str, Any] = {}
+    for name in _LISTS:
+        value = getattr(entry.head, name)
+        said = [masked_text(item) for item in value]
+        if said != list(value):
+            found[name] = said
+    for name in _TEXTS:
+        text = getattr(entry.head, name)
+        if text and (told := masked_text(text)) != text:
+            found[name] = told
+    return found
+
+
+def _masked_body(entry: Entry) -> str:
+    body = entry.body
+    for _ in range(_ROUNDS):
+        spans = _spans(body, entry)
+        if not spans:
+            break
+        for start, end, kind in reversed(spans):
+            body = f"{body[:start]}[masked: {kind}]{body[end:]}"
+    return body
+
+
+def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
+    """Where secrets are in a body, read as a whole and as the gate reads its parts."""
+    parts = [body, *_parts(body, entry.label)]
+    found: list[tuple[int, int, str]] = []
+    for part in parts:
+        at = body.find(part)
+        found += [(at + start, at + end, kind) for start, end, kind in secrets.spans(part)]
+    return _apart(found)
+
+
+def _parts(body: str, label: str) -> list[str]:
+    statement, _, rationale = body.partition("\nRationale:")
+    head = f"{label}:"
+    said = statement.lstrip()
+    said = said[len(head) :] if said.lower().startswith(head.lower()) else said
+    return [part for text in (said, rationale) if (part := text.strip())]
+
+
+def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    apart: list[tuple[int, int, str]] = []
+    for start, end, kind in sorted(found, key=lambda one: (one[0], -one[1])):
+        if apart and start < apart[-1][1]:
+            first, last, name = apart[-1]
+            apart[-1] = first, max(last, end), name
+        else:
+            apart.append((start, end, kind))
+    return apart
