@@ -140,7 +140,12 @@ class Tools(Runs):
         proposals = [
             (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
         ]
-        done = self._do(lambda now: verbs.propose_many(now, proposals, today, self.store.token))
+        place_of = {offer.proposal.harvested: place for place, offer in enumerate(passed)}
+        successors = {
+            place: [place_of[mark] for mark in offer.successors if mark in place_of]
+            for place, offer in enumerate(passed)
+        }
+        done = self._do(lambda now: verbs.propose_many(now, proposals, today, self.store.token, successors))
         ids_ = iter(done.ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 

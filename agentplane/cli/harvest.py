@@ -10,6 +10,11 @@ from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest import SOURCES, Harvest, named
+from agentplane.tools.taken import Haul
+
+
+_LONGEST = 200
+"""Characters of a skipped piece that are told."""
 
 
 @click.command()
@@ -25,7 +30,8 @@ from agentplane.tools.harvest import SOURCES, Harvest, named
 def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     """Offer what tools remembered on their own and people wrote down elsewhere, as candidates.
 
-    Each statement is offered once, with the place that it is from. Nothing is changed there.
+    Each statement is offered once, with the place that it is from. Nothing is changed there. Whatever is skipped is
+    listed with its place and the reason.
     """
     plane = opened()
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
@@ -38,6 +44,8 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
         for offer in found.offers:
             out.line(out.row([(offer.proposal.type, 10)], offer.proposal.statement))
             out.line(out.row([("", 10)], offer.proposal.evidence[0]), dim=True)
+    for name in names:
+        _say_skipped(_haul(found, name))
     for name in names:
         _say(found, done, name)
     taken = [id_ for id_ in done.ids if id_]
@@ -58,33 +66,42 @@ def _rows(found: Harvest, done: Harvested) -> list[dict[str, object]]:
     return rows
 
 
+def _haul(found: Harvest, name: str) -> Haul:
+    return next(haul for haul in found.hauls if haul.source == name)
+
+
+def _say_skipped(haul: Haul) -> None:
+    for piece in haul.skipped:
+        said = f": {one_line(piece.text, 80)}" if piece.text.strip() else ""
+        out.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{said}")
+
+
 def _told(found: Harvest, name: str) -> dict[str, object]:
-    haul = next(haul for haul in found.hauls if haul.source == name)
+    haul = _haul(found, name)
     return {
         "name": name,
         "places": haul.places,
         "offered": sum(offer.source == name for offer in found.offers),
         "known": found.known[name],
         "left": haul.left,
+        "skipped": [
+            {"place": one.place, "why": one.why, "text": one.text[:_LONGEST]} for one in haul.skipped
+        ],
         "notes": haul.notes,
     }
 
 
 def _say(found: Harvest, done: Harvested, name: str) -> None:
-    haul = next(haul for haul in found.hauls if haul.source == name)
+    haul = _haul(found, name)
     for note in haul.notes:
         out.note(f"{name}: {visible(note)}")
     mine = [place for place, offer in enumerate(found.offers) if offer.source == name]
     refused = Counter(one_line(why, 80) for place in mine if done.refused and (why := done.refused[place]))
-    if not (haul.places or haul.left):
+    if not (haul.places or haul.skipped):
         return
     parts = [f"{len(mine) - refused.total()} from {out.count(len(set(haul.places)), 'file')}"]
     parts += [f"{found.known[name]} known already"] if found.known[name] else []
-    parts += (
-        [f"left there: {', '.join(f'{count} {what}' for what, count in haul.left.most_common())}"]
-        if haul.left
-        else []
-    )
+    parts += [f"{len(haul.skipped)} skipped"] if haul.skipped else []
     out.note(f"{name}: {'; '.join(parts)}")
     for why, count in refused.most_common(5):
         out.note(f"  refused, {count}: {why}")

@@ -111,10 +111,11 @@ def _approved(done: Done) -> str:
     """What was approved, what it superseded, and what left the inbox with it because it says the same."""
     beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known
-    superseded = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
-    dropped = [id_ for id_ in beside if id_ not in superseded]
+    changed = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
+    dropped = [id_ for id_ in beside if id_ not in changed]
     parts = [out.count(len(done.renamed), "candidate")]
-    parts += [f"superseded {_listed(superseded)}"] if superseded else []
+    what = "superseded" if done.verb == "supersede" else "linked"
+    parts += [f"{what} {_listed(changed)}"] if changed else []
     parts += [f"dropped {_listed(dropped)}, which says the same"] if dropped else []
     return ", ".join(parts)
 

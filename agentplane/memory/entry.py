@@ -33,6 +33,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """Path globs that it is about; none: the whole project."""
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
+    arrives: str | None = None
+    """Of a candidate: the status that approving gives it, where that isn't `accepted`."""
     refines: tuple[str, ...] = ()
     """Entries that it says more about, as its proposer says."""
     unrelated: tuple[str, ...] = ()

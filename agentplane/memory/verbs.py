@@ -1,8 +1,9 @@
 """What can be done to entries. Each verb works out the plan of one op from the memory as it is."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -21,6 +22,8 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
+ARRIVING = ("superseded", "deprecated")
+"""The statuses that a candidate can arrive with, where it was out of force already when it was proposed."""
 _MARK = re.compile(r"[0-9a-f]{16}")
 
 
@@ -38,6 +41,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     check: str | None = None
     scope: list[str] = []
     supersedes: list[str] = []
+    superseded_by: list[str] = []
+    arrives: str | None = None
     refines: list[str] = []
     unrelated: list[str] = []
     harvested: str | None = None
@@ -58,16 +63,24 @@ def propose(memory: Memory, proposal: Proposal, by: str, today: date, token: Cal
 
 
 def propose_many(
-    memory: Memory, proposals: Sequence[tuple[Proposal, str]], today: date, token: Callable[[int], str]
+    memory: Memory,
+    proposals: Sequence[tuple[Proposal, str]],
+    today: date,
+    token: Callable[[int], str],
+    successors: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Plan:
-    """One op for all of them; each with who proposes it."""
+    """One op for all of them; each with who proposes it. `successors`: which of them took the place of which, by place."""
     taken = memory.ids_in_files | memory.snapshot.ledger.known.keys()
-    edits = []
-    for proposal, by in proposals:
+    names: list[str] = []
+    for proposal, _ in proposals:
         check_proposal(memory, proposal)
-        id_ = ids.new_candidate(taken, token)
-        taken.add(id_)
-        edits.append(_candidate(memory, proposal, id_, by, today))
+        names.append(ids.new_candidate(taken, token))
+        taken.add(names[-1])
+    edits = []
+    for place, (proposal, by) in enumerate(proposals):
+        links = [*proposal.superseded_by, *(names[other] for other in successors.get(place, ()))]
+        linked = msgspec.structs.replace(proposal, superseded_by=links)
+        edits.append(_candidate(memory, linked, names[place], by, today))
     return Plan("propose", edits)
 
 
@@ -83,6 +96,8 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
         "check",
         "scope",
         "supersedes",
+        "superseded_by",
+        "arrives",
         "refines",
         "unrelated",
         "harvested",
@@ -101,8 +116,13 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
 
 
 def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
-    """Moves candidates to the shelf, under the next free id of their kind."""
+    """Moves candidates to the shelf, under the next free id of their kind.
+
+    One that was out of force when it was proposed comes in with that status. Whatever was superseded by one of the
+    candidates is linked to its new id, in front of the other edits.
+    """
     edits: list[Edit] = []
+    durables: dict[str, str] = {}
     numbers: dict[str, int] = {}
     ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
     taken = in_files | ledger.known.keys()
@@ -118,12 +138,37 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
                 todo=f"give the entry with the highest {kind.prefix} number another id.",
             )
         numbers[kind.prefix] += 1
-        changes: dict[str, Any] = {"id": durable, "status": "accepted", "updated": stamp.today}
+        durables[entry.id] = durable
+    for name, durable in durables.items():
+        entry = memory.get(name)
+        kind = kind_named(memory.kinds, entry.head.type)
+        arrives = entry.head.arrives if entry.head.arrives in ARRIVING else None
+        changes: dict[str, Any] = {"id": durable, "status": arrives or "accepted", "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
         changes["approved_by"] = stamp.actor
+        if entry.head.arrives is not None:
+            changes["arrives"] = header.DROP
+        if arrives and entry.head.superseded_by:
+            changes["superseded_by"] = _renamed(entry.head.superseded_by, durables)
         core = header.set_fields(_core(memory, entry), changes)
         edits += [Edit(entry.id, INBOX, None), Edit(durable, kind.file, core, was=entry.id)]
-    return Plan("approve", edits)
+    return Plan("approve", [*_linked(memory, durables), *edits])
+
+
+def _linked(memory: Memory, durables: Mapping[str, str]) -> Iterator[Edit]:
+    """What was superseded by candidates that get these ids now; not over what somebody wrote by hand."""
+    for entry in memory.entries.values():
+        links = entry.head.superseded_by
+        if entry.id in durables or durables.keys().isdisjoint(links):
+            continue
+        mark = memory.known(entry.id)
+        if mark is not None and mark.digest == entry.digest:
+            core = header.set_fields(_core(memory, entry), {"superseded_by": _renamed(links, durables)})
+            yield Edit(entry.id, entry.file, core)
+
+
+def _renamed(links: Sequence[str], durables: Mapping[str, str]) -> list[str]:
+    return [durables.get(link, link) for link in links]
 
 
 def reject(memory: Memory, wanted: Sequence[str], why: str | None) -> Plan:
@@ -287,7 +332,7 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     kind_named(memory.kinds, proposal.type)
     if not proposal.statement.strip():
         raise BadInput("the statement is empty", todo="say what is to be remembered.")
-    links = (*proposal.supersedes, *proposal.refines, *proposal.unrelated)
+    links = (*proposal.supersedes, *proposal.superseded_by, *proposal.refines, *proposal.unrelated)
     words = (*proposal.tags, *proposal.evidence, *proposal.scope, *links)
     texts = (proposal.statement, proposal.rationale or "", *words)
     if any("\ud800" <= char <= "\udfff" for text in texts for char in text if not text.isascii()):
@@ -298,6 +343,14 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
         raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
         raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
+    if proposal.arrives is not None and proposal.arrives not in ARRIVING:
+        todo = f"write {' or '.join(ARRIVING)}, or leave it out."
+        raise BadInput(
+            f"`arrives: {one_line(proposal.arrives, 30)}` is no status of an entry out of force", todo=todo
+        )
+    if proposal.superseded_by and proposal.arrives is None:
+        todo = "say `arrives: superseded` too, or leave it out."
+        raise BadInput("`superseded_by` is for what is out of force already", todo=todo)
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
         raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")

@@ -64,7 +64,7 @@ def text_of(entry: Entry) -> Text:
         scope=head.scope,
         supersedes=head.supersedes,
         superseded_by=head.superseded_by,
-        status=head.status,
+        status=head.arrives or head.status,
     )
 
 

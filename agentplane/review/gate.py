@@ -247,6 +247,8 @@ def proposal_of(entry: Entry) -> Proposal:
         check=head.check,
         scope=list(head.scope),
         supersedes=list(head.supersedes),
+        superseded_by=list(head.superseded_by),
+        arrives=head.arrives,
         refines=list(head.refines),
         unrelated=list(head.unrelated),
         harvested=head.harvested,
@@ -258,7 +260,7 @@ def proposal_of(entry: Entry) -> Proposal:
 def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
     """Every text in it, with the field that it stands in."""
     yield "statement", proposal.statement
-    singles = ("rationale", "check", "source", "layer", "expires_at", "type")
+    singles = ("rationale", "check", "source", "layer", "expires_at", "arrives", "type")
     for name in singles:
         if text := getattr(proposal, name):
             yield name, text
@@ -267,6 +269,7 @@ def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
         ("tags", "tag"),
         ("scope", "scope"),
         ("supersedes", "supersedes"),
+        ("superseded_by", "superseded by"),
         ("refines", "refines"),
         ("unrelated", "unrelated"),
     ):

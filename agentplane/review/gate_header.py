@@ -19,8 +19,8 @@ _DECIDED = ("pinned", "approved_by", "superseded_by", "anchor")
 """Keys that only a person's decision writes."""
 _DATES = ("updated", "expires_at")
 _MARK = re.compile(r"[0-9a-f]{16}")
-_LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
-_TEXTS = ("check", "layer")
+_LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
+_TEXTS = ("check", "layer", "arrives")
 """Keys whose words the gate reads on their own, as it does in a proposal."""
 _HARMLESS = re.compile(r"[\w.-]{1,16}")
 """One short word is no order, and too short for a secret of a known form."""
@@ -55,7 +55,7 @@ def odd(text: str) -> Iterator[str]:
     yield from unshown(text)
     fields = _fields(text)
     for key in _DECIDED:
-        if key in fields:
+        if key in fields and not (key == "superseded_by" and "arrives" in fields):
             yield f"sets `{key}`, which only a person's decision sets"
     for key in _DATES:
         if key in fields and not _is_date(fields[key]):

@@ -88,6 +88,8 @@ def provenance(entry: Entry) -> str:
     head = entry.head
     told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
     told += [f"from run {head.source}"] if head.source else []
+    told += [f"comes in as {one_line(head.arrives, 20)}"] if head.arrives else []
+    told += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
     told += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
     told += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
     return ", ".join(told)

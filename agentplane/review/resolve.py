@@ -239,13 +239,13 @@ def _without_claims(memory: Memory, plan: Plan) -> Plan:
 
 def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
     """Both sides get their links; the superseded ones their status."""
-    gone, come = plan.edits
+    *linked, gone, come = plan.edits
     # A candidate has no place to be taken, and its id is never one of the shelf.
     candidates = f"{CANDIDATE_PREFIX}-"
     claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
     names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
     core = header.set_fields(come.text or b"", {"supersedes": names})
-    edits = [gone, msgspec.structs.replace(come, text=core)]
+    edits = [*linked, gone, msgspec.structs.replace(come, text=core)]
     for entry in targets:
         links = [*entry.head.superseded_by, come.id]
         changes = {"status": "superseded", "superseded_by": links, "updated": stamp.today}

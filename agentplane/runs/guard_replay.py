@@ -252,12 +252,13 @@ def _approve(asked: _Asked) -> str | None:
     come = [change for change in record.changes if change.was is not None]
     moved = {change.was for change in come}
     gone = [change for change in record.changes if change.file == INBOX and change.left is None]
-    targets = [change for change in record.changes if change not in come and change not in gone]
+    rest = [change for change in record.changes if change not in come and change not in gone]
+    targets = [change for change in rest if not _is_out_of_force(asked, change)]
     for change in come:
         if asked.past.knew(change.id, asked.place):
             return f"puts a candidate over {shown(change.id, 40)}, which is another entry"
     if not come or (record.verb == "supersede") != bool(targets):
-        named = targets or [change for change in record.changes if change not in gone]
+        named = targets or [change for change in record.changes if change not in gone and change not in rest]
         of = f"{shown(named[0].id, 40)}" if named else "an entry"
         return f"changes {of}, and `{record.verb}` puts candidates on the shelf"
     stamp = _stamp(asked, come[0])
@@ -269,6 +270,13 @@ def _approve(asked: _Asked) -> str | None:
     plan = resolve.approve(memory, [str(change.was) for change in come], stamp, choice, _no_conflicts, alike)
     edits = [_with_fewer_claims(asked, edit, come) for edit in plan.edits]
     return asked.compared(msgspec.structs.replace(plan, edits=edits))
+
+
+def _is_out_of_force(asked: _Asked, change: Change) -> bool:
+    """Whether an approval can only have linked it to what took its place: it was out of force before."""
+    block = asked.past.block(asked.text(change, change.found)) if change.found else None
+    head = read_header(block.packed)[0] if block else None
+    return head is not None and (head.arrives or head.status) in verbs.ARRIVING
 
 
 def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:

@@ -4,14 +4,18 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
 from agentplane.errors import BadInput
+from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import records
+from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
 from agentplane.text.visible import one_line
@@ -33,12 +37,12 @@ SOURCES: dict[str, Look] = {
 }
 """By the name that a person gives."""
 
-ORIGINS = {
-    "claude-code": "Claude Code remembered it",
-    "codex": "Codex remembered it",
-    "gemini-cli": "Gemini CLI remembered it, for all projects",
-    "instructions": "It stands in an instruction file",
-    "adr": "It is a decision record of the project",
+TITLES = {
+    "claude-code": "from the memory of Claude Code",
+    "codex": "from the memory of Codex",
+    "gemini-cli": "from the memory of Gemini CLI, which it keeps for all projects",
+    "instructions": "from instruction files",
+    "adr": "from decision records",
 }
 
 
@@ -49,6 +53,8 @@ class Offer(msgspec.Struct, frozen=True):
     proposal: Proposal
     by: str | None
     """The tool that it is from; None: the person who harvests."""
+    successors: tuple[str, ...] = ()
+    """The marks of other offers that took its place."""
 
 
 class Harvest(msgspec.Struct, frozen=True):
@@ -76,8 +82,10 @@ def look(
     memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Harvest:
     """What there is that was not offered yet."""
-    seen = offered(memory.snapshot) | {mark_of(entry.statement) for entry in memory.entries.values()}
-    return _found(memory.snapshot.layout.project, sources, seen, home, environ)
+    there = {mark_of(entry.statement): entry for entry in memory.entries.values()}
+    there |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
+    seen = offered(memory.snapshot) | there.keys()
+    return _found(memory.snapshot.layout.project, sources, seen, home, environ, there)
 
 
 def look_before(
@@ -88,21 +96,35 @@ def look_before(
 
 
 def _found(
-    project: Path, sources: Sequence[str], seen: set[str], home: Path | None, environ: Mapping[str, str]
+    project: Path,
+    sources: Sequence[str],
+    seen: AbstractSet[str],
+    home: Path | None,
+    environ: Mapping[str, str],
+    there: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Harvest:
+    """`seen`: the marks of what isn't offered again. `there`: the entries that the plane has, by their marks."""
     house = home or Path(os.path.expanduser("~"))
     hauls = [SOURCES[source](project, house, environ) for source in sources]
     found: dict[str, tuple[str, Taken]] = {}
     places: dict[str, list[str]] = {}
     known: Counter[str] = Counter()
+    replaced: dict[str, list[str]] = {}
     for haul in hauls:
         for taken in haul.taken:
             if taken.mark in seen:
                 known[haul.source] += 1
+                entry = there.get(taken.mark)
+                if entry is not None and entry.file != INBOX and entry.head.status == "accepted":
+                    for mark in taken.successors:
+                        replaced.setdefault(mark, []).append(entry.id)
                 continue
             found.setdefault(taken.mark, (haul.source, taken))
             places.setdefault(taken.mark, []).append(taken.place)
-    offers = [_offer(source, taken, places[mark]) for mark, (source, taken) in found.items()]
+    offers = [
+        _offer(source, taken, places[mark], replaced.get(mark, ()), there)
+        for mark, (source, taken) in found.items()
+    ]
     return Harvest(tuple(offers), tuple(hauls), known)
 
 
@@ -118,15 +140,20 @@ def offered(snapshot: Snapshot) -> set[str]:
     return found
 
 
-def _offer(source: str, taken: Taken, places: Sequence[str]) -> Offer:
-    why = taken.why or f"{ORIGINS[source]}: {places[0].rpartition(':')[0]}."
+def _offer(
+    source: str, taken: Taken, places: Sequence[str], replaced: Sequence[str], there: Mapping[str, Entry]
+) -> Offer:
+    """`replaced`: entries in force whose place it took, by what their own records say now."""
     proposal = Proposal(
         type=taken.kind,
         statement=taken.text,
-        rationale=why,
+        rationale=taken.why or None,
         evidence=list(dict.fromkeys(places))[:8],
         tags=list(taken.tags),
         scope=list(taken.scope),
         harvested=taken.mark,
+        supersedes=list(replaced),
+        arrives=taken.arrives or None,
+        superseded_by=[there[mark].id for mark in taken.successors if mark in there],
     )
-    return Offer(source, proposal, None if taken.tool == "adr" else taken.tool)
+    return Offer(source, proposal, None if taken.tool == "adr" else taken.tool, taken.successors)

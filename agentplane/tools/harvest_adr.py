@@ -1,7 +1,7 @@
-"""Decision records that a project keeps already: one decision each, with its status."""
+"""Decision records that a project keeps already: title, decision, context, consequences and status of each."""
 
 import re
-from collections import Counter
+from typing import Literal
 
 import msgspec
 
@@ -17,102 +17,244 @@ FILE = re.compile(
     r"(?i)(?:adr[-_ ]?)?\d{1,8}[-_ .].*\.(?:md|markdown)|adr[-_].*\.(?:md|markdown)|\d{4}-\d\d-\d\d.*\.md"
 )
 
-_LONGEST = 300
+_LONGEST = 500
+"""Characters of a statement: title and decision."""
+_LONGEST_TITLE = 200
 _LONGEST_WHY = 700
+"""Characters that are taken of the context, and of the consequences."""
 _LONGEST_PART = 20_000
 """Characters of a section that are looked at."""
-_TITLE = re.compile(r"(?i)^(?:adr|decision(?: record)?)?[-_ #]*\d*[\s.:–—-]*")
-_STATUS_LINE = re.compile(r"(?im)^[\s*_>-]*status[\s*_]*:[\s*_]*(.+)$")
-_STATUS = re.compile(r"(?i)\b(superseded|superceded|replaced|deprecated|rejected|declined|withdrawn|proposed|draft|pending|accepted|"
-                     r"approved|implemented|adopted|decided|active|done)\b")  # fmt: skip
-_SETTLED = frozenset(("accepted", "approved", "implemented", "adopted", "decided", "active", "done"))
-_OVER = frozenset(("superseded", "superceded", "replaced", "deprecated", "rejected", "declined", "withdrawn"))
+_TITLE = re.compile(r"(?i)^(?:adr|rfc|decision(?: record)?)?[-_ #]*\d*[\s.:–—-]*")
+_STATUS_LINE = re.compile(r"(?im)^[\s*_>|-]*status[\s*_]*[:|][\s*_]*(.+)$")
+_OVER: dict[str, tuple[str, ...]] = {
+    "superseded": (
+        "superseded", "superceded", "replaced", "obsoleted", "abgelöst", "ersetzt", "remplacé", "remplacée", "reemplazada",
+        "reemplazado", "substituída", "substituído",
+    ),
+    "deprecated": ("deprecated", "obsolete", "retired", "veraltet", "überholt", "obsolète", "obsoleta", "obsoleto"),
+    "rejected": ("rejected", "declined", "withdrawn", "abandoned", "abgelehnt", "verworfen", "rejeté", "rejetée", "rechazada", "rechazado", "rejeitada"),
+}  # fmt: skip
+_SETTLED = (
+    "accepted", "approved", "implemented", "adopted", "decided", "active", "done", "agreed", "final", "akzeptiert", "angenommen", "entschieden",
+    "accepté", "acceptée", "aceptada", "aceptado", "aceita",
+)  # fmt: skip
+_OPEN = (
+    "proposed", "draft", "pending", "proposal", "wip", "in review", "under review", "in discussion", "vorgeschlagen", "entwurf", "proposé", "proposée",
+    "propuesta", "proposta",
+)  # fmt: skip
+_MEANS = {
+    **{word: status for status, words in _OVER.items() for word in words},
+    **dict.fromkeys(_SETTLED, "accepted"),
+    **dict.fromkeys(_OPEN, "proposed"),
+}
+_STATUS = re.compile(rf"(?i)\b({'|'.join(sorted(_MEANS, key=len, reverse=True))})\b")
+_PARTLY = re.compile(r"(?i)\bpartial\w*[ -]+(?:superseded|superceded|replaced|deprecated)\b.*")
+_SUPERSEDES = re.compile(
+    r"(?im)\b(?:supersedes|supercedes|replaces|obsoletes|ersetzt|remplace)\b[ \t:]*(?!durch)(.+)$"
+)
+_SUPERSEDED = re.compile(
+    r"(?im)\b(?:superseded|superceded|replaced|obsoleted|abgelöst|ersetzt|remplacée?|reemplazad[ao]|substituíd[ao])\b(.*)$"
+)
+_REFERENCES = (
+    re.compile(r"\]\(([^)\s]{1,300})\)"),
+    re.compile(r"\b([\w.-]{1,200}\.(?:md|markdown))\b"),
+    re.compile(r"(?i)(?:\b(?:adr|rfc|decision)|#)[- #_]{0,3}(\d{1,8})\b"),
+    re.compile(r"(?im)^\W*(?:by|durch|par|por)?\W*(\d{1,8})\b(?!-)"),
+)
+"""How a record names another: by a link, a file, a number with a word before it, or a number alone. The first that there is counts."""
 _FENCE = re.compile(r"(?ms)^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)")
+_UNDERLINED = re.compile(r"(?m)^(?![-*+#>|\s])([^\n|]+)\n(=+|-{3,})[ \t]*$")
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(\S.*)$")
 _CHOSEN = re.compile(
-    r"(?is)chosen option\s*:\s*[\"“”'*_`]*(.+?)[\"“”'*_`]*(?:,?\s+(?:because|since|as)\s+(.+?)(?:\n\n|$)|\.?\s*(?:\n|$))"
+    r"(?is)(?:chosen|selected) (?:option|solution|alternative)s?\s*:?\**\s*[:–-]?\s*[\"“”'*_`]*(.+?)[\"“”'*_`]*(?:,?\s+(?:because|since|as)\s+(.+?)(?:\n\n|$)|\.?\s*(?:\n|$))"
 )
-_WE = re.compile(r"(?i)^(?:we|the team|this project|all|every|each)\b")
-_ACTS = re.compile(r"(?i)^(?:use|adopt|store|keep|replace|remove|add|make|move|split|separate|introduce|allow|do not|don['’]t|no|"
-                   r"support|switch|write|run|deploy|record|generate|implement|extract|drop|prefer|always|never|only|all)\b")  # fmt: skip
-_NO_PROSE = re.compile(r"[#|<>]|```|~~~|---|[-*+] |\d+[.)] ")
+_NO_PROSE = re.compile(r"[|<>]|```|~~~|---|!\[|\{")
+_ITEM = re.compile(r"(?m)^[ \t]{0,3}(?:[-*+]|\d+[.)])[ \t]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
+_HEADS = {
+    "status": ("status", "state", "statut", "estado"),
+    "decision": (
+        "decision outcome", "decision", "decisions", "the decision", "our decision", "outcome", "resolution", "solution", "decision made",
+        "decision details", "decision and rationale", "decision & rationale", "what we decided", "conclusion", "proposed solution", "proposal",
+        "entscheidung", "beschluss", "ergebnis der entscheidung", "décision", "decisión", "decisão",
+    ),
+    "context": (
+        "context and problem statement", "context", "problem", "problem statement", "background", "context and background", "motivation",
+        "issue", "introduction", "rationale", "kontext", "problemstellung", "ausgangslage", "kontext und problemstellung", "contexte", "contexto",
+    ),
+    "consequences": (
+        "consequences", "consequence", "implications", "positive consequences", "impact", "konsequenzen", "folgen", "auswirkungen", "conséquences",
+        "consecuencias", "consequências",
+    ),
+}  # fmt: skip
+
+Status = Literal["accepted", "superseded", "deprecated"]
 
 
 class Decision(msgspec.Struct, frozen=True):
     statement: str
+    """Title and decision."""
+    why: str
+    """Context and consequences."""
+    line: int
+    status: Status = "accepted"
+    successors: tuple[str, ...] = ()
+    """The records that took its place, as it names them: by a path, or by a number."""
+    replaces: tuple[str, ...] = ()
+    """The records whose place it took, as it names them."""
+
+
+class Unusable(msgspec.Struct, frozen=True):
+    """A record that gives no decision to import."""
+
     why: str
     line: int
+    title: str
 
 
-def read(text: str, left: Counter[str]) -> Decision | None:
-    """The decision that stands in a record; None, and counted, where it is not in force or cannot be told."""
+def read(text: str, name: str = "") -> Decision | Unusable:
+    """What a record decides. `name`: that of its file, for a record without a title."""
     found, body, begins = harvest_front.split(text)
     fields, shift = found or {}, begins - 1
+    body = _with_marks(body)
     sections = _sections(body)
-    title, line = next(((name, number) for level, name, number, _ in sections if level == 1), ("", 1))
-    title = _TITLE.sub("", plain(title or str(fields.get("title") or ""))).strip()
-    title = title if " " in title else title.replace("-", " ").capitalize()
-    status = _status(fields, body, sections)
-    if status in _OVER:
-        left["superseded, deprecated or rejected"] += 1
-        return None
-    if status is not None and status not in _SETTLED:
-        left["not decided yet"] += 1
-        return None
-    decided = _section(sections, "decision outcome", "decision", "outcome", "resolution", "solution")
-    statement, why = _said(title, decided)
-    if len(re.findall(r"\w+", statement)) < 2:
-        left["without a decision"] += 1
-        return None
-    context = _section(sections, "context and problem statement", "context", "problem", "background")
-    return Decision(statement, (why or _first(context, _LONGEST_WHY)), line + shift)
+    title, line = _title(sections, fields, name)
+    line += shift
+    said = _said_of_status(fields, body, sections)
+    status = _status(said)
+    if status == "rejected":
+        return Unusable("its status is rejected", line, title)
+    if status == "proposed":
+        return Unusable("its status is proposed: nothing is decided yet", line, title)
+    if status == "template":
+        return Unusable("its status is still that of the template", line, title)
+    decided, because = _decided(_section(sections, "decision"))
+    statement = _joined(title, decided)
+    if len(re.findall(r"\w+", statement)) < 2 or not (decided or " " in title):
+        return Unusable("no decision was found in it", line, title)
+    context = _some(_section(sections, "context"), _LONGEST_WHY)
+    after = _some(_section(sections, "consequences"), _LONGEST_WHY)
+    why = "\n".join(filter(None, (because, context, f"Consequences: {after}" if after else "")))
+    replaces = " ".join(map(str, _listed(fields.get("supersedes")))) or "\n".join(_SUPERSEDES.findall(said))
+    return Decision(
+        statement,
+        why,
+        line,
+        status or "accepted",
+        _references("\n".join(_SUPERSEDED.findall(said))) if status == "superseded" else (),
+        _references(replaces),
+    )
 
 
-def _said(title: str, decided: str) -> tuple[str, str]:
-    """Statement and reason: the option that was chosen, or the sentence that decides, or else the title."""
-    decided = decided[:_LONGEST_PART]
-    chosen = _CHOSEN.search(re.sub(r"[ \t]+", " ", decided[:4000]))
+def title_of(text: str, name: str = "") -> str:
+    """The title of a record alone."""
+    fields, body, _ = harvest_front.split(text)
+    return _title(_sections(_with_marks(body)), fields or {}, name)[0]
+
+
+def _with_marks(body: str) -> str:
+    """With number signs before headings that are underlined."""
+    return _UNDERLINED.sub(lambda line: f"{'#' if line[2][0] == '=' else '##'} {line[1]}\n", body)
+
+
+def _title(sections: "list[_Section]", fields: dict[str, object], name: str) -> tuple[str, int]:
+    """The title, and its line."""
+    named = next(((found.heading, found.line) for found in sections if found.level == 1), None)
+    known = {head for heads in _HEADS.values() for head in heads}
+    if named is None and sections and plain(sections[0].heading).lower() not in known:
+        named = sections[0].heading, sections[0].line
+    text, line = named or (str(fields.get("title") or re.sub(r"\.\w+$", "", name)), 1)
+    text = _clipped(
+        _TITLE.sub("", plain(" ".join(text[:_LONGEST_TITLE].split())), count=1).strip(), _LONGEST_TITLE
+    )
+    return (text if " " in text else text.replace("-", " ").replace("_", " ").strip().capitalize()), line
+
+
+def _joined(title: str, decided: str) -> str:
+    """Title and decision in one statement; a title that the decision repeats is said once."""
+    if not decided or not title:
+        return title or decided
+    if _words(title) in _words(decided):
+        return decided
+    if _words(decided) in _words(title):
+        return title
+    return _clipped(f"{title.rstrip('.:')}: {decided}", _LONGEST)
+
+
+def _words(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return f" {' '.join(words)} "
+
+
+def _decided(section: str) -> tuple[str, str]:
+    """What was decided, in a sentence, and why, where the same sentence says so."""
+    section = section[:_LONGEST_PART]
+    chosen = _CHOSEN.search(re.sub(r"[ \t]+", " ", section[:4000]))
     if chosen:
-        option, why = plain(" ".join(chosen[1].split())), plain(" ".join((chosen[2] or "").split()))
-        named = title if _ACTS.match(title) else f"{title}: {option}" if title else option
-        return named[:_LONGEST], why[:_LONGEST_WHY]
-    first = _first(decided, _LONGEST)
-    rest = plain(" ".join(decided.split()))[len(first) :].strip()
-    if _ACTS.match(title):
-        return title, _first(decided, _LONGEST_WHY)
-    if not first or first.endswith(":"):
-        return "", ""
-    if not title or _WE.match(first) or _ACTS.match(first):
-        return first, rest[:_LONGEST_WHY]
-    named = f"{title}: {first}"
-    return (named, rest[:_LONGEST_WHY]) if len(named) <= _LONGEST else (first, rest[:_LONGEST_WHY])
+        option, why = (
+            plain(re.sub(r"^[-*+] ", "", " ".join(chosen[1].split()))),
+            plain(" ".join((chosen[2] or "").split())),
+        )
+        return _clipped(option, _LONGEST), _clipped(f"Because {why}" if why else "", _LONGEST_WHY)
+    return _clipped(_first(section), _LONGEST), ""
 
 
-def _first(text: str, most: int) -> str:
-    """The first sentence of a text, or as many as fit."""
-    parts = re.split(r"\n\s*\n", text[:_LONGEST_PART])
-    paragraph = next((part for part in parts if part.strip() and not _NO_PROSE.match(part.lstrip())), "")
+def _first(section: str) -> str:
+    """The first sentence of a section; the whole list, where it only leads to one."""
+    parts = _paragraphs(section)
+    if not parts:
+        return ""
+    first = _SENTENCE.split(parts[0])[0]
+    whole = parts[0].rstrip().endswith(":") or first.endswith(":")
+    return f"{parts[0].rstrip()} {parts[1]}" if whole and len(parts) > 1 else first
+
+
+def _some(section: str, most: int) -> str:
+    """The beginning of a section, as whole sentences."""
     said = ""
-    for sentence in _SENTENCE.split(plain(" ".join(paragraph.split()))):
-        if said and (len(said) + len(sentence) > most or most == _LONGEST):
-            break
-        said = f"{said} {sentence}".strip()
-    return said if len(said) <= most else ""
+    for part in _paragraphs(section[:_LONGEST_PART]):
+        for sentence in _SENTENCE.split(part):
+            if len(said) + len(sentence) + 1 > most:
+                return said or _clipped(sentence, most)
+            said = f"{said} {sentence}".strip()
+    return said
 
 
-_Section = tuple[int, str, int, str]
-"""Level, heading, line, and the text below it."""
+def _paragraphs(section: str) -> list[str]:
+    """The prose of a section; the items of a list in one line, with semicolons between them."""
+    found = []
+    for part in re.split(r"\n\s*\n", _HEADING.sub("\n", _FENCE.sub("\n", section))):
+        if not part.strip() or _NO_PROSE.match(part.lstrip()):
+            continue
+        head, *items = _ITEM.split(part)
+        pieces = [plain(" ".join(piece.split())) for piece in (head, *items)]
+        listed = "; ".join(piece.rstrip(".;") for piece in pieces[1:] if piece)
+        found.append(" ".join(filter(None, (pieces[0], f"{listed}." if listed else ""))))
+    return found
+
+
+def _clipped(text: str, most: int) -> str:
+    """At most so many characters, cut between words."""
+    return text if len(text) <= most else f"{text[: most - 1].rpartition(' ')[0].rstrip(',;:')}…"
+
+
+class _Section(msgspec.Struct, frozen=True):
+    level: int
+    heading: str
+    line: int
+    text: str
+    """With the sections inside of it."""
 
 
 def _sections(body: str) -> list[_Section]:
     heads = list(_HEADING.finditer(_FENCE.sub(lambda fence: re.sub(r"[^\n]", " ", fence[0]), body)))
     found, line, start = [], 1, 0
     for place, head in enumerate(heads):
-        end = heads[place + 1].start() if place + 1 < len(heads) else len(body)
+        level = len(head[1])
+        end = next((one.start() for one in heads[place + 1 :] if len(one[1]) <= level), len(body))
         line += body.count("\n", start, head.start())
         start = head.start()
-        found.append((len(head[1]), _named(head[2]), line, body[head.end() : end].strip()))
+        found.append(_Section(level, _named(head[2]), line, body[head.end() : end].strip()))
     return found
 
 
@@ -123,20 +265,39 @@ def _named(heading: str) -> str:
     return bare.rstrip(" \t") if bare != text and bare.endswith((" ", "\t")) else text
 
 
-def _section(sections: list[_Section], *names: str) -> str:
-    for name in names:
-        for _, heading, _, text in sections:
-            if text and re.fullmatch(rf"(?:\d+[.)]?\s*)?{name}\W*", plain(heading).lower()):
-                return text
-    return ""
+def _section(sections: list[_Section], part: str) -> str:
+    heads = [(plain(one.heading[:_LONGEST_TITLE]).lower(), one.text) for one in sections]
+    named = [(re.sub(r"^\d+[.)]?\s*|\W+$", "", heading), text) for heading, text in heads]
+    return next((text for name in _HEADS[part] for heading, text in named if heading == name and text), "")
 
 
-def _status(fields: dict[str, object], body: str, sections: list[_Section]) -> str | None:
-    """The last word on its status; None where it says nothing."""
-    said = str(fields.get("status") or "") or _section(sections, "status")
+def _said_of_status(fields: dict[str, object], body: str, sections: list[_Section]) -> str:
+    """What a record says of its status, in its header, in a section or in a line."""
+    if fields.get("status"):
+        more = [f"superseded by {link}" for link in _listed(fields.get("superseded-by") or fields.get("superseded_by"))]  # fmt: skip
+        return " ".join(map(str, [*_listed(fields["status"]), *more]))
+    said = _section(sections, "status")
     if not said:
         line = _STATUS_LINE.search(body[:3000])
         said = line[1] if line else ""
-    found = [word.lower() for word in _STATUS.findall(re.sub(r"~~.*?~~", "", said[:400]))]
-    over = next((word for word in found if word in _OVER), None)
-    return over or (found[-1] if found else None)
+    return re.sub(r"~~.*?~~", "", said[:1000])
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _status(said: str) -> Status | Literal["rejected", "proposed", "template"] | None:
+    """The last word on a status; None where nothing is said of it."""
+    said = _PARTLY.sub("", said)
+    found = [_MEANS[word.lower()] for word in _STATUS.findall(said)]
+    if "|" in said and len(set(found)) > 2:
+        return "template"
+    over = next((status for status in found if status in _OVER), None)
+    return over or (found[-1] if found else None)  # type: ignore[return-value]  # the words of `_MEANS`
+
+
+def _references(text: str) -> tuple[str, ...]:
+    """The records that a text names."""
+    found = next(filter(None, (pattern.findall(text) for pattern in _REFERENCES)), [])
+    return tuple(dict.fromkeys(one.partition("#")[0].rpartition("/")[2] or one for one in found))

@@ -2,17 +2,18 @@
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
+from agentplane.text.visible import visible
 from agentplane.tools import block, harvest_adr, harvest_front, harvest_lines
+from agentplane.tools.harvest_adr import Decision, Unusable
 from agentplane.tools.harvest_lines import Line
-from agentplane.tools.taken import Haul, Taken
+from agentplane.tools.taken import Haul, Taken, mark_of
 
 
 # Where a file is one tool's alone, what is taken from it is that tool's; files that several read are the person's.
@@ -54,12 +55,14 @@ _MOST_FOLDERS = 4000
 _MOST_FILES = 2000
 _LARGEST = 512 * 1024
 _IMPORT = re.compile(r"(?m)^[ \t]*@[\w./~-]+[ \t]*$")
+_NUMBER = re.compile(r"(\d{1,8})[-_ .]")
+"""Of a decision record, in the name of its file."""
 _SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
 
 
 def instructions(project: Path) -> Haul:
     """What the instruction files say that can stand alone."""
-    haul = Haul("instructions", [], Counter(), [])
+    haul = Haul("instructions")
     for path, tool in _instruction_files(project):
         text = text_of(project, path, haul)
         if text is not None:
@@ -70,37 +73,82 @@ def instructions(project: Path) -> Haul:
 
 def records(project: Path) -> Haul:
     """The decisions that a project's own records hold."""
-    haul = Haul("adr", [], Counter(), [])
+    haul = Haul("adr")
+    found: dict[str, Decision] = {}
     for path in _record_files(project):
         text = text_of(project, path, haul)
-        found = harvest_adr.read(text, haul.left) if text is not None else None
-        if found is not None:
-            haul.places.append(path)
-            place = f"{path}:{found.line}"
-            haul.taken.append(Taken("decision", found.statement, place, "adr", why=found.why))
+        if text is None:
+            continue
+        haul.places.append(path)
+        read = harvest_adr.read(text, os.path.basename(path))
+        if isinstance(read, Unusable):
+            haul.skip(f"{path}:{read.line}", read.why, read.title)
+        else:
+            found[path] = read
+    successors = _successors(found)
+    for path, one in found.items():
+        status = "superseded" if successors[path] else one.status
+        haul.taken.append(
+            Taken(
+                "decision",
+                one.statement,
+                f"{path}:{one.line}",
+                "adr",
+                why=one.why,
+                arrives="" if status == "accepted" else status,
+                successors=tuple(mark_of(found[other].statement) for other in successors[path]),
+            )
+        )
     return haul
 
 
+def _successors(found: Mapping[str, Decision]) -> dict[str, list[str]]:
+    """The paths of the records that took the place of each: either side may say so."""
+    links: dict[str, dict[str, None]] = {path: {} for path in found}
+    for path, one in found.items():
+        for other in filter(None, (_resolved(found, path, name) for name in one.successors)):
+            links[path][other] = None
+        for other in filter(None, (_resolved(found, path, name) for name in one.replaces)):
+            links[other][path] = None
+    return {path: list(others) for path, others in links.items()}
+
+
+def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
+    """The record that another one names, by its file or its number; None where there is none, or more than one."""
+    folder, own = os.path.split(path)
+    others = [one for one in found if os.path.dirname(one) == folder and os.path.basename(one) != own]
+    if name.isdigit():
+        same = [
+            one
+            for one in others
+            if (number := _NUMBER.search(os.path.basename(one))) and int(number[1]) == int(name)
+        ]
+    else:
+        same = [one for one in others if os.path.basename(one) == name]
+    return same[0] if len(same) == 1 else None
+
+
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
-    """The text of a file of the project; what leads out of it, is too large or cannot be read is counted."""
+    """The text of a file of the project; what leads out of it, is too large or cannot be read is skipped."""
     if not _is_utf8(path):
-        haul.left["files with a name that is not UTF-8"] += 1
+        haul.skip(visible(path), "its name is not UTF-8")
         return None
     real = os.path.realpath(project / path)
     if not Path(real).is_relative_to(os.path.realpath(project)):
-        haul.left["links to outside"] += 1
+        haul.skip(path, "a link out of the project")
         return None
-    return read_text(real, haul)
+    return read_text(real, path, haul)
 
 
-def read_text(path: str, haul: Haul) -> str | None:
+def read_text(path: str, place: str, haul: Haul) -> str | None:
+    """`place`: how the file is called where people read of it."""
     try:
         if os.path.getsize(path) > _LARGEST:
-            haul.left["files that are too large"] += 1
+            haul.skip(place, f"larger than {_LARGEST // 1024} KB")
             return None
         data = files.read(path)
     except (OSError, AgentplaneError):
-        haul.left["files that cannot be read"] += 1
+        haul.skip(place, "cannot be read")
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace").replace("\r\n", "\n")
@@ -141,7 +189,8 @@ def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Take
     if not scope and folder and not folder.startswith("."):
         scope = (f"{folder}/**",)
     found = harvest_lines.read(body, first)
-    haul.left.update(found.left)
+    for piece in found.left:
+        haul.skip(f"{path}:{piece.line}", piece.why, piece.text)
     return [
         Taken(
             line.kind, line.text, f"{path}:{line.line}", tool, why=line.why, tags=tags_of(line), scope=scope

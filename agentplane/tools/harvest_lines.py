@@ -1,12 +1,13 @@
 """Single statements out of Markdown that people or tools wrote as instructions or notes.
 
 A statement is a list item or a sentence that says what holds or what is to be done, and that can be understood alone.
-Commands, code, tables, steps and long prose are left where they are, and counted.
+Commands, code, tables, steps and long prose are left where they are. Each piece that is left comes with the reason.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import msgspec
 from markdown_it import MarkdownIt
@@ -24,15 +25,49 @@ class Line(msgspec.Struct, frozen=True):
     """Its reason, where one follows it."""
 
 
+Why = Literal[
+    "code",
+    "table",
+    "quote",
+    "numbered step",
+    "command or path",
+    "introduces what follows",
+    "says the opposite without its heading",
+    "points to text around it",
+    "too short to stand alone",
+    "states no rule, choice or fact",
+    "prose without a rule",
+    "too long for one entry",
+    "reports progress",
+    "about this file or its reader",
+]
+"""Why a piece of text is not taken."""
+
+
+class Left(msgspec.Struct, frozen=True):
+    """A piece of text that is not taken."""
+
+    text: str
+    line: int
+    why: Why
+
+
 class Read(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
-    left: Counter[str]
-    """How much was left, by what it is."""
+    left: tuple[Left, ...]
+
+    @property
+    def counted(self) -> Counter[str]:
+        """How much was left, by the reason."""
+        return Counter[str](piece.why for piece in self.left)
 
 
 LONGEST = 320
 _FEWEST_WORDS = 4
+_FEWEST_OF_A_RULE = 2
+"""A rule can be short, as `Use tabs`. Anything else of so few words is a name or a label."""
 _LEAD = 90
+_MOST_SENTENCES = 4
 _LONGEST_PIECE = 2000
 """Characters of a paragraph or an item; what has more is prose, and is not looked at: nobody knows who wrote it."""
 _NORM = re.compile(
@@ -64,10 +99,12 @@ _NEWS = re.compile(
     r"progress|in progress|history|release notes|current (?:state|work|focus|task)|milestones?)\b|✅"
 )
 _DANGLING = re.compile(
-    r"(?i)(?:it|they|this|these|those|that|he|she|there|here|then|also|otherwise|however|you|read them|for example|e\.g\.|"
-    r"example)\b"
+    r"(?i)(?:it|they|this|these|those|that|he|she|there|here|then|also|otherwise|however|read them|for example|e\.g\.|"
+    r"example|you(?! (?:must|should|can|cannot|may|need|have to|are not allowed)\b))\b"
 )
 _WHY = re.compile(r"(?i)^(?:\*\*)?(?:why|reason|rationale|how to apply|because)(?:\*\*)?\s*:\s*(?:\*\*)?\s*")
+_PROCEDURE = re.compile(r"(?i)\b(?:steps?|workflow|process|procedure|how to|setup|install\w*|order|first)\b")
+"""Says of a numbered list that its items are done one after the other."""
 _COMMAND = re.compile(r"^`[^`]+`\s*(?:[-–—:→(].*)?$")
 _BEGINS = re.compile(r"^`[^`]* [^`]*`")
 """What begins with a command tells what that does."""
@@ -84,11 +121,11 @@ _DRAWN = re.compile(r"[├└│─]")
 
 
 def read(text: str, first: int = 1) -> Read:
-    """The statements of a text whose first line has this number."""
+    """The statements of a text whose first line has this number, and what else the text says."""
     # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
     tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").disable("inline").parse(text))
     found: list[Line] = []
-    left: Counter[str] = Counter()
+    left: list[Left] = []
     headings: list[tuple[int, str]] = []
     lead = ""
     for node in tree.children:
@@ -100,9 +137,9 @@ def read(text: str, first: int = 1) -> Read:
             continue
         titles = tuple(title for _, title in headings)
         if node.type == "paragraph":
-            said = _inline(node)
+            said, line = _inline(node), _line(node, first)
             if len(said) > _LONGEST_PIECE:
-                left["prose"] += 1
+                left.append(Left(said, line, "too long for one entry"))
                 lead = ""
                 continue
             why = _WHY.match(said)
@@ -110,92 +147,117 @@ def read(text: str, first: int = 1) -> Read:
                 found[-1] = _reasoned(found[-1], said[why.end() :])
                 continue
             lead = plain(said).rsplit("\n", 1)[-1] if said.rstrip(" *").endswith(":") else ""
-            if not lead:
-                found += _sentences(said, _line(node, first), titles, left)
+            pieces = [Left(said, line, "introduces what follows")] if lead else _sentences(said, line, titles)
+            _sort(pieces, found, left)
             continue
         if node.type in ("bullet_list", "ordered_list"):
-            found += _items(node, first, titles, lead, left)
-        elif node.type in ("fence", "code_block"):
-            left["code"] += 1
-        elif node.type == "table":
-            left["tables"] += 1
-        elif node.type == "blockquote":
-            left["quotes"] += 1
+            _sort(_items(node, first, titles, lead), found, left)
+        elif node.type in _WHOLE:
+            left.append(_whole(node, first))
         lead = ""
-    return Read(tuple(found), left)
+    return Read(tuple(found), tuple(left))
 
 
-def _items(
-    node: SyntaxTreeNode, first: int, titles: tuple[str, ...], lead: str, left: Counter[str]
-) -> Iterator[Line]:
-    if node.type == "ordered_list" and not _NORM.search(lead + " ".join(titles[-1:])):
-        left["steps"] += len(node.children)
-        return
+_WHOLE: dict[str, Why] = {"fence": "code", "code_block": "code", "table": "table", "blockquote": "quote"}
+"""What is left as one piece, by the parser's names."""
+
+
+def _whole(node: SyntaxTreeNode, first: int) -> Left:
+    inside = node.content if node.type in ("fence", "code_block") else _text_in(node)
+    return Left(inside.strip().partition("\n")[0], _line(node, first), _WHOLE[node.type])
+
+
+def _text_in(node: SyntaxTreeNode) -> str:
+    """The text of a node and all that is in it, or of its first part that has any."""
+    if node.type == "inline":
+        return node.content
+    return next(filter(None, map(_text_in, node.children)), "")
+
+
+def _sort(pieces: Iterable[Line | Left], found: list[Line], left: list[Left]) -> None:
+    for piece in pieces:
+        if isinstance(piece, Line):
+            found.append(piece)
+        else:
+            left.append(piece)
+
+
+def _items(node: SyntaxTreeNode, first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
+    around = lead + " ".join(titles[-1:])
+    is_procedure = node.type == "ordered_list" and not _NORM.search(around)
     against = bool(_NEGATED.search(" ".join((*titles[-1:], lead))))
     condition = lead.rstrip(": ") if lead and len(lead) <= _LEAD and _CONDITION.match(lead) else ""
     for item in node.children:
         said, inner = "", ""
+        line = _line(item, first)
         for part in item.children:
             if part.type == "paragraph" and not said:
                 said = _inline(part)
             elif part.type in ("bullet_list", "ordered_list"):
                 inner = inner or plain(said)
-                yield from _items(part, first, titles, inner if inner.endswith(":") else "", left)
-            elif part.type in ("fence", "code_block"):
-                left["code"] += 1
+                yield from _items(part, first, titles, inner if inner.endswith(":") else "")
+            elif part.type in _WHOLE:
+                yield _whole(part, first)
         if len(said) > _LONGEST_PIECE:
-            left["prose"] += 1
-            continue
-        yield from _item(said, _line(item, first), titles, condition, left, against=against)
+            yield Left(said, line, "too long for one entry")
+        elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(said))):
+            yield Left(said, line, "numbered step")
+        else:
+            yield from _item(said, line, titles, condition, against=against)
 
 
 def _item(
-    said: str, line: int, titles: tuple[str, ...], condition: str, left: Counter[str], *, against: bool
-) -> Iterator[Line]:
+    said: str, line: int, titles: tuple[str, ...], condition: str, *, against: bool
+) -> Iterator[Line | Left]:
     raw = _BOX.sub("", " ".join(said.split()))
     text = plain(raw)
-    if not text or text.endswith(":"):
+    if not text:
         return
-    if _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
-        left["commands and paths"] += 1
+    if text.endswith(":"):
+        yield Left(text, line, "introduces what follows")
+    elif _COMMAND.match(raw) or _DRAWN.search(raw) or (_BEGINS.match(raw) and not _NORM.search(text)):
+        yield Left(text, line, "command or path")
     elif _BAD_MARK.match(raw) or (against and not _NEGATED.search(text)):
-        # Alone it would say the opposite of what stands above it.
-        left["fragments"] += 1
+        yield Left(text, line, "says the opposite without its heading")
     else:
-        yield from _statement(text, line, titles, left, condition)
+        yield _statement(text, line, titles, condition)
 
 
-def _sentences(said: str, line: int, titles: tuple[str, ...], left: Counter[str]) -> Iterator[Line]:
+def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | Left]:
     """Of prose only what demands or decides something; a paragraph of more is left as a whole."""
     sentences = _SENTENCE.split(" ".join(said.split()))
-    if len(sentences) > 4:
-        left["prose"] += 1
+    if len(sentences) > _MOST_SENTENCES:
+        yield Left(said, line, "prose without a rule")
         return
     for sentence in sentences:
         text = plain(sentence)
         if _NORM.search(text) or _CHOICE.search(text):
-            yield from _statement(text, line, titles, left)
+            yield _statement(text, line, titles)
         elif text:
-            left["prose"] += 1
+            yield Left(text, line, "prose without a rule")
 
 
-def _statement(
-    text: str, line: int, titles: tuple[str, ...], left: Counter[str], condition: str = ""
-) -> Iterator[Line]:
+def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "") -> Line | Left:
+    kind = kind_of(text)
+    if why := _unfit(text, titles, condition, kind):
+        return Left(text, line, why)
+    return Line(f"{condition}: {_inner(text)}" if condition else text, line, kind or "fact", titles)
+
+
+def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None) -> Why | None:
+    """Why a text can't stand alone as a statement; None where it can."""
     if any(_NEWS.search(title) for title in titles):
-        left["reports of progress"] += 1
-    elif _BOILERPLATE.search(text):
-        left["boilerplate"] += 1
-    elif len(condition) + len(text) + 2 > LONGEST:
-        left["prose"] += 1
-    elif (
-        _DANGLING.match(text)
-        or len(re.findall(r"\w+", f"{condition} {text}")) < _FEWEST_WORDS
-        or not (kind := kind_of(text))
-    ):
-        left["fragments"] += 1
-    else:
-        yield Line(f"{condition}: {_inner(text)}" if condition else text, line, kind, titles)
+        return "reports progress"
+    if _BOILERPLATE.search(text):
+        return "about this file or its reader"
+    if len(condition) + len(text) + 2 > LONGEST:
+        return "too long for one entry"
+    if _DANGLING.match(text):
+        return "points to text around it"
+    fewest = _FEWEST_WORDS if kind in (None, "fact") else _FEWEST_OF_A_RULE
+    if len(re.findall(r"\w+", f"{condition} {text}")) < fewest:
+        return "too short to stand alone"
+    return None if kind else "states no rule, choice or fact"
 
 
 def _inner(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +29,7 @@ _PERSONAL = frozenset(("user",))
 
 def claude(project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
     """Claude Code's auto memory of this project: a folder by the project's path, in which other paths may meet."""
-    haul = Haul("claude-code", [], Counter(), [])
+    haul = Haul("claude-code")
     house = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     folder = house / "projects" / slug(os.path.realpath(project))
     memory = folder / "memory"
@@ -41,7 +40,7 @@ def claude(project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
         haul.notes.append(f"its folder for this project may be that of {other}; nothing was taken from it")
         return haul
     for path in sorted(memory.rglob("*.md"))[:_MOST_FILES]:
-        if path.is_symlink() or (text := read_text(str(path), haul)) is None:
+        if path.is_symlink() or (text := read_text(str(path), _WHERE + path.name, haul)) is None:
             continue
         name = str(path.relative_to(memory))
         haul.places.append(_WHERE + name)
@@ -56,7 +55,7 @@ def _of_note(text: str, place: str, haul: Haul) -> Iterator[Taken]:
     more = fields.get("metadata")
     kind = fields.get("type") or (more.get("type") if isinstance(more, dict) else None)
     if isinstance(kind, str) and kind in _PERSONAL:
-        haul.left["notes about the person"] += 1
+        haul.skip(place, "a note about the person")
         return
     if place.endswith("MEMORY.md"):
         # The lines of the index point to topics.
@@ -66,7 +65,8 @@ def _of_note(text: str, place: str, haul: Haul) -> Iterator[Taken]:
 
 def _notes(body: str, place: str, tool: str, haul: Haul, first: int = 1) -> Iterator[Taken]:
     found = harvest_lines.read(bare(body), first)
-    haul.left.update(found.left)
+    for piece in found.left:
+        haul.skip(f"{place}:{piece.line}", piece.why, piece.text)
     for line in found.lines:
         yield Taken(line.kind, line.text, f"{place}:{line.line}", tool, why=line.why, tags=tags_of(line))
 
@@ -121,18 +121,22 @@ def _named(top: Path, rest: str) -> Iterator[Path]:
 
 def codex(project: Path, home: Path, environ: Mapping[str, str]) -> Haul:
     """Codex's memories: groups of tasks, each with the folders that it applies to."""
-    haul = Haul("codex", [], Counter(), [])
+    haul = Haul("codex")
     house = Path(environ.get("CODEX_HOME") or home / ".codex")
     path = house / "memories" / "MEMORY.md"
-    if not path.is_file() or (text := read_text(str(path), haul)) is None:
-        return haul
     place = "~/.codex/memories/MEMORY.md"
+    if not path.is_file() or (text := read_text(str(path), place, haul)) is None:
+        return haul
     haul.places.append(place)
     starts = [found.start() for found in _GROUP.finditer(text)]
     for start, end in pairwise([*starts, len(text)]):
         group = text[start:end]
         if not _applies(group, Path(os.path.realpath(project))):
-            haul.left["groups of other projects"] += 1
+            haul.skip(
+                f"{place}:{1 + text.count(chr(10), 0, start)}",
+                "of another project",
+                group.partition(chr(10))[0],
+            )
             continue
         body = _NOT_KEPT.sub(lambda found: "\n" * found[0].count("\n"), group)
         body = re.sub(r"(?m)^(?:scope|applies_to):.*$", "", body)
@@ -150,11 +154,11 @@ def _applies(group: str, project: Path) -> bool:
 
 def gemini(_project: Path, home: Path, _environ: Mapping[str, str]) -> Haul:
     """What Gemini CLI was told to remember. It keeps that for all projects alike."""
-    haul = Haul("gemini-cli", [], Counter(), [])
+    haul = Haul("gemini-cli")
     path = home / ".gemini" / "GEMINI.md"
-    if not path.is_file() or (text := read_text(str(path), haul)) is None:
-        return haul
     place = "~/.gemini/GEMINI.md"
+    if not path.is_file() or (text := read_text(str(path), place, haul)) is None:
+        return haul
     for found in _ADDED.finditer(text):
         haul.places.append(place)
         haul.taken += _notes(found[1], place, "gemini-cli", haul, 1 + text.count("\n", 0, found.start(1)))

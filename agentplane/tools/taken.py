@@ -19,6 +19,10 @@ class Taken(msgspec.Struct, frozen=True):
     why: str = ""
     tags: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
+    arrives: str = ""
+    """The status that it has there, where it is not in force."""
+    successors: tuple[str, ...] = ()
+    """The marks of what took its place."""
 
     @property
     def mark(self) -> str:
@@ -26,17 +30,33 @@ class Taken(msgspec.Struct, frozen=True):
         return mark_of(self.text)
 
 
+class Skipped(msgspec.Struct, frozen=True):
+    """A piece of a source that is not offered."""
+
+    place: str
+    """`path:line`, or `path` for a whole file."""
+    why: str
+    text: str = ""
+
+
 class Haul(msgspec.Struct):
     """All that one source has."""
 
     source: str
-    taken: list[Taken]
-    left: Counter[str]
-    """What was left there, by what it is."""
-    places: list[str]
+    taken: list[Taken] = []
+    skipped: list[Skipped] = []
+    places: list[str] = []
     """The files that were read."""
     notes: list[str] = []
     """Why a place was not read at all."""
+
+    @property
+    def left(self) -> Counter[str]:
+        """How much was skipped, by the reason."""
+        return Counter(piece.why for piece in self.skipped)
+
+    def skip(self, place: str, why: str, text: str = "") -> None:
+        self.skipped.append(Skipped(place, why, text))
 
 
 def mark_of(text: str) -> str:

@@ -227,7 +227,7 @@ def _tools(sight: Sight) -> list[RenderableType]:
 
 def _offers(offers: Harvest) -> list[RenderableType]:
     if not offers.offers:
-        return [Text("\nNothing was found that tools remembered.")]
+        return [Text("\nNothing was found that tools remembered."), *_skipped(offers)]
     lines: list[RenderableType] = [
         Text("\nWhat is remembered already, to be decided on", "bold"),
         Text("It waits in the inbox as candidates. Nothing is changed where it stands now."),
@@ -236,10 +236,23 @@ def _offers(offers: Harvest) -> list[RenderableType]:
         mine = [offer for offer in offers.offers if offer.source == source]
         if not mine:
             continue
-        lines.append(Text(f"\n{len(mine)} · {harvest.ORIGINS[source]}"))
+        lines.append(Text(f"\n{len(mine)} · {harvest.TITLES[source]}"))
         lines += [Text(f"   · {one_line(offer.proposal.statement, 200)}", no_wrap=True, overflow="ellipsis") for offer in mine[:_SHOWN]]  # fmt: skip
         if len(mine) > _SHOWN:
             lines.append(Text(f"     and {len(mine) - _SHOWN} more"))
+    return [*lines, *_skipped(offers)]
+
+
+def _skipped(offers: Harvest) -> list[RenderableType]:
+    """Each piece that is not offered, with its place and the reason."""
+    pieces = [piece for haul in offers.hauls for piece in haul.skipped]
+    if not pieces:
+        return []
+    lines: list[RenderableType] = [Text(f"\nSkipped: {len(pieces)}", "bold")]
+    for piece in pieces:
+        said = f": {one_line(piece.text, 120)}" if piece.text.strip() else ""
+        text = f"   · {one_line(piece.place, 120)}, {piece.why}{said}"
+        lines.append(Text(text, no_wrap=True, overflow="ellipsis"))
     return lines
 
 

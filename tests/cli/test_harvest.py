@@ -21,7 +21,8 @@ def rules(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: Cli) -> None:
     told = cli("harvest")
     assert (told.code, told.out) == (0, "")
-    assert "instructions: 1 from 1 file; left there: 1 commands and paths" in told.err
+    assert "instructions: 1 from 1 file; 1 skipped" in told.err
+    assert "skipped CLAUDE.md:2, command or path: `make test`" in told.err
     assert "1 candidate in the inbox" in told.err
     (entry,) = plane.memory().inbox
     assert entry.head.proposed_by == "claude-code"
@@ -45,7 +46,10 @@ def test_json(rules: Path, cli: Cli) -> None:
     assert offer["from"] == "instructions"
     assert offer["evidence"] == ["CLAUDE.md:1"]
     assert [row["name"] for row in told["sources"]] == ["instructions", "adr"]
-    assert told["sources"][0]["left"] == {"commands and paths": 1}
+    assert told["sources"][0]["left"] == {"command or path": 1}
+    assert told["sources"][0]["skipped"] == [
+        {"place": "CLAUDE.md:2", "why": "command or path", "text": "`make test`"}
+    ]
 
 
 def test_a_source_that_is_none(rules: Path, cli: Cli) -> None:

@@ -33,6 +33,10 @@ def taken(text: str) -> list[tuple[str, str]]:
             "When writing tests:\n\n- Use real databases",
             [("decision", "When writing tests: use real databases")],
         ),
+        ("- Use tabs", [("decision", "Use tabs")]),
+        ("- Never `git push`", [("invariant", "Never `git push`")]),
+        ("1. Never commit a secret\n2. Names are short", [("invariant", "Never commit a secret")]),
+        ("- You must sign every commit", [("invariant", "You must sign every commit")]),
         ("## Don't\n\n- Never use `any` in types", [("invariant", "Never use `any` in types")]),
     ],
 )
@@ -45,30 +49,35 @@ def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]])
     [
         ("```sh\nAlways run this command now\n```", "code"),
         ("    Always run this indented command", "code"),
-        ("| a | b |\n| --- | --- |\n| always use | this here |", "tables"),
-        ("> Always use what was quoted here.", "quotes"),
-        ("1. Open the door and use the key\n2. Close the door after use", "steps"),
-        ("- `npm test`", "commands and paths"),
-        ("- `npm test` runs all of the tests", "commands and paths"),
-        ("- `src/app/`: the code that is run", "commands and paths"),
-        ("- Use tabs", "fragments"),
-        ("- TypeScript, React and Tailwind", "fragments"),
-        ("- ❌ Use default exports in modules", "fragments"),
-        ("## Anti-patterns\n\n- Use default exports in modules", "fragments"),
-        ("Do not do any of this:\n\n- Use default exports in modules", "fragments"),
-        ("- This must be done for all of them", "fragments"),
-        ("You are an expert who must use TypeScript.", "boilerplate"),
-        ("This file provides guidance and must be read.", "boilerplate"),
-        ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "reports of progress"),
-        ("The project began in 2019 as an experiment.", "prose"),
-        ("- " + "Always use the same long words. " * 30, "prose"),
+        ("| a | b |\n| --- | --- |\n| always use | this here |", "table"),
+        ("> Always use what was quoted here.", "quote"),
+        ("1. Open the door and use the key\n2. Close the door after use", "numbered step"),
+        ("- `npm test`", "command or path"),
+        ("- `npm test` runs all of the tests", "command or path"),
+        ("- `src/app/`: the code that is run", "command or path"),
+        ("- Tabs", "too short to stand alone"),
+        ("- Not here either.", "too short to stand alone"),
+        ("- TypeScript, React and Tailwind", "states no rule, choice or fact"),
+        ("- ❌ Use default exports in modules", "says the opposite without its heading"),
+        ("## Anti-patterns\n\n- Use default exports in modules", "says the opposite without its heading"),
+        (
+            "Do not do any of this:\n\n- Use default exports in modules",
+            "says the opposite without its heading",
+        ),
+        ("- This must be done for all of them", "points to text around it"),
+        ("You are an expert who must use TypeScript.", "about this file or its reader"),
+        ("This file provides guidance and must be read.", "about this file or its reader"),
+        ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "reports progress"),
+        ("The project began in 2019 as an experiment.", "prose without a rule"),
+        ("- " + "Always use the same long words. " * 30, "too long for one entry"),
     ],
 )
-def test_what_cannot_is_left_and_counted(text: str, what: str) -> None:
+def test_what_cannot_is_left_with_its_line_and_the_reason(text: str, what: str) -> None:
     """Taken alone, an item under `Don't` would say the opposite."""
     found = harvest_lines.read(text)
     assert found.lines == ()
-    assert found.left[what] >= 1
+    assert what in {piece.why for piece in found.left}
+    assert all(text.splitlines()[piece.line - 1].strip() for piece in found.left)
 
 
 def test_lines_and_headings_are_those_of_the_text() -> None:

@@ -64,7 +64,7 @@ def test_it_shows_what_it_would_write_and_writes_nothing(bare: Path) -> None:
         said = words_on(app)
         for words in (
             "has no memory", "~ CLAUDE.md", "+ .claude/settings.json", "+ .mcp.json", "In use here, and wired: Claude Code",
-            "Installed: Codex CLI", "Always use UTC for timestamps.", "It stands in an instruction file", "y make it",
+            "Installed: Codex CLI", "Always use UTC for timestamps.", "from instruction files", "y make it",
         ):  # fmt: skip
             assert words in said
         await pilot.press("q")
@@ -96,7 +96,8 @@ def test_what_the_gate_refuses_is_told(bare: Path) -> None:
     told = str(drive(bare, steps).return_value)
     assert told.startswith("of what is remembered, 2 did not enter the inbox: holds a hidden"), told
     assert [entry.statement for entry in open_plane(bare).memory().inbox] == [
-        "Always use UTC for timestamps."
+        "Always use UTC for timestamps.",
+        "Never commit secrets.",
     ]
 
 
