@@ -37,6 +37,7 @@ PROPOSALS = 40
 _LONGEST = 300
 """Characters of a first sentence."""
 _META = re.compile(r"^\s*(?:[*_-]*\s*[A-Z][\w ]{0,24}[*_]*\s*:|\d{4}-\d\d-\d\d|<!--|[|>`]|!\[|---|={3,}|:\w)")
+_LISTED = re.compile(r"^\s*(?:[*+-]|\d+[.)])\s")
 _HEADING = re.compile(r"^\s*(?:#+|=+)\s")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"(])")
 
@@ -73,9 +74,9 @@ def first_sentence(text: str) -> str:
         while lines and _HEADING.match(lines[0]):
             lines.pop(0)
         said = " ".join(line.strip() for line in lines)
-        if not lines or _META.match(lines[0]) or len(said.split()) < 4:
+        if not lines or _META.match(lines[0]) or _LISTED.match(lines[0]) or len(said.split()) < 4:
             continue
-        said = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", said.lstrip("*-+ "))
+        said = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", said)
         return _SENTENCE.split(said)[0][:_LONGEST].strip()
     return ""
 
