@@ -7,18 +7,21 @@ from pathlib import Path
 import msgspec
 
 from agentplane.api import open_plane
+from agentplane.context import active
 from agentplane.errors import BadInput, Refused
+from agentplane.findings import Finding
 from agentplane.plane import create, git, gitdriver, origin
 from agentplane.plane.layout import Layout, is_plane
 from agentplane.plane.stamp import FOLDER
 from agentplane.plane.store import Store
 from agentplane.text.visible import visible
-from agentplane.tools import found, wire
+from agentplane.tools import conflicts, found, wire
 from agentplane.tools.table import Tool
 from agentplane.tools.wire import Wired
 
 
 _LOG = "memory/log.jsonl"
+_NOT_HERE = "The project memory is in git, but its files are not here."
 
 
 class Outlook(msgspec.Struct, frozen=True):
@@ -72,10 +75,22 @@ def _check_checked_out(folder: Path) -> None:
     if known is None:
         return
     name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
-    todo = f"Run `git checkout -- :/{name}` to restore it."
-    if not known.is_checked_out:
-        todo = f"Run `git sparse-checkout add {name}` to check it out."
-    raise Refused("The project memory is in git, but its files are not here.", where=str(folder), todo=todo)
+    todo = f"Run `git checkout -- :/{name}` to restore it." if known.is_checked_out else _check_out(name)
+    raise Refused(_NOT_HERE, where=str(folder), todo=todo)
+
+
+def kept_out(here: Path) -> Finding | None:
+    """Return what to say where a sparse checkout leaves the plane out, or None."""
+    folder = folder_for(here) if ".git" not in here.parts else here
+    known = git.in_index(folder.parent, f"{folder.name}/{_LOG}") if folder.parent.is_dir() else None
+    if known is None or known.is_checked_out:
+        return None
+    name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
+    return Finding("info", visible(str(folder)), _NOT_HERE, _check_out(name))
+
+
+def _check_out(name: str) -> str:
+    return f"Run `git sparse-checkout add {name}` to check it out."
 
 
 def make(wanted: Outlook, channel: str) -> Made:
@@ -85,8 +100,11 @@ def make(wanted: Outlook, channel: str) -> Made:
     layout = Layout(root=folder.parent.resolve() / folder.name)
     files = create.create(Store(layout), origin.here(channel, layout.project))
     files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
-    told = gitdriver.set_up(layout)
+    told = gitdriver.set_up(layout, conflicts.paths())
     wired = None
+    plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
-        wired = open_plane(layout.root, channel=channel).wire(wanted.tools)
+        wired = plane.wire(wanted.tools)
+    if plane.make_context():
+        files.append(active.ACTIVE)
     return Made(tuple(files), tuple(told), wired)

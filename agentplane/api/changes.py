@@ -69,13 +69,49 @@ class Changes:
     def settle(self, *, deep: bool = True) -> "Settled":
         """Brings branches together that git merged; `deep`: and back what git took out of the log."""
         from agentplane.memory import settle as settling
+        from agentplane.plane import gitdriver
+        from agentplane.tools import conflicts
 
-        done = settling.settle(self.store, deep=deep)
-        if done.op or done.joined or done.told:
+        layout = self.layout
+        is_merge = gitdriver.merging(layout)
+        before = set(git.unstaged(layout.project)) if is_merge else set()
+        solved = conflicts.solve(layout)
+        done = settling.settle(self.store, deep=deep, stopped=bool(solved.merged or solved.left))
+        done = msgspec.structs.replace(done, merged=list(solved.merged), conflicts=list(solved.left))
+        if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
             self._bring(self.memory())
+        if solved.merged or (done.resolved and is_merge):
+            self._add_to_merge(before if is_merge else None, solved.merged)
         if done.did and self.settled:
             self.settled(done)
         return done
+
+    def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...]) -> None:
+        """Tell git of the files that settling wrote. `before`: what was not staged before, in a merge of git's."""
+        wanted = set(merged)
+        if before is not None:
+            now = set(git.unstaged(self.layout.project)) - before
+            brought = self.delivered.brought if self.delivered else ()
+            wanted |= {
+                path
+                for path in now
+                if path in brought or path.startswith(f"{self.layout.root.name}/context/")
+            }
+        if wanted:
+            git.add(self.layout.project, sorted(wanted))
+
+    def settle_merged(self) -> "Settled | None":
+        """Settle what git merged without a hook of agentplane, as `git stash pop` does. Only in a clone that `init` set up."""
+        from agentplane.plane import gitdriver
+
+        ledger = self.store.snapshot().ledger
+        if not ledger.unsettled or ledger.gaps or not gitdriver.is_set(self.layout):
+            return None
+        if git.going_on(self.layout.root) or git.stages(self.layout.root):
+            return None
+        with suppress(AgentplaneError, OSError):
+            return self.settle(deep=False)
+        return None
 
     def keep_badge(self, memory: Memory) -> Badge:
         """Keeps the counts of a memory that was just looked at."""

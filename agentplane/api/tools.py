@@ -59,6 +59,26 @@ class Tools(Runs):
         self.store.require_noted(self.origin)
         return active.write(self.layout, made)
 
+    def make_context(self) -> bool:
+        """Make context/active.md where a file of a tool imports it, and it is missing or of another memory.
+
+        Says whether it was made. A file that git tracks is left as the branch has it.
+        """
+        from agentplane.context import active
+        from agentplane.plane import git
+        from agentplane.tools import sync
+        from agentplane.tools.table import TOOLS
+
+        layout = self.layout
+        if not sync.importing(*self._ground, TOOLS):
+            return False
+        ledger = self.store.snapshot().ledger
+        if ledger.unsettled or active.revision(layout.root) == ledger.revision():
+            return False
+        if git.tracked(layout.root, (active.ACTIVE,)):
+            return False
+        return self.write_pack(self._packs().whole)
+
     def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
         """How the files of these tools stand to a pack."""
         from agentplane.tools import sync

@@ -63,7 +63,12 @@ COMMANDS = {
 
 
 # What git calls, and what stands for `--help`.
-HIDDEN = {"merge-file": ("settle", "merge_file_command"), "help": ("help", "help_command")}
+HIDDEN = {
+    "merge-file": ("settle", "merge_file_command"),
+    "merge-tool-file": ("settle", "merge_tool_file_command"),
+    "git-hook": ("settle", "git_hook_command"),
+    "help": ("help", "help_command"),
+}
 
 
 # What other programs call it.

@@ -1,10 +1,14 @@
 """Checking a plane."""
 
+from pathlib import Path
+
 import click
 
-from agentplane import health
+from agentplane import health, setup
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
+from agentplane.errors import BadInput
+from agentplane.findings import Finding
 from agentplane.text.visible import visible
 
 
@@ -16,7 +20,18 @@ _MARKS = {"error": "x", "warning": "!", "info": "-"}
 @json_option
 def doctor_command(fix: bool, as_json: bool) -> int:
     """Check the plane. Exit code 1 when something is wrong."""
-    plane = opened()
+    try:
+        plane = opened()
+    except BadInput:
+        kept_out = setup.kept_out(Path.cwd())
+        if kept_out is None:
+            raise
+        if as_json:
+            out.emit("doctor", findings=[kept_out], fixed=[])
+        else:
+            _say(kept_out)
+        return 0
+    plane.settle_merged()
     mended = health.fix(plane.store) if fix else []
     findings = health.collect(plane.store)
     bad = any(finding.severity != "info" for finding in findings)
@@ -26,10 +41,14 @@ def doctor_command(fix: bool, as_json: bool) -> int:
     for text in mended:
         out.line(f"fixed: {visible(text)}")
     for finding in findings:
-        out.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
-        out.line(f"    {visible(finding.remedy)}", dim=True)
+        _say(finding)
     if any(finding.fixable for finding in findings) and not fix:
         out.note("`agentplane doctor --fix` mends some of this.")
     if not findings:
         out.note("all is well.")
     return int(bad)
+
+
+def _say(finding: Finding) -> None:
+    out.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
+    out.line(f"    {visible(finding.remedy)}", dim=True)

@@ -366,6 +366,7 @@ def _complete(root: str, tool: str, run_id: str) -> None:
 
     plane = _opened(root, tool)
     plane.take_up(run_id)
+    plane.make_context()
     opening.tidy(root)
 
 

@@ -1,5 +1,6 @@
 """After git merged: settle, and what git itself calls."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -7,9 +8,9 @@ import click
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import reached, tell_reached
-from agentplane.errors import BadInput
+from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.settle import Settled
-from agentplane.text.visible import one_line
+from agentplane.text.visible import one_line, visible
 
 
 @click.command()
@@ -36,15 +37,15 @@ def settle_command(quiet: bool, as_json: bool) -> int:
         for text in said(done):
             out.note(text)
         tell_reached(plane)
-        if not done.did and not done.left and not quiet:
+        if not done.did and not done.left and not done.conflicts and not quiet:
             out.note("nothing to settle.")
-    return int(bool(done.left))
+    return int(bool(done.left or done.conflicts))
 
 
 def said(done: Settled) -> list[str]:
     """What was done, a line each."""
     lines = [one_line(text, 200) for text in done.told]
-    lines += [f"merged {name} entry by entry" for name in done.resolved]
+    lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:
         lines.append(f"settled by op {done.op}")
     elif done.joined:
@@ -53,6 +54,10 @@ def said(done: Settled) -> list[str]:
         lines.append(f"now `git {done.picking} --continue`, then `agentplane settle`")
     elif done.op or done.joined or done.told:
         lines.append("commit the plane: these changes belong to the merge")
+    lines += [
+        f"{visible(name)}: your own text is in conflict. Resolve it, then run `git add {shlex.quote(visible(name))}`."
+        for name in done.conflicts
+    ]
     return lines + [
         f"{name}: cannot be merged by itself; resolve it by hand, then `git add` it" for name in done.left
     ]
@@ -72,6 +77,55 @@ def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ..
     if not made.clean:
         out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
     return int(not made.clean)
+
+
+@click.command(hidden=True)
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("ours", type=click.Path(path_type=Path))
+@click.argument("theirs", type=click.Path(path_type=Path))
+@click.argument("size")
+@click.argument("path")
+@click.argument("labels", nargs=-1)
+def merge_tool_file_command(
+    base: Path,
+    ours: Path,
+    theirs: Path,
+    size: str,
+    path: str,
+    labels: tuple[str, ...],  # noqa: ARG001
+) -> int:
+    """Merge a file that tools read, as a merge driver of git. Exit code 1: git left conflicts in the text around the block."""
+    from agentplane.plane import git
+    from agentplane.tools import block_merge
+
+    # Git before 2.44 does not know the names of the sides, and gives their placeholders.
+    names = [label for label in labels if not label.startswith("%")]
+    named = (names[1], names[0], names[2]) if len(names) == 3 and all(names) else ("ours", "base", "theirs")
+    number = int(size) if size.isdecimal() and 0 < int(size) < 100 else 7
+    marks = git.Marks(number, named, git.conflict_style(Path.cwd()))
+    made = block_merge.merge(block_merge.Sides(*map(_bytes, (base, ours, theirs))), marks)
+    ours.write_bytes(made.data)
+    return int(made.conflicts > 0)
+
+
+@click.command(hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("rest", nargs=-1)
+def git_hook_command(name: str, rest: tuple[str, ...]) -> int:  # noqa: ARG001 -- git's arguments are of no use here
+    """Bring the plane in order after git has changed the work tree, as a hook of git. Never fails."""
+    from agentplane.plane import gitdriver
+
+    try:
+        plane = opened()
+        if name == "post-checkout":
+            plane.make_context()
+        elif name != "post-commit" or not gitdriver.has_more_to_pick(plane.layout):
+            plane.settle()
+            tell_reached(plane)
+            plane.make_context()
+    except (AgentplaneError, OSError):
+        return 0  # a hook also runs on branches that have no plane, and `doctor` says what is wrong with one
+    return 0
 
 
 def _bytes(path: Path) -> bytes:

@@ -8,13 +8,14 @@ import click
 
 from agentplane import setup
 from agentplane.cli import complete, out
+from agentplane.cli.door import opened
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
-from agentplane.plane import gitdriver
+from agentplane.plane import create, gitattributes, gitdriver, githooks
 from agentplane.plane.layout import Layout
 from agentplane.plane.stamp import FOLDER
-from agentplane.text.visible import visible
-from agentplane.tools import found
+from agentplane.text.visible import one_line, visible
+from agentplane.tools import conflicts, found
 from agentplane.tools.table import Tool
 
 
@@ -27,13 +28,33 @@ from agentplane.tools.table import Tool
     shell_complete=complete.tools,
     help="Wire these tools, as codex,claude; `none` for none. Without it: those that are used in this project.",
 )
+@click.option(
+    "--hooks",
+    type=click.Choice(["chain", "leave"]),
+    help="Git hooks of your own or of husky: `chain` runs agentplane after them, `leave` changes nothing [default: ask].",
+)
+@click.option(
+    "--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git. The files stay."
+)
+@click.option(
+    "--remove-git-setup", is_flag=True, help="Only remove agentplane's merge drivers and hooks from .git."
+)
 @click.pass_context
-def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
+def init_command(
+    ctx: click.Context,
+    yes: bool,
+    names: str | None,
+    hooks: str | None,
+    ignore_context: bool,
+    remove_git_setup: bool,
+) -> int:
     """Make a plane in this project, and wire the coding tools: at the top of the repository, or here without git.
 
     Again, it makes what is missing.
     """
     folder = _wanted_folder(ctx.find_root().obj)
+    if ignore_context or remove_git_setup:
+        return _changed_git(opened().layout, ignore_context=ignore_context, remove=remove_git_setup)
     wanted = setup.outlook(folder, _wanted_tools(folder.parent, names))
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
@@ -41,6 +62,8 @@ def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
         out.note(f"set: {text}")
     for name in made.files:
         out.line(f"{folder.name}/{name}")
+    _tell_attributes(Layout(root=folder.resolve()))
+    _chain_hooks(Layout(root=folder.resolve()), hooks, yes=yes)
     if made.wired:
         say_wired(made.wired, list(wanted.tools))
     elif not (made.files or made.git):
@@ -56,6 +79,50 @@ def init_command(ctx: click.Context, yes: bool, names: str | None) -> int:
     return int(bool(made.wired and made.wired.blocked))
 
 
+def _changed_git(layout: Layout, *, ignore_context: bool, remove: bool) -> int:
+    """Carry out one of the two options that set nothing up, and say how to go back."""
+    if ignore_context:
+        done = create.ignore_context(layout)
+        for text in done or ["Nothing to do: git ignores .agentplane/context already."]:
+            out.note(visible(text))
+        if done:
+            name = shlex.quote(visible(layout.shown("context")))
+            out.note(f"Commit this change. To undo it: delete the line /context/, then run `git add {name}`.")
+    if remove:
+        for text in gitdriver.remove(layout) or ["nothing: git was not set up here"]:
+            out.note(f"removed: {text}")
+    return 0
+
+
+def _tell_attributes(layout: Layout) -> None:
+    """Name the files of tools that git merges in a way that a person chose."""
+    for path, value in gitattributes.set_by_others(layout, conflicts.paths()).items():
+        out.note(
+            f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
+        )
+
+
+def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
+    """Say which hooks are not set and why. Chain them where the person wants that."""
+    missing = [hook for hook in githooks.look(layout) if hook.state not in ("ours", "free")]
+    for hook in missing:
+        out.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
+        if not hook.can_chain:
+            out.note(f"  {githooks.remedy(hook)}")
+    free = [hook for hook in missing if hook.can_chain]
+    if not free or wanted == "leave":
+        return
+    if wanted is None:
+        if yes or not sys.stdin.isatty():
+            out.note("`agentplane init --hooks chain` runs agentplane after these hooks.")
+            return
+        names = ", ".join(hook.name for hook in free)
+        if not out.confirmed(f"Run agentplane after your own {names}?", default=False):
+            return
+    for text in githooks.chain(layout, gitdriver.command()):
+        out.note(f"chained: {visible(text)}")
+
+
 def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
     """Before anything is written, what that would be."""
     if yes or (wanted.there and not wanted.touched):
@@ -67,7 +134,7 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
     if gitdriver.is_set(Layout(root=wanted.folder)) is False:
         out.note(
-            "git is told how to merge it: in .git/config, and in two hooks where you have none of your own."
+            "git is told how to merge it: in .git/config, in .git/info/attributes, and in hooks where you have none of your own."
         )
     text = " and ".join(questions)
     out.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)

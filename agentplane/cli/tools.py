@@ -143,7 +143,11 @@ def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     shell_complete=complete.tools,
     help="For these, as codex,claude; else those that are wired, or in use.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit code 1 where a file is not current.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write no file of a tool; exit code 1 where one is not current. Reconciles a Git merge first.",
+)
 @click.option("--remove", is_flag=True, help="Take our part out of the files.")
 @json_option
 def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) -> int:
@@ -160,6 +164,8 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             _say(synced.written, "taken out of", "no file holds a block of ours.")
             _say_taken_up(synced)
         return int(bool(synced.kept))
+    plane.settle_merged()
+    plane.make_context()
     tools, pack = _wanted(plane, names), plane.pack(_LASTING)
     if check:
         return _checked(plane, tools, pack, as_json=as_json)

@@ -9,7 +9,7 @@ import msgspec
 from agentplane.memory import leftover, meeting
 from agentplane.memory.meeting import Story
 from agentplane.memory.shelf import Memory
-from agentplane.plane import gitdriver, gitlog, merge_file, records, tidy
+from agentplane.plane import git, gitdriver, gitlog, merge_file, records, tidy
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
@@ -38,23 +38,30 @@ class Settled(msgspec.Struct, frozen=True):
     """The files, seen from the plane, that git had left in conflict."""
     left: list[str] = []
     """Those that somebody has to look at."""
+    merged: list[str] = []
+    """The files of tools, seen from the project, that git had left in conflict."""
+    conflicts: list[str] = []
+    """The files of tools in which a person's own text is in conflict."""
     picking: str | None = None
     """What git is in the middle of; settling waits for its end."""
 
     @property
     def did(self) -> bool:
-        return bool(self.op or self.joined or self.resolved or self.told)
+        return bool(self.op or self.joined or self.resolved or self.merged or self.told)
 
 
-def settle(store: Store, *, deep: bool = False) -> Settled:
+def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
     """Everything that a merge left open. Called under no lock; does nothing where nothing is open.
 
     `deep`: also asks git for events that a revert took out of the log, which takes a moment.
+    `stopped`: git stopped at a conflict in files outside of the plane.
     """
     layout = store.layout
+    untracked = _stop_tracking(layout)
     resolved, left = _resolve(layout)
     gitdriver.add(layout, resolved)
-    picking = gitdriver.picking(layout) if resolved or left else None
+    resolved = untracked + resolved
+    picking = gitdriver.picking(layout) if resolved or left or stopped else None
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
@@ -193,6 +200,21 @@ def _is_new_candidate(done: Done, id_: str) -> bool:
     mark = done.snapshot.ledger.known.get(id_)
     core = done.snapshot.core(mark.file, id_) if mark and mark.op == done.op else None
     return core is not None and f"proposed_by: {leftover.PROPOSED_BY}".encode() in core
+
+
+def _stop_tracking(layout: Layout) -> list[str]:
+    """Derived files that one side of a merge stopped tracking: git does so too. Says which."""
+    top = gitdriver.top(layout)
+    derived = layout.root / "context"
+    found = [
+        str(path.relative_to(layout.root))
+        for stages in (gitdriver.in_conflict(layout) if top else [])
+        if (path := Path(str(top)) / stages.path).is_relative_to(derived)
+        and None in (stages.ours, stages.theirs)
+    ]
+    if found:
+        git.leave_out(layout.root, found)
+    return found
 
 
 def _resolve(layout: Layout) -> tuple[list[str], list[str]]:

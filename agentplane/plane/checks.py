@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
-from agentplane.plane import create, git, gitdriver, gitlog, lock, records, recover, views
+from agentplane.plane import create, git, gitdriver, githooks, gitlog, lock, records, recover, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
@@ -54,6 +54,7 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _folder(layout)
     yield from _in_conflict(layout)
     yield from _driver(layout)
+    yield from _context(layout)
     if is_whole and not writing:
         yield from _views(layout, ledger)
         yield from _met(layout, ledger)
@@ -88,9 +89,26 @@ def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 
 def _driver(layout: Layout) -> Iterator[Finding]:
     """Where git has the plane, it is to know how to merge it."""
-    if gitdriver.is_set(layout) is False and git.tracked(layout.root, (".gitattributes",)):
+    is_set = gitdriver.is_set(layout)
+    if is_set is None or not git.tracked(layout.root, (".gitattributes",)):
+        return
+    if not is_set:
         what = "git does not know how to merge this plane: each clone is told once"
         yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
+        return
+    for hook in githooks.look(layout):
+        if hook.state != "ours":
+            why = f": {one_line(hook.why, 160)}" if hook.why else ""
+            what = f"The git hook {hook.name} does not run agentplane{why}."
+            yield Finding("info", ".git/hooks", what, githooks.remedy(hook))
+
+
+def _context(layout: Layout) -> Iterator[Finding]:
+    """What is made again from the memory is no reason for a conflict."""
+    if create.tracks_context(layout):
+        what = "Git tracks these derived files, so branches that approve different entries conflict in them."
+        todo = "Run `agentplane init --ignore-context`. It adds /context/ to .gitignore and keeps the files."
+        yield Finding("info", layout.shown("context"), what, todo)
 
 
 def _settings(store: Store) -> Iterator[Finding]:

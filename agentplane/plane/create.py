@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from agentplane.errors import Refused
+from agentplane.plane import git
 from agentplane.plane import layout as layouts
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
@@ -33,6 +34,7 @@ CONFIG = """\
 IGNORE = """\
 # Derived, or of this machine only.
 /cache/
+/context/
 /.lock
 *.tmp
 # Of capsules git carries what runs/.gitignore says. A branch without runs has none, and then carries nothing of them.
@@ -60,6 +62,7 @@ INTRODUCTIONS = {
 }
 
 
+_CONTEXT = "context"
 _CONTENTS = {
     ".gitignore": IGNORE,
     ".gitattributes": ATTRIBUTES,
@@ -124,6 +127,30 @@ def complete_rules(layout: Layout) -> list[str]:
         end = b"" if text.endswith(b"\n") else b"\n"
         files.write_atomic(path, text + end + "".join(f"{rule}\n" for rule in rules).encode())
     return rules
+
+
+def tracks_context(layout: Layout) -> bool:
+    """True if git has files of context/, or would take them with the next `git add`."""
+    if git.tracked(layout.root, (_CONTEXT,)):
+        return True
+    in_use = bool(git.tracked(layout.root, (".gitignore", "memory")))
+    return in_use and any(path.startswith(f"{_CONTEXT}/") for path in git.untracked(layout.root))
+
+
+def ignore_context(layout: Layout) -> list[str]:
+    """Let git leave out context/, which is made again from the memory. No file goes. Says what was done."""
+    done = []
+    path = layout.file(".gitignore")
+    text = files.read_if(path) or b""
+    rule = f"/{_CONTEXT}/"
+    if rule.encode() not in text.split():
+        gap = b"" if not text or text.endswith(b"\n") else b"\n"
+        files.write_atomic(path, text + gap + rule.encode() + b"\n")
+        done.append(f"Added {rule} to {layout.shown('.gitignore')}.")
+    names = sorted(git.tracked(layout.root, (_CONTEXT,)) or ())
+    if names and git.leave_out(layout.root, names):
+        done += [f"Git no longer tracks {layout.shown(name)}. The file is still here." for name in names]
+    return done
 
 
 def missing(layout: Layout) -> list[str]:

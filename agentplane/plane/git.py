@@ -137,12 +137,26 @@ def inside(folder: Path, name: Literal["index", "objects"]) -> Path | None:
     return folder / os.fsdecode(found.removesuffix(b"\n")) if found else None
 
 
-def hooks(folder: Path) -> Path | None:
-    """The folder of the repository's hooks; None where a person has set another one."""
-    if git_process.output(folder, "config", "--get", "core.hooksPath", hooks=True):
-        return None
+class Hooks(msgspec.Struct, frozen=True):
+    """Where git looks for hooks."""
+
+    folder: Path
+    is_set: bool
+    """True if `core.hooksPath` names the folder."""
+
+
+def hooks(folder: Path) -> Hooks | None:
+    """Return the folder of the repository's hooks. `folder` is the top of the work tree, where git runs them."""
+    is_set = bool(git_process.output(folder, "config", "--get", "core.hooksPath", hooks=True))
     words = ("rev-parse", "--path-format=absolute", "--git-path", "hooks")
     found = git_process.output(folder, *words, hooks=True)
+    return Hooks(Path(os.fsdecode(found.removesuffix(b"\n"))), is_set) if found else None
+
+
+def sequencer(folder: Path) -> Path | None:
+    """The list of what a cherry-pick or revert of several commits still has to do."""
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "sequencer/todo")
+    found = git_process.output(folder, *words)
     return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
 
 
@@ -170,20 +184,60 @@ def user_name(folder: Path) -> str | None:
     return _text(git_process.output(folder, "config", "--get", "user.name"))
 
 
-def driver(folder: Path, field: Literal["name", "driver"]) -> str | None:
+def driver(
+    folder: Path, field: Literal["name", "driver"], of: Literal["memory", "tools"] = "memory"
+) -> str | None:
     """What git's settings say of our merge driver."""
+    if of == "tools":
+        if field == "name":
+            return _text(git_process.output(folder, "config", "--get", "merge.agentplane-tools.name"))
+        return _text(git_process.output(folder, "config", "--get", "merge.agentplane-tools.driver"))
     if field == "name":
         return _text(git_process.output(folder, "config", "--get", "merge.agentplane.name"))
     return _text(git_process.output(folder, "config", "--get", "merge.agentplane.driver"))
 
 
-def set_driver(folder: Path, field: Literal["name", "driver"], value: str) -> bool:
+def set_driver(
+    folder: Path, field: Literal["name", "driver"], value: str, of: Literal["memory", "tools"] = "memory"
+) -> bool:
     """Tells git of our merge driver."""
-    if field == "name":
+    if of == "tools":
+        if field == "name":
+            done = git_process.output(folder, "config", "merge.agentplane-tools.name", value=value)
+        else:
+            done = git_process.output(folder, "config", "merge.agentplane-tools.driver", value=value)
+    elif field == "name":
         done = git_process.output(folder, "config", "merge.agentplane.name", value=value)
     else:
         done = git_process.output(folder, "config", "merge.agentplane.driver", value=value)
     return done is not None
+
+
+def forget_drivers(folder: Path) -> bool:
+    """Takes our merge drivers out of git's settings. True if one was there."""
+    found = [
+        git_process.output(folder, "config", "--remove-section", "merge.agentplane"),
+        git_process.output(folder, "config", "--remove-section", "merge.agentplane-tools"),
+    ]
+    return any(one is not None for one in found)
+
+
+def attributes_file(folder: Path) -> Path | None:
+    """The attributes that count in this clone and in all its work trees, and are never committed."""
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "info/attributes")
+    found = git_process.output(folder, *words)
+    return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
+
+
+def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> dict[str, str]:
+    """The `merge` attribute of paths, where anybody set one; with the `info/attributes` of another git folder."""
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    above = top(folder) or folder
+    more = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
+    found = git_process.output(folder, "check-attr", "-z", "--stdin", "merge", send=asked, more=more)
+    rows = (found or b"").split(b"\0")
+    pairs = zip(rows[0::3], rows[2::3], strict=False)
+    return {os.fsdecode(path): value.decode() for path, value in pairs if value != b"unspecified"}
 
 
 # Commits
@@ -328,6 +382,12 @@ def in_index(folder: Path, path: str) -> InIndex | None:
     return InIndex(name, state != "S") if name else None
 
 
+def not_checked_out(folder: Path) -> set[str]:
+    """The files of a folder, seen from it, that git was told to keep out of the work tree."""
+    rows = (git_process.output(folder, "ls-files", "-t", "-z", paths=(".",)) or b"").split(b"\0")
+    return {os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")}
+
+
 def untracked(folder: Path) -> list[str]:
     """The files of a folder that git does not track and does not leave out."""
     return _names(
@@ -366,6 +426,12 @@ def stages(folder: Path) -> list[Stage]:
 def add(folder: Path, paths: Sequence[str]) -> bool:
     """Tells git that these files, seen from the folder, are as they should be."""
     return git_process.output(folder, "add", paths=paths, seconds=LONG) is not None
+
+
+def leave_out(folder: Path, paths: Sequence[str]) -> bool:
+    """Takes files, seen from the folder, out of the index. They stay in the work tree."""
+    words = ("rm", "--cached", "-r", "--quiet", "--ignore-unmatch")
+    return git_process.output(folder, *words, paths=paths, seconds=LONG) is not None
 
 
 # An index of our own
@@ -424,14 +490,43 @@ def _more(folder: Path, own: Own) -> Mapping[str, str]:
 # Two texts, and a repository for the example
 
 
-def merge_file(folder: Path, *, union: bool) -> tuple[bytes, int] | None:
+class Marks(msgspec.Struct, frozen=True):
+    """How git writes a conflict into a file."""
+
+    size: int = 7
+    """The number of characters of a marker."""
+    labels: tuple[str, str, str] = ("ours", "base", "theirs")
+    style: Literal["merge", "diff3", "zdiff3"] = "merge"
+
+
+def merge_file(folder: Path, *, union: bool, marks: Marks | None = None) -> tuple[bytes, int] | None:
     """The files `ours`, `base` and `theirs` of a folder as one, and how many conflicts are marked in it."""
     names = ("ours", "base", "theirs")
-    if union:
+    if marks is not None:
+        done = _marked(folder, marks)
+    elif union:
         done = git_process.counted(folder, "merge-file", "-p", "--union", *names)
     else:
         done = git_process.counted(folder, "merge-file", "-p", *names)
     return done if done and 0 <= done[1] < 128 else None
+
+
+def _marked(folder: Path, marks: Marks) -> tuple[bytes, int] | None:
+    words = ("merge-file", "-p", "ours", "base", "theirs")
+    size, labels = marks.size, marks.labels
+    if marks.style == "diff3":
+        return git_process.counted(folder, *words, "--diff3", marker_size=size, labels=labels)
+    if marks.style == "zdiff3":
+        return git_process.counted(folder, *words, "--zdiff3", marker_size=size, labels=labels)
+    return git_process.counted(
+        folder, "-c", "merge.conflictStyle=merge", *words, marker_size=size, labels=labels
+    )
+
+
+def conflict_style(folder: Path) -> Literal["merge", "diff3", "zdiff3"]:
+    """How a person wants conflicts to be written."""
+    found = _text(git_process.output(folder, "config", "--get", "merge.conflictStyle"))
+    return "diff3" if found == "diff3" else "zdiff3" if found == "zdiff3" else "merge"
 
 
 def make_example(folder: Path) -> bool:

@@ -71,6 +71,8 @@ class Given(TypedDict, total=False):
     search: str | None
     paths: Sequence[str] | None
     but: str | None
+    marker_size: int | None
+    labels: Sequence[str]
 
 
 class Values(msgspec.Struct, frozen=True):
@@ -89,6 +91,10 @@ class Values(msgspec.Struct, frozen=True):
     """Taken literally."""
     but: str | None = None
     """A path that is left out of the folder, which is taken whole then."""
+    marker_size: int | None = None
+    """How many characters a conflict marker has."""
+    labels: Sequence[str] = ()
+    """Names of the sides of a conflict."""
 
     def command(self, words: Sequence[str], *, hooks: bool = False) -> list[str] | None:
         """Return the command line, or None where a value is not what its place takes."""
@@ -99,6 +105,8 @@ class Values(msgspec.Struct, frozen=True):
         line = ["git", *_CAREFUL, *(() if hooks else _NO_HOOKS), *words]
         line += [] if self.most is None else [f"-n{self.most:d}"]
         line += [] if self.search is None else [f"-S{self.search}"]
+        line += [] if self.marker_size is None else [f"--marker-size={self.marker_size:d}"]
+        line += [word for label in self.labels for word in ("-L", label)]
         line += [one + self.suffix for one in self.hexes]
         line += [] if self.revision is None else ["--end-of-options", self.revision + self.suffix]
         line += [] if self.value is None else [self.value]
@@ -129,9 +137,9 @@ def output(
     return done[0] if done and done[1] == 0 else None
 
 
-def counted(folder: Path, *words: str) -> tuple[bytes, int] | None:
+def counted(folder: Path, *words: str, **values: Unpack[Given]) -> tuple[bytes, int] | None:
     """Return what a git command prints and its exit code, for commands that count with it."""
-    return _run(folder, Values().command(words), b"", {}, SECONDS_FOR_MERGE)
+    return _run(folder, Values(**values).command(words), b"", {}, SECONDS_FOR_MERGE)
 
 
 def _run(

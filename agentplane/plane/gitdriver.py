@@ -2,25 +2,27 @@
 
 import os
 import shlex
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from agentplane.plane import git, programs
+from agentplane.plane import git, gitattributes, githooks, programs
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.plane.stamp import FOLDER
 from agentplane.text import files
 
 
-NAME = "agentplane: entry by entry"
-_KEY = "merge.agentplane"
-_WORDS = "merge-file %O %A %B %L %P"
-HOOKS = ("post-merge", "post-rewrite")
-_MARK = "# Set up by `agentplane init`; delete this file if you do not want it."
+_DRIVERS: dict[Literal["memory", "tools"], tuple[str, str, str]] = {
+    "memory": ("merge.agentplane", "agentplane: entry by entry", "merge-file %O %A %B %L %P"),
+    "tools": (
+        "merge.agentplane-tools",
+        "agentplane: the managed block entry by entry, the rest as git does",
+        "merge-tool-file -- %O %A %B %L %P %S %X %Y",
+    ),
+}
+"""The drivers that git is told: the section of its settings, the name, and the words of the command."""
 
 
 class Stages(msgspec.Struct, frozen=True):
@@ -39,68 +41,49 @@ def command() -> str:
 
 
 def is_set(layout: Layout) -> bool | None:
-    """Whether git knows the driver; None: there is no repository here."""
-    return bool(git.driver(layout.project, "driver")) if git.is_here(layout.project) else None
+    """Whether git knows the drivers; None: there is no repository here."""
+    if not git.is_here(layout.project):
+        return None
+    return all(git.driver(layout.project, "driver", of) for of in _DRIVERS)
 
 
-def set_up(layout: Layout) -> list[str]:
-    """Sets the driver and, where a person has none of their own, the hooks. Says what was done."""
+def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
+    """Sets the drivers, which files outside of the plane they are for, and the hooks that are free. Says what was done."""
     if not git.is_here(layout.project):
         return []
-    done = [f"git config {_KEY}.{field}" for field in _set_driver(layout)]
-    return done + [f"git hook {name}" for name in _set_hooks(layout)]
+    done = [f"git config {key}" for key in _set_drivers(layout)]
+    if paths and gitattributes.put(layout, paths):
+        done.append("merge drivers in .git/info/attributes")
+    return done + [f"git hook {name}" for name in githooks.set_up(layout, command())]
 
 
-def _set_driver(layout: Layout) -> list[Literal["name", "driver"]]:
-    wanted: dict[Literal["name", "driver"], str] = {"name": NAME, "driver": f"{command()} {_WORDS}"}
-    missing = [field for field, value in wanted.items() if not _stands(layout, field, value)]
-    return [field for field in missing if git.set_driver(layout.project, field, wanted[field])]
+def remove(layout: Layout) -> list[str]:
+    """Takes out of the repository's settings what `set_up` put there. Says what was done."""
+    if not git.is_here(layout.project):
+        return []
+    done = ["merge drivers in .git/config"] if git.forget_drivers(layout.project) else []
+    if gitattributes.drop(layout):
+        done.append("merge drivers in .git/info/attributes")
+    return done + [f"git hook {name}" for name in githooks.remove(layout)]
 
 
-def _stands(layout: Layout, field: Literal["name", "driver"], value: str) -> bool:
-    found = git.driver(layout.project, field)
-    if found is None:
-        return False
-    return found == value or (field == "driver" and _is_another_installation(found))
+def _set_drivers(layout: Layout) -> Iterator[str]:
+    for of, (key, name, words) in _DRIVERS.items():
+        wanted: dict[Literal["name", "driver"], str] = {"name": name, "driver": f"{command()} {words}"}
+        for field, value in wanted.items():
+            found = git.driver(layout.project, field, of)
+            stands = found == value or (field == "driver" and _is_another_installation(found or "", words))
+            if not stands and git.set_driver(layout.project, field, value, of):
+                yield f"{key}.{field}"
 
 
-def _is_another_installation(driver: str) -> bool:
+def _is_another_installation(driver: str, expected: str) -> bool:
     """True if the driver belongs to another working copy of this program, which is still there and starts isolated."""
     try:
         words = shlex.split(driver)
     except ValueError:
         return False
-    return driver.endswith(_WORDS) and programs.is_isolated(words) and os.path.isfile(words[0])
-
-
-def _set_hooks(layout: Layout) -> Iterator[str]:
-    """Never beside what a person has set up: hooks of their own, or another folder for them."""
-    folder = git.hooks(layout.project)
-    if folder is None or not folder.parent.is_dir():
-        return
-    for name in HOOKS:
-        path = folder / name
-        text = _hook(layout)
-        if os.path.lexists(path) and not _is_ours(path):
-            continue
-        if files.read_if(path) == text.encode():
-            continue
-        path.parent.mkdir(exist_ok=True)
-        files.write_atomic(path, text.encode())
-        path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        yield name
-
-
-def _hook(layout: Layout) -> str:
-    """Git runs it at the top of the work tree; a plane further down is named."""
-    above = git.top(layout.root) or layout.project
-    where = os.path.relpath(layout.root, above)
-    named = "" if where == FOLDER else f" --plane {shlex.quote(where)}"
-    return f"#!/bin/sh\n{_MARK}\n{command()}{named} settle --quiet || true\n"
-
-
-def _is_ours(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and _MARK.encode() in path.read_bytes()
+    return driver.endswith(expected) and programs.is_isolated(words) and os.path.isfile(words[0])
 
 
 def top(layout: Layout) -> Path | None:
@@ -119,15 +102,24 @@ def picking(layout: Layout) -> str | None:
     return next((name for mark, name in marks.items() if mark in found), None)
 
 
+def has_more_to_pick(layout: Layout) -> bool:
+    """Whether git goes on with another commit after the one that it has just made."""
+    if git.going_on(layout.root) & {"rebase-merge", "rebase-apply"}:
+        return True
+    path = git.sequencer(layout.root)
+    lines = (files.read_if(path) or b"").splitlines() if path else []
+    return len([line for line in lines if line.strip() and not line.startswith(b"#")]) > 1
+
+
 def merging(layout: Layout) -> bool:
     """Whether a merge waits to be committed."""
     return "MERGE_HEAD" in git.going_on(layout.root)
 
 
-def in_conflict(layout: Layout) -> list[Stages]:
-    """The files of the plane that git left in conflict."""
+def in_conflict(layout: Layout, folder: Path | None = None) -> list[Stages]:
+    """The files of the plane, or of another folder, that git left in conflict."""
     found: dict[str, dict[str, ObjectId]] = {}
-    for one in git.stages(layout.root):
+    for one in git.stages(folder or layout.root):
         found.setdefault(one.path, {})[one.number] = one.oid
     return [
         Stages(path, *(_blob(layout, stages.get(stage)) for stage in ("1", "2", "3")))

@@ -15,6 +15,8 @@ from agentplane.text import files
 FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
 
 INBOX = "memory/candidates.md"
+_OPTIONAL = frozenset({"runs", "context", "cache"})
+"""Folders that a clone lacks where git tracks none of their files."""
 SHELF_FOLDER = "memory"
 
 
@@ -68,7 +70,8 @@ class Layout(msgspec.Struct, frozen=True):
     def file(self, relative: str) -> Path:
         """The path of a plane file, after a check that it stays inside the plane."""
         path = self.root / relative
-        files.plain_folder(path.parent, self.root)
+        if path.parent.name not in _OPTIONAL or os.path.lexists(path.parent):
+            files.plain_folder(path.parent, self.root)
         return path
 
     def memory_files(self) -> list[str]:

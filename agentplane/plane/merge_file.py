@@ -18,6 +18,7 @@ from agentplane.text.document import WHITE
 
 
 _VIEWS = frozenset({"state.json", "artifacts.json"})
+_DERIVED_FOLDER = "context"
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
     """What a file at this path becomes."""
     if ours == theirs:
         return Merged(ours)
-    if Path(path).name in _VIEWS:
+    if Path(path).name in _VIEWS or Path(path).parent.name == _DERIVED_FOLDER:
         return Merged(max(ours, theirs, key=lambda data: (len(data), data)))
     if base in (ours, theirs):
         return Merged(theirs if base == ours else ours)

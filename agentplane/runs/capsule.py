@@ -104,7 +104,8 @@ def folder(layout: Layout, run_id: str) -> Path:
     if not is_run_id(run_id):
         raise Damaged("is no name of a run", where=f"runs/{run_id[:60]}", todo="run `agentplane doctor`.")
     path = layout.runs / run_id
-    files.plain_folder(layout.runs, layout.root)
+    if os.path.lexists(layout.runs):
+        files.plain_folder(layout.runs, layout.root)
     if os.path.lexists(path):
         files.plain_folder(path, layout.root)
     return path

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import Finding
 from agentplane.memory.shelf import Memory
+from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs
 from agentplane.plane.store import Store
@@ -29,6 +31,7 @@ def check(store: Store) -> Iterator[Finding]:
         files.plain_folder(layout.runs, layout.root)
     pruned = Pruned.of(layout)
     known: dict[str, str] = {}
+    absent = _Absent(layout, settings)
     elsewhere = 0
     for number, line in enumerate((line for _, line in chain.lines(layout.log)), 1):
         if b'"kind":"run"' not in line:
@@ -47,7 +50,7 @@ def check(store: Store) -> Iterator[Finding]:
             what = f"run {run.run_id} has a second event"
             yield Finding("warning", where, what, "keep the one that its capsule's meta.json holds.")
         if run.capsule:
-            yield from _capsule(layout, settings, pruned, run, line)
+            yield from _capsule(layout, absent, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
         what = f"of {elsewhere} capsules that were made elsewhere, some files are not shared, and so not here"
@@ -70,7 +73,7 @@ def shared(store: Store) -> Iterator[Finding]:
         yield Finding("warning", layout.shown("runs/.gitignore"), what, remedy, fixable=True)
 
 
-def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:
+def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:
     shown = layout.shown(f"runs/{run.run_id}")
     try:
         folder = capsule.folder(layout, run.run_id)
@@ -78,10 +81,10 @@ def _capsule(layout: Layout, settings: Runs, pruned: Pruned, run: Run, line: byt
         yield Finding("error", shown, error.what, "put the folder itself there.")
         return
     if session.load(layout, run.run_id) is None:
-        yield from _meta(layout, settings, run, line, shown)
+        yield from _meta(layout, absent, run, line, shown)
         yield from _work(layout, run, folder, shown)
     for kept in run.capsule:
-        yield from _file(layout, settings, pruned, run, kept, f"{shown}/{kept.path}")
+        yield from _file(layout, absent, pruned, run, kept, f"{shown}/{kept.path}")
     expected = {kept.path for kept in run.capsule} | {capsule.META}
     unfinished = capsule.unfinished(folder)
     for name in capsule.inside(folder):
@@ -106,14 +109,14 @@ def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Findin
         yield Finding("warning", f"{shown}/{capsule.WORK}", what, remedy, fixable=True)
 
 
-def _meta(layout: Layout, settings: Runs, run: Run, line: bytes, shown: str) -> Iterator[Finding]:
+def _meta(layout: Layout, absent: "_Absent", run: Run, line: bytes, shown: str) -> Iterator[Finding]:
     where, remedy = f"{shown}/{capsule.META}", "`agentplane doctor --fix` makes it anew from the log."
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
     except AgentplaneError as error:
         yield Finding("error", where, error.what, "move it away, then run `agentplane doctor --fix`.")
         return
-    if found is None and _belongs_here(layout, settings, run, capsule.META):
+    if found is None and absent.is_wrong(run, capsule.META):
         here = (layout.runs / run.run_id).is_dir()
         yield Finding("warning", where, "is missing", remedy if here else _FROM_GIT, fixable=here)
     elif found not in (None, line):
@@ -121,12 +124,12 @@ def _meta(layout: Layout, settings: Runs, run: Run, line: bytes, shown: str) -> 
 
 
 def _file(
-    layout: Layout, settings: Runs, pruned: Pruned, run: Run, kept: capsule.Kept, where: str
+    layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, kept: capsule.Kept, where: str
 ) -> Iterator[Finding]:
     try:
         path = capsule.file(layout, run.run_id, kept.path)
         if not os.path.lexists(path):
-            if not pruned.covers(kept.sha256) and _belongs_here(layout, settings, run, kept.path):
+            if not pruned.covers(kept.sha256) and absent.is_wrong(run, kept.path):
                 yield Finding("error", where, "is missing", _FROM_GIT)
             return
         found = capsule.sha256_of(path)[0]
@@ -143,9 +146,23 @@ def _file(
         yield Finding("error", where, "was changed after it was sealed", _FROM_GIT)
 
 
-def _belongs_here(layout: Layout, settings: Runs, run: Run, path: str) -> bool:
-    """Whether a file of a capsule should lie on this machine: it was made here, or git carries it."""
-    return run.made_at == capsule.place_of(layout) or sharing.is_shared(settings, path)
+class _Absent:
+    """Files of capsules that this machine lacks: which of them should be here."""
+
+    def __init__(self, layout: Layout, settings: Runs) -> None:
+        self._layout, self._settings = layout, settings
+
+    def is_wrong(self, run: Run, path: str) -> bool:
+        """True if the file was made here or git carries it, unless git was told to keep it out of the work tree."""
+        if run.made_at != capsule.place_of(self._layout) and not sharing.is_shared(self._settings, path):
+            return False
+        return f"{run.run_id}/{path}" not in self._not_checked_out
+
+    @cached_property
+    def _not_checked_out(self) -> set[str]:
+        folder = f"{self._layout.runs.name}/"
+        found = git.not_checked_out(self._layout.root)
+        return {path.removeprefix(folder) for path in found if path.startswith(folder)}
 
 
 def _is_elsewhere(layout: Layout, run: Run) -> bool:

@@ -49,7 +49,8 @@ def check(store: Store) -> Iterator[Finding]:
         if place[0] in ("runs", "tui"):
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
-            yield Finding("warning", where, what, "Remove the setting, or keep it if you meant it.")
+            # Not a warning: someone may mean it, and `check` asks whoever reviews the change.
+            yield Finding("info", where, what, "Remove the setting, or keep it if you meant it.")
 
 
 def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -161,8 +161,22 @@ def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") ->
         gap = _gap(old, ending)
         lead = len(gap) // len(ending)
         before, after = old + gap, b""
-    begin = f"<!-- agentplane:begin revision={revision} sha256={_hash(content)} lead={lead} file={file} -->"
-    return before + begin.encode() + ending + content + b"<!-- agentplane:end -->" + ending + after
+    return before + between_marks(content, revision, lead=lead, file=file) + after
+
+
+def between_marks(
+    content: bytes, revision: str, *, lead: int, file: Literal["own", "new"], sha256: str | None = None
+) -> bytes:
+    """A block with this content. `sha256`: what the block states of its content, if that is not how it reads now."""
+    ending = b"\r\n" if content.endswith(b"\r\n") else b"\n"
+    stated = sha256 or _hash(content)
+    begin = f"<!-- agentplane:begin revision={revision} sha256={stated} lead={lead} file={file} -->"
+    return begin.encode() + ending + content + b"<!-- agentplane:end -->" + ending
+
+
+def is_whole(data: bytes) -> bool:
+    """True if a file has exactly one block, and no marker next to it."""
+    return find(data) is not None and len(_BEGIN.findall(data)) == 1 and len(_END.findall(data)) == 1
 
 
 def without(data: bytes) -> bytes | None:

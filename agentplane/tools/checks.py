@@ -4,19 +4,42 @@ import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from agentplane.context import active
 from agentplane.findings import Finding
-from agentplane.plane import cache
+from agentplane.plane import cache, gitattributes, gitdriver
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
-from agentplane.tools import entries, ground, hook_log
+from agentplane.tools import conflicts, entries, ground, hook_log, sync
+from agentplane.tools.table import TOOLS
 
 
 _RECENT = timedelta(days=3)
 
 
 def check(store: Store) -> Iterator[Finding]:
+    yield from _merging(store)
+    yield from _imports(store)
     yield from _left_over(store)
     yield from _failed_calls(store)
+
+
+def _merging(store: Store) -> Iterator[Finding]:
+    """Whether git uses agentplane's merge driver for the files of tools, in a clone that was set up."""
+    layout = store.layout
+    if gitdriver.is_set(layout) and not gitattributes.is_current(layout, conflicts.paths()):
+        what = "Git does not use agentplane to merge every file that tools read."
+        yield Finding("info", ".git/info/attributes", what, "Run `agentplane init`.")
+
+
+def _imports(store: Store) -> Iterator[Finding]:
+    """Files that import context/active.md, in a clone that has not made it yet."""
+    layout = store.layout
+    if os.path.lexists(layout.root / active.ACTIVE):
+        return
+    for path in sync.importing(layout.project, layout.root.name, TOOLS):
+        what = f"This file imports {layout.shown(active.ACTIVE)}, which is not in this clone yet."
+        todo = "Run `agentplane sync` to make it. The next session of a connected tool makes it too."
+        yield Finding("info", path, what, todo)
 
 
 def _left_over(store: Store) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ is not written over before what they wrote was proposed.
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -83,6 +84,19 @@ class Fit(msgspec.Struct, frozen=True):
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
     """Those whose files hold a block of ours."""
     return [tool for tool in tools if _has_block(project, tool.target)]
+
+
+def importing(project: Path, plane: str, tools: Iterable[Tool]) -> list[str]:
+    """The files with a block that points to context/active.md, which holds the memory then."""
+    line = import_line(plane).encode()
+    found = []
+    for path in dict.fromkeys(tool.target.path for tool in tools if tool.target.form == "import"):
+        with suppress(AgentplaneError):
+            data = files.read_if(ground.real(project, path)) or b""
+            one = block.find(data)
+            if one is not None and line in one.content(data).splitlines():
+                found.append(path)
+    return found
 
 
 def blocked(project: Path, tools: Sequence[Tool]) -> dict[str, str]:

@@ -1,0 +1,122 @@
+"""Which merge driver git uses for files outside of the plane: lines of agentplane in `.git/info/attributes`.
+
+That file is of one clone and of all its work trees, and is never committed, so no file of the project changes. It overrides
+`.gitattributes`. A path that has a `merge` attribute from a person is therefore left out.
+"""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.plane import git
+from agentplane.plane.layout import Layout
+from agentplane.text import files
+
+
+TOOLS_DRIVER = "agentplane-tools"
+MEMORY_DRIVER = "agentplane"
+_LARGEST = 1 << 20
+_GLOB = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
+_QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """The file of attributes, and agentplane's lines for one plane in it."""
+
+    path: Path
+    above: str
+    """The folder of the project, seen from the top of the repository."""
+    text: str
+    """All of the file."""
+    others: str
+    """The file without those lines."""
+    begin: str
+    end: str
+
+    def with_lines(self, lines: Sequence[str]) -> str:
+        if not lines:
+            return self.others
+        gap = "\n" if self.others and not self.others.endswith("\n") else ""
+        return "\n".join([f"{self.others}{gap}{self.begin}", *lines, self.end, ""])
+
+
+def put(layout: Layout, paths: Sequence[str]) -> bool:
+    """Write the lines of a plane. `paths`: files of tools, seen from the project. True if that changed anything."""
+    found = _find(layout)
+    return found is not None and _write(found, found.with_lines(_lines(layout, found, paths)))
+
+
+def drop(layout: Layout) -> bool:
+    """Remove the lines of a plane. True if there were any."""
+    found = _find(layout)
+    return found is not None and _write(found, found.others)
+
+
+def is_current(layout: Layout, paths: Sequence[str]) -> bool:
+    """True if the lines are as `put` writes them, and where there is no work tree of git."""
+    found = _find(layout)
+    return found is None or found.with_lines(_lines(layout, found, paths)) == found.text
+
+
+def set_by_others(layout: Layout, paths: Sequence[str]) -> dict[str, str]:
+    """The paths for which a person chose how git merges them, and the value that they chose."""
+    found = _find(layout)
+    return {} if found is None else _set_by_others(layout, found, _real(layout, paths))
+
+
+def _find(layout: Layout) -> _Found | None:
+    path, above = git.attributes_file(layout.project), git.prefix(layout.project)
+    if path is None or above is None:
+        return None
+    text = (files.read_if(path, _LARGEST) or b"").decode(errors="surrogateescape")
+    name = f"{above}{layout.root.name}".translate(_QUOTED)
+    begin, end = f"# agentplane: begin {name} (written by `agentplane init`)", f"# agentplane: end {name}"
+    before, first, rest = text.partition(f"{begin}\n")
+    _, last, after = rest.partition(f"{end}\n")
+    return _Found(path, above, text, before + after if first and last else text, begin, end)
+
+
+def _write(found: _Found, text: str) -> bool:
+    if text == found.text:
+        return False
+    if not text:
+        files.remove(found.path)
+        return True
+    files.make_folder(found.path.parent)
+    files.write_atomic(found.path, text.encode(errors="surrogateescape"))
+    return True
+
+
+def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
+    real = _real(layout, paths)
+    taken = _set_by_others(layout, found, real)
+    lines = [f"{_pattern(found.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in taken]
+    context = _pattern(f"{found.above}{layout.root.name}/context/", glob="**")
+    return [*lines, f"{context} merge={MEMORY_DRIVER}"]
+
+
+def _real(layout: Layout, paths: Sequence[str]) -> list[str]:
+    """The paths, and the files inside of the project that they lead to where they are links."""
+    project = os.path.realpath(layout.project)
+    real = [os.path.relpath(os.path.realpath(os.path.join(project, path)), project) for path in paths]
+    return list(dict.fromkeys([*paths, *(path for path in real if not path.startswith(".."))]))
+
+
+def _pattern(path: str, glob: str = "") -> str:
+    """A path of the repository as a line of attributes names it."""
+    text = f"/{path.translate(_GLOB)}{glob}"
+    return f'"{text.translate(_QUOTED)}"' if any(char in text for char in ' "\\\n\t\r') else text
+
+
+def _set_by_others(layout: Layout, found: _Found, paths: Sequence[str]) -> dict[str, str]:
+    """Asked of git in a folder whose attributes are those of the repository without the lines of agentplane."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("objects", "refs", "info"):
+            (folder / part).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n")
+        (folder / "info/attributes").write_text(found.others, errors="surrogateescape")
+        return git.merge_attributes(layout.project, paths, folder)
