@@ -112,9 +112,10 @@ def _approved(done: Done) -> str:
     beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known
     superseded = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
-    dropped = [id_ for id_ in beside if id_ not in superseded]
+    dropped = [id_ for id_ in beside if id_ not in (*superseded, *done.rejected)]
     parts = [out.count(len(done.renamed), "candidate")]
     parts += [f"superseded {_listed(superseded)}"] if superseded else []
+    parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []
     parts += [f"dropped {_listed(dropped)}, which says the same"] if dropped else []
     return ", ".join(parts)
 

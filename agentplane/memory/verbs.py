@@ -22,6 +22,7 @@ from agentplane.text.visible import one_line
 
 MAX_TEXT = 32 * 1024
 _MARK = re.compile(r"[0-9a-f]{16}")
+_NO_TEXTS: Mapping[str, bytes] = {}
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -100,15 +101,19 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
     return Edit(id_, INBOX, header.new_core(fields, body))
 
 
-def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
-    """Moves candidates to the shelf, under the next free id of their kind."""
+def approve(
+    memory: Memory, wanted: Sequence[str], stamp: Stamp, texts: Mapping[str, bytes] = _NO_TEXTS
+) -> Plan:
+    """Moves candidates to the shelf, under the next free id of their kind. `texts`: what some of them say instead."""
     edits: list[Edit] = []
     numbers: dict[str, int] = {}
     ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
     taken = in_files | ledger.known.keys()
     for entry in candidates(memory, wanted):
         check_candidate(memory, entry)
-        kind = kind_named(memory.kinds, entry.head.type)
+        core = texts.get(entry.id) or _core(memory, entry)
+        type_ = memory.entries_in(core, INBOX)[0].head.type if entry.id in texts else entry.head.type
+        kind = kind_named(memory.kinds, type_)
         if kind.prefix not in numbers:
             numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, in_files - ledger.known.keys())
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
@@ -121,7 +126,7 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
         changes: dict[str, Any] = {"id": durable, "status": "accepted", "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
         changes["approved_by"] = stamp.actor
-        core = header.set_fields(_core(memory, entry), changes)
+        core = header.set_fields(core, changes)
         edits += [Edit(entry.id, INBOX, None), Edit(durable, kind.file, core, was=entry.id)]
     return Plan("approve", edits)
 
