@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -14,7 +15,9 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import TOOL_VARIABLES, Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store import Done, Store
+from agentplane.review.confirm import Unconfirmed
+from agentplane.review.resolve import Choice
 
 
 ROOT = Path(__file__).parents[1]
@@ -95,6 +98,15 @@ def git_project(project: Path) -> Path:
 
 def decision(statement: str, **more: object) -> Proposal:
     return Proposal(type="decision", statement=statement, **more)  # type: ignore[arg-type]
+
+
+def approve_seen(plane: Plane, id_: str, choice: Choice | None = None) -> Done:
+    """Approves a candidate as a person does who sees what it is flagged for, and confirms it."""
+    try:
+        return plane.approve([id_], choice)
+    except Unconfirmed as error:
+        confirmed = msgspec.structs.replace(choice or Choice(), confirmed=error.confirmation)
+        return plane.approve([id_], confirmed)
 
 
 UNLIKE = (

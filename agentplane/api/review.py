@@ -15,6 +15,7 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import stamp
+from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Done, Plan
 from agentplane.review import confirm, policy, promote
 from agentplane.review.confirm import Confirmation
@@ -206,13 +207,21 @@ class Review(Changes):
         why: str | None = None,
         confirmed: Confirmation | None = None,
     ) -> Done:
-        """Takes a candidate up into an entry that was seen with the digest `seen`."""
+        """Takes a candidate up into an entry that was seen with the digest `seen`.
+
+        If the target is a candidate as well, the text is approved as a new entry and both leave the inbox. Then `seen`
+        is the digest of `candidate`.
+        """
         from agentplane.review import resolve
 
+        made = self._stamp(self.origin.actor)
+
         def plan(memory: Memory) -> Plan:
-            return confirm.checked(
-                memory, resolve.merge(memory, candidate, target, text, seen, why), confirmed
-            )
+            if memory.get(target).file == INBOX:
+                planned = resolve.merge_candidates(memory, candidate, target, text, seen, made, why)
+            else:
+                planned = resolve.merge(memory, candidate, target, text, seen, why)
+            return confirm.checked(memory, planned, confirmed)
 
         return self._do(plan)
 

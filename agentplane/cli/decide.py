@@ -46,11 +46,18 @@ if TYPE_CHECKING:
 @click.option(
     "--merge-into",
     metavar="ID",
-    shell_complete=complete.ids("shelf"),
-    help="Take it up into this entry, in your editor.",
+    shell_complete=complete.ids("all"),
+    help="Merge it into this entry in your editor; of another candidate, both become one entry.",
 )
 @click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
 @click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
+@click.option(
+    "--reject",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete.ids("inbox"),
+    help="Reject this other candidate in the same op.",
+)
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @click.option("--why", help="The reason; it is kept.")
 @json_option
@@ -64,6 +71,7 @@ def approve_command(
     merge_into: str | None,
     keep_both: bool,
     alike: bool,
+    reject: tuple[str, ...],
     codes: str | None,
     why: str | None,
     as_json: bool,
@@ -76,6 +84,8 @@ def approve_command(
     A likely secret, hidden characters and orders to the reader are approved one by one: you see the spot and confirm it.
     """
     _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
+    if reject and (all_clean or merge_into is not None or len(ids) != 1):
+        raise BadInput("--reject goes with one candidate to approve", todo="Approve them one by one.")
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
     if codes is not None and len(ids) != 1:
@@ -89,7 +99,7 @@ def approve_command(
     else:
         from agentplane.review.resolve import Choice
 
-        choice = Choice(supersede, keep_both, why, alike)
+        choice = Choice(supersede, keep_both, why, alike, reject)
 
         def act(confirmed: "Confirmation | None") -> Done:
             return plane.approve(ids, msgspec.structs.replace(choice, confirmed=confirmed))

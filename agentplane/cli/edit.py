@@ -55,14 +55,17 @@ def edited_merge(
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
     from agentplane.review import resolve
 
-    into, draft = resolve.merged_draft(plane.memory(), candidate, target)
+    memory = plane.memory()
+    into, draft = resolve.merged_draft(memory, candidate, target)
+    # Of two candidates the first one is rewritten.
+    first, second = memory.get(candidate).id, memory.get(target).id
 
     def take(text: bytes) -> Done | None:
         # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
         unsaved = text.strip() == draft.strip()
         if unsaved:
             return None
-        act = partial(plane.merge, candidate, into.id, text, into.digest, why)
+        act = partial(plane.merge, first, second, text, into.digest, why)
         return confirming.carried_out(plane, act, codes)
 
     done = _edited(plane, into, draft, take)

@@ -112,10 +112,11 @@ def _approved(done: Done) -> str:
     beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known
     changed = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
-    dropped = [id_ for id_ in beside if id_ not in changed]
+    dropped = [id_ for id_ in beside if id_ not in (*changed, *done.rejected)]
     parts = [out.count(len(done.renamed), "candidate")]
     what = "superseded" if done.verb == "supersede" else "linked"
     parts += [f"{what} {_listed(changed)}"] if changed else []
+    parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []
     parts += [f"dropped {_listed(dropped)}, which says the same"] if dropped else []
     return ", ".join(parts)
 

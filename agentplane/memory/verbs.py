@@ -25,6 +25,7 @@ MAX_TEXT = 32 * 1024
 ARRIVING = ("superseded", "deprecated")
 """The statuses that a candidate can arrive with, where it was out of force already when it was proposed."""
 _MARK = re.compile(r"[0-9a-f]{16}")
+_NO_TEXTS: Mapping[str, bytes] = {}
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -115,8 +116,10 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
     return Edit(id_, INBOX, header.new_core(fields, body))
 
 
-def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
-    """Moves candidates to the shelf, under the next free id of their kind.
+def approve(
+    memory: Memory, wanted: Sequence[str], stamp: Stamp, texts: Mapping[str, bytes] = _NO_TEXTS
+) -> Plan:
+    """Moves candidates to the shelf, under the next free id of their kind. `texts`: what some of them say instead.
 
     One that was out of force when it was proposed comes in with that status. Whatever was superseded by one of the
     candidates is linked to its new id, in front of the other edits.
@@ -128,7 +131,7 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
     taken = in_files | ledger.known.keys()
     for entry in candidates(memory, wanted):
         check_candidate(memory, entry)
-        kind = kind_named(memory.kinds, entry.head.type)
+        kind = kind_named(memory.kinds, _said(memory, entry, texts).head.type)
         if kind.prefix not in numbers:
             numbers[kind.prefix] = ids.next_number(kind.prefix, ledger.tops, in_files - ledger.known.keys())
         durable = ids.durable(kind.prefix, numbers[kind.prefix])
@@ -141,18 +144,24 @@ def approve(memory: Memory, wanted: Sequence[str], stamp: Stamp) -> Plan:
         durables[entry.id] = durable
     for name, durable in durables.items():
         entry = memory.get(name)
-        kind = kind_named(memory.kinds, entry.head.type)
-        arrives = entry.head.arrives if entry.head.arrives in ARRIVING else None
+        head = _said(memory, entry, texts).head
+        kind = kind_named(memory.kinds, head.type)
+        arrives = head.arrives if head.arrives in ARRIVING else None
         changes: dict[str, Any] = {"id": durable, "status": arrives or "accepted", "updated": stamp.today}
         changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
         changes["approved_by"] = stamp.actor
-        if entry.head.arrives is not None:
+        if head.arrives is not None:
             changes["arrives"] = header.DROP
-        if arrives and entry.head.superseded_by:
-            changes["superseded_by"] = _renamed(entry.head.superseded_by, durables)
-        core = header.set_fields(_core(memory, entry), changes)
+        if arrives and head.superseded_by:
+            changes["superseded_by"] = _renamed(head.superseded_by, durables)
+        core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
         edits += [Edit(entry.id, INBOX, None), Edit(durable, kind.file, core, was=entry.id)]
     return Plan("approve", [*_linked(memory, durables), *edits])
+
+
+def _said(memory: Memory, entry: Entry, texts: Mapping[str, bytes]) -> Entry:
+    """The candidate as it is to be approved."""
+    return memory.entries_in(texts[entry.id], INBOX)[0] if entry.id in texts else entry
 
 
 def _linked(memory: Memory, durables: Mapping[str, str]) -> Iterator[Edit]:

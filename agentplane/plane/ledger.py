@@ -38,6 +38,8 @@ class OpNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     verb: str
     actor: str
     undoes: str | None
+    rejects: bool = False
+    """True if it rejects a candidate with what it approves."""
 
 
 class Output(msgspec.Struct, frozen=True, gc=False):
@@ -343,7 +345,9 @@ class _Sums:
             if event.op not in self.unproved:
                 self.unproved.append(event.op)
             return
-        self.ops.append(OpNote(record.op, record.ts, record.verb, record.actor, record.undoes))
+        self.ops.append(
+            OpNote(record.op, record.ts, record.verb, record.actor, record.undoes, bool(record.rejected))
+        )
         if record.verb == "prune":
             self.pruned += record.prunes
         if record.verb == trust_settings.VERB:

@@ -71,6 +71,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """What became of those files: the hash that was sealed, and that without the text."""
     settings: dict[str, str] = {}
     """Of an op of the verb `settings`: the trust settings from then on that are not at their default."""
+    rejected: list[str] = []
+    """The candidates that an approval rejects in the same op: those over which a person chose another one."""
     confirmed: list[str] = []
     """The codes of the flags of high severity that a person saw and confirmed, where the op approves such a text."""
 

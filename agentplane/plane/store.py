@@ -106,6 +106,8 @@ class Plan(msgspec.Struct, frozen=True):
     prunes: Sequence[str] = ()
     redacted: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
+    rejected: Sequence[str] = ()
+    """The candidates that an approval rejects in the same op."""
     confirmed: Sequence[str] = ()
     """The codes of the flags that a person confirmed."""
 
@@ -123,6 +125,8 @@ class Done(msgspec.Struct, frozen=True):
     revision: str
     snapshot: Snapshot
     """The plane after it."""
+    rejected: list[str] = []
+    """The candidates that were rejected with what was approved."""
 
 
 class _Timed(msgspec.Struct, frozen=True):
@@ -362,6 +366,7 @@ class Store:
             prunes=list(plan.prunes),
             redacted=dict(plan.redacted),
             settings=dict(plan.settings),
+            rejected=list(plan.rejected),
             confirmed=list(plan.confirmed),
         )
         return _Work(record, texts, drafts.pages())
@@ -432,6 +437,7 @@ class Store:
             renamed={change.was: change.id for change in work.record.changes if change.was},
             revision=ledger.revision(),
             snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
+            rejected=work.record.rejected,
         )
 
     def _write_file(self, file: str, work: _Work, old: Page | None) -> Page:

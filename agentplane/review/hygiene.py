@@ -106,7 +106,7 @@ def figures(snapshot: Snapshot) -> list[SourceFigures]:
             if record.verb == "propose":
                 source_of[change.id] = record.actor
                 proposed[record.actor] += 1
-            elif record.verb == "reject" and change.id in source_of:
+            elif (record.verb == "reject" or change.id in record.rejected) and change.id in source_of:
                 rejected[source_of[change.id]] += 1
             elif record.verb in _TAKEN_IN and change.was in source_of:
                 approved[source_of[change.was]] += 1

@@ -35,6 +35,8 @@ class Choice(msgspec.Struct, frozen=True):
     why: str | None = None
     alike: bool = False
     """Candidates that say the same leave the inbox with it."""
+    reject: tuple[str, ...] = ()
+    """Candidates that are rejected with it, because it was chosen over them."""
     confirmed: Confirmation | None = None
     """The flags that the person saw and confirmed."""
 
@@ -66,8 +68,23 @@ def approve(
         plan = _with_supersession(memory, plan, targets, stamp)
     elif choice.keep_both:
         plan = _without_claims(memory, plan)
-    dropped = [Edit(entry.id, INBOX, None) for entry in verbs.candidates(memory, alike)] if alike else []
-    return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=choice.why)
+    gone = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
+    dropped = [Edit(entry.id, INBOX, None) for entry in verbs.candidates(memory, gone)] if gone else []
+    rejected = _rejected(memory, entries, choice)
+    why = choice.why or (f"{entries[0].id} was approved instead." if rejected else None)
+    return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=why, rejected=rejected)
+
+
+def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[str]:
+    """The candidates that the choice rejects. They must not be approved in the same op."""
+    if not choice.reject:
+        return []
+    if len(entries) != 1:
+        raise BadInput("--reject goes with one candidate to approve", todo="approve them one by one.")
+    found = [entry.id for entry in verbs.candidates(memory, choice.reject)]
+    if entries[0].id in found:
+        raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
+    return found
 
 
 def merge(
@@ -85,6 +102,28 @@ def merge(
     return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
 
 
+def merge_candidates(
+    memory: Memory, one: str, other: str, text: bytes, seen: str, stamp: Stamp, why: str | None = None
+) -> Plan:
+    """Approves one text that a person wrote out of two candidates. `seen`: the digest of the first, which is rewritten."""
+    entry, gone = verbs.candidates(memory, [one])[0], verbs.candidates(memory, [other])[0]
+    if entry.id == gone.id:
+        raise BadInput(f"{entry.id} can't be merged with itself")
+    for candidate in (entry, gone):
+        verbs.check_candidate(memory, candidate)
+    planned = verbs.edit(memory, entry.id, text, seen)
+    if planned is None:
+        raise BadInput(
+            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
+        )
+    core = planned.edits[0].text or b""
+    todo = "say it in another way, or approve it with --supersede {}."
+    _check_reworded(memory, entry, core, "the merged text", todo, before=False)
+    plan = verbs.approve(memory, [entry.id], stamp, {entry.id: core})
+    left, come = plan.edits
+    return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
+
+
 def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
     planned = verbs.edit(memory, wanted, text, seen)
@@ -95,8 +134,10 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     return planned
 
 
-def _check_reworded(memory: Memory, into: Entry, core: bytes, what: str, todo: str) -> None:
-    """Refuses a text that an invariant excludes which did not exclude the entry before."""
+def _check_reworded(
+    memory: Memory, into: Entry, core: bytes, what: str, todo: str, *, before: bool = True
+) -> None:
+    """Refuses a text that an invariant excludes. `before`: unless it excluded what the entry said before."""
     stands = text_of(into)
     said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
     rules = [
@@ -104,9 +145,9 @@ def _check_reworded(memory: Memory, into: Entry, core: bytes, what: str, todo: s
         for entry in memory.shelf
         if entry.head.status == "accepted" and entry.head.type in EXCLUDING and entry.id != into.id
     ]
-    before = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)}
+    known = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)} if before else ()
     for conflict in find(said, rules):
-        if _excludes(conflict) and conflict.id not in before:
+        if _excludes(conflict) and conflict.id not in known:
             raise Refused(
                 f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
                 todo=todo.format(conflict.id),
@@ -119,8 +160,14 @@ def _body(core: bytes) -> str:
 
 
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
-    """The entry to merge into, and a first draft: its text, then that of the candidate; tags and evidence of both."""
-    entry, into = verbs.candidates(memory, [candidate])[0], _target(memory, target)
+    """The text to rewrite, and a first draft: its text, then that of the other; tags and evidence of both.
+
+    `target`: an entry that takes the candidate up, or another candidate.
+    """
+    entry = verbs.candidates(memory, [candidate])[0]
+    other = memory.get(target)
+    # Of two candidates the one that is decided about is written anew.
+    into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
     has = {"tags": into.head.tags, "evidence": into.head.evidence}
     brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
@@ -252,3 +299,10 @@ def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], sta
         old = memory.snapshot.core(entry.file, entry.id) or b""
         edits.append(Edit(entry.id, entry.file, header.set_fields(old, changes)))
     return Plan("supersede", edits)
+
+
+def asks_for_choice(conflict: Conflict) -> bool:
+    """True if a person compares the two before one of them is approved, whether the other one is approved or waits."""
+    if conflict.kind == "supersession":
+        return True
+    return conflict.weight in ("blocks", "resolve") and conflict.kind != "overlap"

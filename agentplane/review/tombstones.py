@@ -221,7 +221,7 @@ def _name(rejection: Rejection) -> str:
 
 def _in_force(snapshot: Snapshot) -> list[_Kept]:
     notes = snapshot.ledger.ops
-    rejects = [note.op for note in notes if note.verb == "reject"]
+    rejects = [note.op for note in notes if note.verb == "reject" or note.rejects]
     if not rejects:
         return []
     undone = out_of_force(notes)
@@ -288,12 +288,16 @@ def _lines(layout: Layout, ops: frozenset[str]) -> Iterator[bytes]:
     if len(ops) <= _FEW:
         yield from filter(None, (records.find(layout, op) for op in ops))
     else:
-        yield from (line for line in records.each(layout) if b'"verb":"reject"' in line)
+        yield from (
+            line for line in records.each(layout) if b'"verb":"reject"' in line or b'"rejected":[' in line
+        )
 
 
 def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
     record = stored.record
     for change in record.changes:
+        if record.verb != "reject" and change.id not in record.rejected:
+            continue
         text = stored.text(change.found)
         if text is None or change.found is None:
             continue

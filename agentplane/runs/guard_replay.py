@@ -101,6 +101,8 @@ def _not_of_its_verb(record: Record) -> str | None:
         return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
     if (record.prunes or record.redacted) and record.verb != "prune":
         return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
+    if record.rejected and record.verb not in ("approve", "supersede"):
+        return f"says that it rejects candidates, which `{shown(record.verb, 20)}` does not"
     if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
         return f"says that flags were confirmed, which `{shown(record.verb, 20)}` does not"
     if record.settings:
@@ -264,6 +266,8 @@ def _approve(asked: _Asked) -> str | None:
     stamp = _stamp(asked, come[0])
     if stamp is None:
         return f"stamps {shown(come[0].id, 40)} with another day or another name than its own"
+    if not set(record.rejected) <= {change.id for change in gone} - moved:
+        return "says that it rejects a candidate that it does not drop"
     choice = Choice(supersede=tuple(change.id for change in targets))
     alike = [change.id for change in gone if change.id not in moved]
     memory = asked.memory()
@@ -349,6 +353,9 @@ def _edit(asked: _Asked) -> str | None:
 
 
 def _merge(asked: _Asked) -> str | None:
+    gone = [change for change in asked.record.changes if change.file == INBOX and change.left is None]
+    if len(gone) == 2 and len(asked.record.changes) == 3:
+        return _merge_of_two(asked, gone)
     into = [change for change in asked.record.changes if change.was is not None]
     if len(into) != 1 or len(asked.record.changes) != 2:
         return "is not one candidate that is taken into one entry"
@@ -360,6 +367,27 @@ def _merge(asked: _Asked) -> str | None:
     text = asked.text(change, change.left)
     plan = resolve.merge(asked.memory(), str(change.was), change.id, text, change.found)
     return asked.compared(plan)
+
+
+def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
+    """Two candidates became one entry, in the words of the person who decided."""
+    (come,) = (change for change in asked.record.changes if change not in gone)
+    other = next((change.id for change in gone if change.id != come.was), None)
+    if come.was not in {change.id for change in gone} or other is None or come.found is not None:
+        return "is not two candidates that become one new entry"
+    if asked.past.knew(come.id, asked.place):
+        return f"puts a candidate over {shown(come.id, 40)}, which is another entry"
+    if any(map(asked.is_pruned, asked.record.changes)):
+        return asked.moved(come)
+    stamp = _stamp(asked, come)
+    if stamp is None:
+        return f"stamps {shown(come.id, 40)} with another day or another name than its own"
+    memory = asked.memory()
+    entry = memory.get(str(come.was))
+    # What the person wrote: the text before the approval stamped it.
+    before = {"id": entry.id, "status": INBOX_STATUS, "approved_by": header.DROP, "anchor": header.DROP}
+    text = header.set_fields(asked.text(come, come.left), before)
+    return asked.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
 
 
 def _adopt(asked: _Asked) -> str | None:

@@ -54,11 +54,11 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
         known = memory_lines.known(given, plane, texts, now.log, edited)
         secret = memory_lines.known(held, plane)
         for path, line in fresh:
-            if known.kind(line) == "unknown" and secret.kind(line) == "entry":
+            what = _complaint(line, known)
+            if what and secret.kind(line) == "entry":
                 # The line itself is not repeated, because logs of CI are read by many.
                 what = f"has text of {shown(line.id, 40)}, which looks like it contains a secret"
-                yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
-            elif what := _complaint(line, known):
+            if what:
                 yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
 
 

@@ -244,9 +244,13 @@ class PlaneApp(Restarting):
 
     def _way_out(self, op: Op, error: "AgentplaneError") -> str | None:
         """What can be done here where the plane names options of the command line."""
+        from agentplane.review.confirm import Unconfirmed
+
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if found is not None and found.conflicts and asks_to_choose(op, error):
             return "enter compares them; there each choice says what it writes."
+        if isinstance(error, Unconfirmed):
+            return "a shows the spot and asks."
         return None
 
     def _look_at_queue(self) -> None:

@@ -35,6 +35,9 @@ from agentplane.tui.why import Why
 
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentplane.review.spots import Spot
     from agentplane.tui.app import PlaneApp
 
 _CAP = 8000
@@ -117,10 +120,11 @@ class ConflictScreen(Answering[Decision | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("conflict")]
 
-    def __init__(self, reviewed: Reviewed, entry: Entry | None = None) -> None:
+    def __init__(self, reviewed: Reviewed, first: str | None = None) -> None:
+        """`first`: which of the conflicts is shown first."""
         super().__init__()
         self.reviewed = reviewed
-        self._at = next((n for n, met in enumerate(reviewed.conflicts) if entry and met.id == entry.id), 0)
+        self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
         self._outlooks: list[Outlook] = []
         self.off: Mapping[str, str] = {}
         """Actions that cannot be done now, and why."""
@@ -243,12 +247,14 @@ class ConflictScreen(Answering[Decision | None]):
         return text if len(text) > 1 else Text()
 
     def _offer(self, at: int | None) -> None:
-        self._outlooks = outlooks(self.memory, self.reviewed, self.conflict)
+        shown = self.plane_app.shown
+        others = shown.reviewed if shown else {}
+        self._outlooks = outlooks(self.memory, self.reviewed, self.conflict, others)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(place, here=False)) for place in range(len(self._outlooks))])
-        first = next((n for n, found in enumerate(self._outlooks) if not found.off), 0)
-        options.highlighted = first if at is None else min(at, len(self._outlooks) - 1)
+        # None is under the cursor at first: the key that opened this must not choose as well.
+        options.highlighted = None if at is None else min(at, len(self._outlooks) - 1)
         self._tell(options.highlighted)
         self._tell_keys()
 
@@ -256,7 +262,7 @@ class ConflictScreen(Answering[Decision | None]):
         """The keys, with the names of what they choose; what is not offered has none."""
         keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
         offered = {id_: self._outlooks[place] for id_, place in keys if place < len(self._outlooks)}
-        self.called = {id_: offered[id_].name if id_ in offered else "" for id_, _ in keys}
+        self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
         self.called |= {"leave": "back"}
         if len(self.reviewed.conflicts) < _TWO:
             self.called |= {"conflict.next": "", "conflict.previous": ""}
@@ -272,29 +278,20 @@ class ConflictScreen(Answering[Decision | None]):
     def _line(self, place: int, *, here: bool) -> Text:
         """With a bar where the cursor is: never told by colour alone."""
         outlook = self._outlooks[place]
-        longest = max(len(one.name) for one in self._outlooks)
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
         key = self.plane_app.keys_wanted.shown(actions.action(f"conflict.choose_{place + 1}"))
         line.append(f"{key} ", self._look("off" if outlook.off else "key"))
-        line.append(f"{outlook.name:<{longest + 2}}", self._look("off" if outlook.off else "name"))
-        if self.size.width >= _ROOMY:
-            told = "not possible here" if outlook.off else self._short(outlook)
-            line.append(one_line(told, self.size.width - longest - 6), self._look("muted"))
+        label = one_line(outlook.label, max(self.size.width - 4, 8))
+        line.append(label, self._look("off" if outlook.off else "name"))
+        if outlook.off and self.size.width >= _ROOMY:
+            line.append("  not possible here", self._look("muted"))
         return line
 
-    def _short(self, outlook: Outlook) -> str:
-        other = one_line(self.conflict.id, 24)
-        gone = outlook.op.choice.supersede if outlook.op and outlook.op.choice else ()
-        places = " and ".join(one_line(id_, 24) for id_ in gone) or other
-        return {
-            "supersede": f"it takes the place of {places}",
-            "merge": f"one text out of both, as {other}",
-            "keep both": f"it stands beside {other}" + ("" if outlook.op else "; say why"),
-            "reject": "it is dropped",
-            "approve": f"it counts, {other} still waits",
-            "reject the other": f"{other} is dropped",
-        }[outlook.name]
+    def _called(self, outlook: Outlook) -> str:
+        """In the line of keys, a word; of two candidates, the one that is approved."""
+        approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
+        return one_line(approves[outlook.name], 20) if outlook.name in approves else outlook.name
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -302,7 +299,11 @@ class ConflictScreen(Answering[Decision | None]):
 
     def _tell(self, place: int | None) -> None:
         """What the choice under the cursor would write."""
-        if place is None or place >= len(self._outlooks):
+        if place is None:
+            told = "Choose with 1-4. With ↑ and ↓ you see what each choice writes; enter takes it."
+            self.query_one("#writes", Static).update(Text(told, self._look("muted")))
+            return
+        if place >= len(self._outlooks):
             return
         outlook = self._outlooks[place]
         text = Text(
@@ -372,7 +373,7 @@ class ConflictScreen(Answering[Decision | None]):
         if outlook.off or self._refusal:
             self.app.notify(outlook.off or self._refusal, severity="warning", markup=False)
         elif outlook.op is not None:
-            self.dismiss(Decision(outlook.op))
+            await self._finish(outlook.op)
         elif outlook.name == "merge":
             draft = editing.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
             await editing.edit_here(self.app, draft, self._merged)
@@ -380,11 +381,11 @@ class ConflictScreen(Answering[Decision | None]):
             await self._ask_why(outlook)
 
     async def _ask_why(self, outlook: Outlook) -> None:
-        id_ = self.conflict.id if outlook.name == "reject the other" else self.reviewed.entry.id
+        id_ = self.reviewed.entry.id
         asked: Any = partial(self._reasoned, outlook, id_)
         desk = self.plane_app.desk
         if outlook.name == "keep both":
-            await open_field(self.app, Why(f"Keep {id_} beside {self.conflict.id}", "keep both"), asked)
+            await open_field(self.app, Why(f"Keep {id_} and {self.conflict.id}", "keep both"), asked)
         else:
             title = f"Reject {one_line(id_, 40)}"
             await open_field(self.app, Reasons(title, desk.reasons if desk else ()), asked)
@@ -396,12 +397,35 @@ class ConflictScreen(Answering[Decision | None]):
             if not why:
                 self.app.notify("Keeping both needs a reason.", severity="warning", markup=False)
                 return
-            self.dismiss(Decision(Op("approve", (id_,), choice=Choice(keep_both=True, why=why))))
+            other = self.memory.entries.get(self.conflict.id)
+            ids = (id_, other.id) if other and other.file == INBOX else (id_,)
+            self.call_later(self._finish, Op("approve", ids, choice=Choice(keep_both=True, why=why)))
             return
         desk = self.plane_app.desk
         if why and desk is not None:
             desk.remember_reason(why)
         self.dismiss(Decision(Op("reject", (id_,), why=why or None)))
+
+    async def _finish(self, op: Op) -> None:
+        """Comes back with an approval. If its text has a flag of high severity, the person is asked first."""
+        from agentplane.tui import confirming
+
+        entry = self.memory.entries.get(op.ids[0])
+        found = confirming.flagged(self.memory.snapshot.settings, entry) if entry and len(op.ids) == 1 else ()
+        if entry is None or not found:
+            self.dismiss(Decision(op))
+            return
+        answered = partial(self._confirmed, op, entry, found)
+        await confirming.ask(self.app, entry, found, answered, ("mask", "approve"))
+
+    def _confirmed(self, op: Op, entry: Entry, found: "Sequence[Spot]", answer: str | None) -> None:
+        from agentplane.tui import confirming
+
+        if answer == "approve":
+            confirmed = confirming.confirmation(entry, found)
+            self.dismiss(Decision(msgspec.structs.replace(op, confirmed=confirmed)))
+        elif answer == "mask":
+            self.dismiss(Decision(Op("mask", (entry.id,), seen=entry.digest)))
 
     def _merged(self, op: Op | None) -> None:
         """The merge was carried out by the editing screen, which kept the text until it was."""

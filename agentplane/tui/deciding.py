@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
     from agentplane.tui.bulk import Bulk
     from agentplane.tui.conflict import Decision
-    from agentplane.tui.desk import Shown
 
 _WORDS: Mapping[str, str] = {
     "approve": "approving…",
@@ -24,6 +23,7 @@ _WORDS: Mapping[str, str] = {
     "reject": "rejecting…",
     "revert": "reverting…",
     "merge": "merging…",
+    "mask": "masking…",
 }
 _DONE = {
     "approve": "approved",
@@ -63,31 +63,24 @@ class Deciding(EntryScreen):
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
             off |= dict.fromkeys(changing, "nothing is chosen")
-        if other := self._grave(shown):
-            off["approve"] = f"conflicts with {one_line(other, 30)}: enter compares"
         if not listing.rows and self._shown is shown:
             off["approve_clean"] = "nothing waits"
         return off
 
-    def _grave(self, shown: "Shown") -> str | None:
-        """What the candidate under the cursor cannot be approved beside."""
+    @property
+    def blocked_by(self) -> str | None:
+        """What the candidate under the cursor conflicts with, so that approving it begins with comparing the two."""
         found = self.reviewed
         if found is None or self.view.listing.marks:
             return None
-        from agentplane.plane.layout import INBOX
+        from agentplane.review.resolve import asks_for_choice
 
-        entries = shown.memory.entries
-        return next(
-            (
-                met.id
-                for met in found.conflicts
-                if met.weight != "warns" and met.kind != "overlap" and entries[met.id].file != INBOX
-            ),
-            None,
-        )
+        return next((met.id for met in found.conflicts if asks_for_choice(met)), None)
 
     def reason(self) -> str:
-        return self.off.get("approve") or ""
+        off = self.off.get("approve")
+        other = self.blocked_by
+        return off or (f"conflicts with {one_line(other, 30)}: a compares them" if other else "")
 
     def _may_decide(self, action: str) -> bool:
         """What the plane refuses, it says itself; one that is seen before the plane was read can be decided."""
@@ -105,9 +98,31 @@ class Deciding(EntryScreen):
             if len(candidates) > 1:
                 await self._ask_for_bulk(candidates)
             elif candidates:
-                self._decide("approve", candidates)
+                await self._approve_one(candidates[0])
             if edits:
-                self._decide("adopt", edits, seen_each=self.seen_each(edits))
+                await self.adopt(edits)
+
+    async def _approve_one(self, id_: str) -> None:
+        """One that conflicts with something is compared first, one with a flag of high severity is confirmed first."""
+        from agentplane.review.resolve import asks_for_choice
+
+        shown = self.plane_app.shown
+        found = shown.reviewed.get(id_) if shown else None
+        other = next((met.id for met in found.conflicts if asks_for_choice(met)), None) if found else None
+        if other is not None:
+            await self._compare(id_, other)
+        else:
+            entry = shown.memory.entries.get(id_) if shown else None
+            await self.confirm_first(Op("approve", (id_,)), entry)
+
+    def carry_out(self, op: Op) -> None:
+        here = self.view.listing.place_of
+        names = [name for name in self.names_of(op.ids) if here(name) is not None]
+        rejected = [name for name in (op.choice.reject if op.choice else ()) if here(name) is not None]
+        self.view.settle(rejected, _WORDS["reject"])
+        self.view.settle(names, _WORDS.get(op.verb, f"{op.verb}…"))
+        self.plane_app.submit(op)
+        self.tell()
 
     def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Hand edits, which are adopted or reverted, and candidates."""
@@ -215,12 +230,19 @@ class Deciding(EntryScreen):
         if done.verb in ("undo", "redo"):
             self.view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
             self._wanted = next((id_ for id_ in done.ids if id_.startswith("CAND-")), None)
+        elif message.op.verb == "mask":
+            # It is looked at again, and waits where it was.
+            self.view.reopen(message.op.ids)
+            self.view.seek(message.op.ids[0])
         elif message.op.verb in ("adopt", "edit"):
             # A candidate that was changed by hand still waits.
             self.view.reopen(message.op.ids)
             self._settle_told(f"{EDIT}{id_}" for id_ in message.op.ids)
         else:
             pairs = dict(done.pairs)
+            choice = message.op.choice
+            rejected = [id_ for id_ in (choice.reject if choice else ()) if id_ in self.view.listing.settled]
+            self.view.listing.settle(rejected, _DONE["reject"])
             for id_ in message.op.ids:
                 for name in (id_, f"{EDIT}{id_}"):
                     if name in self.view.listing.settled:
@@ -235,7 +257,9 @@ class Deciding(EntryScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         """The rows wait again, and the one that was refused is under the cursor."""
         settled = self.view.listing.settled
-        names = [name for name in self.names_of(message.op.ids) if name in settled]
+        choice = message.op.choice
+        ids = (*message.op.ids, *(choice.reject if choice else ()))
+        names = [name for name in self.names_of(ids) if name in settled]
         self.view.reopen(names)
         if names:
             self.view.seek(names[0])
@@ -255,7 +279,8 @@ class Deciding(EntryScreen):
             return True
         return False
 
-    async def _compare(self, id_: str) -> None:
+    async def _compare(self, id_: str, other: str | None = None) -> None:
+        """`other`: which of its conflicts is shown first."""
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
         if found is None or not found.conflicts:
@@ -267,7 +292,7 @@ class Deciding(EntryScreen):
             return
         from agentplane.tui.conflict import ConflictScreen
 
-        await self.app.push_screen(ConflictScreen(found), self._compared)
+        await self.app.push_screen(ConflictScreen(found, other), self._compared)
 
     def _unseen(self, id_: str) -> bool:
         shown = self.plane_app.shown
@@ -276,7 +301,4 @@ class Deciding(EntryScreen):
 
     def _compared(self, decision: "Decision | None") -> None:
         if decision is not None:
-            op = decision.op
-            self.view.settle(op.ids, _WORDS.get(op.verb, f"{op.verb}…"))
-            self.plane_app.submit(op)
-            self.tell()
+            self.carry_out(decision.op)

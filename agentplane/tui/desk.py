@@ -242,6 +242,9 @@ class Desk:
             new = plane.propose(op.proposal)
             return Outcome("propose", "propose", (new,), new, "")
         done = self._decide(op)
+        if op.verb == "mask" and done is not None:
+            said = f"Masked the secret in {op.ids[0]} · u undoes"
+            return msgspec.structs.replace(outcome_of(done, plane.delivered, plane.restarting), said=said)
         return (
             outcome_of(
                 done,
@@ -260,11 +263,15 @@ class Desk:
             raise BadInput("no hand edit was named")
         match op.verb:
             case "edit":
-                return plane.edit(op.ids[0], op.text or b"", op.seen or "")
+                return plane.edit(op.ids[0], op.text or b"", op.seen or "", op.confirmed)
+            case "mask":
+                return plane.mask(op.ids[0], op.seen)
             case "merge":
-                return plane.merge(op.ids[0], op.target or "", op.text or b"", op.seen or "")
+                text, seen = op.text or b"", op.seen or ""
+                return plane.merge(op.ids[0], op.target or "", text, seen, op.why, op.confirmed)
             case "approve":
-                return plane.approve(op.ids, op.choice or Choice())
+                choice = msgspec.structs.replace(op.choice or Choice(), confirmed=op.confirmed)
+                return plane.approve(op.ids, choice)
             case "reject":
                 return plane.reject(op.ids, op.why)
             case "deprecate":
@@ -278,7 +285,7 @@ class Desk:
             case "redo":
                 return plane.redo()
             case "adopt":
-                return plane.adopt(op.ids, dict(op.seen_each))
+                return plane.adopt(op.ids, dict(op.seen_each), op.confirmed)
             case "revert":
                 return plane.revert(op.ids)
         return plane.approve_clean()

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,7 @@ from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import drafts
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import random_token
+from agentplane.review.confirm import Unconfirmed
 from agentplane.text import files
 from agentplane.text.visible import hidden, one_line, visible
 from agentplane.tui import actions
@@ -77,14 +79,33 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     from agentplane.review import resolve
 
     into, draft = resolve.merged_draft(memory, candidate, target)
+    if into.id == candidate:
+        return _of_two(memory, into, target, draft)
     return Draft(
         id=into.id,
         title=f"Merge {candidate} into {into.id}",
-        told=f"Make one text out of the two. It stands as {into.id}; {candidate} leaves the inbox.",
+        told=f"Write one text from both. {into.id} gets that text, and {candidate} leaves the inbox.",
         text=_text(draft),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
         op=lambda text: Op("merge", (candidate,), text=text, seen=into.digest, target=into.id),
+    )
+
+
+def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
+    """One approved text out of two candidates."""
+    from agentplane.memory.verbs import Stamp
+    from agentplane.review import resolve
+
+    stamp = Stamp(date.min, "", None)
+    return Draft(
+        id=one.id,
+        title=f"Merge {one.id} and {other} into one",
+        told=f"Write one text from both. It is approved, and {one.id} and {other} leave the inbox.",
+        text=_text(draft),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(resolve.merge_candidates(memory, one.id, other, text, one.digest, stamp)),
+        op=lambda text: Op("merge", (one.id,), text=text, seen=one.digest, target=other),
     )
 
 
@@ -255,10 +276,30 @@ class EditScreen(Answering[Op | None]):
             self._drop()
             self.dismiss(message.op)
 
-    def on_op_failed(self, message: OpFailed) -> None:
+    async def on_op_failed(self, message: OpFailed) -> None:
         if self.waits_for(message.op):
             self._waiting = None
             self._fail(message.error)
+            if isinstance(message.error, Unconfirmed) and message.error.alone:
+                await self._ask(message.op, message.error)
+
+    async def _ask(self, op: Op, error: Unconfirmed) -> None:
+        """The text would be approved and has a flag of high severity: the person sees the spot."""
+        from agentplane.tui import confirming
+
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        if app.shown is None:
+            return
+        found = confirming.flagged(app.shown.memory.snapshot.settings, error.entry)
+        answered = partial(self._answered, op, error)
+        await confirming.ask(app, error.entry, found, answered, ("approve",))
+
+    def _answered(self, op: Op, error: Unconfirmed, answer: str | None) -> None:
+        if answer == "approve":
+            self._waiting = msgspec.structs.replace(op, confirmed=error.confirmation)
+            self.say("Saving …")
+            app: PlaneApp = self.app  # type: ignore[assignment]
+            app.submit(self._waiting)
 
     # Leaving
 

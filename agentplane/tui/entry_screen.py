@@ -1,20 +1,26 @@
 """A list screen whose rows are entries: what is said of one, and what is changed by hand, in the inbox as on the shelf."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from agentplane.text.visible import one_line
 from agentplane.tui.list_screen import ListScreen
+from agentplane.tui.ops import Op
 from agentplane.tui.rows import EDIT
 
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from textual.app import App
     from textual.widget import Widget
 
     from agentplane.memory.entry import Entry
+    from agentplane.review.spots import Spot
+    from agentplane.tui.confirming import Answer
     from agentplane.tui.detail import Detail
     from agentplane.tui.editing import Draft
     from agentplane.tui.ground import Subject
@@ -43,6 +49,64 @@ class EntryScreen(ListScreen):
         entries = shown.memory.entries if shown else {}
         found = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
         return tuple((id_, entry.digest if entry else None) for id_, entry in found)
+
+    # Confirming
+
+    async def confirm_first(self, op: Op, entry: "Entry | None") -> None:
+        """Carry out an op that approves one text. If the text has a flag of high severity, ask the person first."""
+        from agentplane.tui import confirming
+
+        shown = self.plane_app.shown
+        found = confirming.flagged(shown.memory.snapshot.settings, entry) if shown and entry else ()
+        if entry is None or not found:
+            self.carry_out(op)
+            return
+        offers = confirming.OFFERS if op.verb == "approve" else ("edit", "approve")
+        answered = partial(self._answered, op, entry, found)
+        await confirming.ask(self.app, entry, found, answered, offers)
+
+    def _answered(self, op: Op, entry: "Entry", found: "Sequence[Spot]", answer: "Answer | None") -> None:
+        from agentplane.tui import confirming
+
+        if answer == "approve":
+            self.carry_out(msgspec.structs.replace(op, confirmed=confirming.confirmation(entry, found)))
+        elif answer == "mask":
+            self.carry_out(Op("mask", (entry.id,), seen=entry.digest))
+        elif answer == "edit":
+            self.call_later(self.action_edit)
+
+    def carry_out(self, op: Op) -> None:
+        """Hand an op to the queue, and show at once that it is under way."""
+        raise NotImplementedError
+
+    async def adopt(self, edits: "Sequence[str]") -> None:
+        """Adopt these hand edits. Of several, those with a flag of high severity stay."""
+        from agentplane.plane.layout import INBOX
+
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        on_shelf = [entries.get(name.removeprefix(EDIT)) for name in edits]
+        if len(edits) == 1 or shown is None:
+            entry = on_shelf[0] if on_shelf and on_shelf[0] and on_shelf[0].file != INBOX else None
+            await self.confirm_first(self._adoption(edits), entry)
+            return
+        from agentplane.tui import confirming
+
+        settings = shown.memory.snapshot.settings
+        held = {
+            entry.id
+            for entry in on_shelf
+            if entry and entry.file != INBOX and confirming.flagged(settings, entry)
+        }
+        rest = [name for name in edits if name.removeprefix(EDIT) not in held]
+        if rest:
+            self.carry_out(self._adoption(rest))
+        if held:
+            self.plane_app.say(f"{len(held):,} with a high-severity flag: adopt them one by one", stays=True)
+
+    def _adoption(self, edits: "Sequence[str]") -> Op:
+        ids = tuple(name.removeprefix(EDIT) for name in edits)
+        return Op("adopt", ids, seen_each=self.seen_each(edits))
 
     # The detail
 

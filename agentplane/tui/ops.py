@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.errors import AgentplaneError
     from agentplane.memory.verbs import Proposal
+    from agentplane.review.confirm import Confirmation
     from agentplane.review.resolve import Choice
     from agentplane.tools.deliver import Delivered
     from agentplane.tools.sessions import Session
@@ -22,6 +23,7 @@ Verb = Literal[
     "reject",
     "merge",
     "edit",
+    "mask",
     "deprecate",
     "pin",
     "unpin",
@@ -42,6 +44,7 @@ DOING = {
     "reject": "rejecting",
     "merge": "merging",
     "edit": "editing",
+    "mask": "masking",
     "deprecate": "deprecating",
     "pin": "pinning",
     "unpin": "unpinning",
@@ -93,6 +96,8 @@ class Op(msgspec.Struct, frozen=True):
     target: str | None = None
     """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
     proposal: "Proposal | None" = None
+    confirmed: "Confirmation | None" = None
+    """The flags of the one text that the person saw and confirmed."""
     ask: "Ask | None" = None
     """What the memory that is brought is for; else it is that of the whole project."""
 

@@ -1,18 +1,20 @@
 """What can become of a candidate that meets another entry, tried out on the memory as it is: what would be written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Literal
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
+from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Plan
-from agentplane.review import resolve
+from agentplane.review import confirm, resolve
 from agentplane.review.conflicts import Conflict
 from agentplane.review.inbox import Reviewed
 from agentplane.review.resolve import Choice
@@ -20,13 +22,17 @@ from agentplane.text.visible import one_line
 from agentplane.tui.ops import Op
 
 
-Name = Literal["supersede", "merge", "keep both", "reject", "approve", "reject the other"]
+_NONE: Mapping[str, Reviewed] = {}
+Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
+"""`this`, `other`: of two candidates, that one is approved and the other one rejected."""
 
 
 class Outlook(msgspec.Struct, frozen=True):
     """One thing that can be chosen."""
 
     name: Name
+    label: str
+    """What becomes of which, by their ids."""
     writes: str
     """What the plane would hold after it."""
     op: Op | None
@@ -35,33 +41,39 @@ class Outlook(msgspec.Struct, frozen=True):
     """Why it cannot be chosen."""
 
 
-def outlooks(memory: Memory, reviewed: Reviewed, conflict: Conflict) -> list[Outlook]:
-    """In the order of their keys."""
+def outlooks(
+    memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
+) -> list[Outlook]:
+    """In the order of their keys. `others`: what was found about the other candidates."""
     other = memory.entries.get(conflict.id)
     if other is None:
         return []
-    trial = _Trial(memory, reviewed)
+    trial = _Trial(memory, reviewed, others)
     candidate = reviewed.entry.id
     if other.file == INBOX:
         return [
-            trial.approve(conflict.id),
-            trial.rejects(candidate, "reject", f"{conflict.id} goes on waiting."),
-            trial.rejects(conflict.id, "reject the other", f"{candidate} goes on waiting."),
+            trial.choose("this", candidate, conflict.id),
+            trial.choose("other", conflict.id, candidate),
+            trial.merge_two(conflict.id),
+            trial.keep_two(conflict.id),
         ]
     return [
         trial.supersede(conflict.id),
         trial.merge(conflict.id),
         trial.keep_both(conflict.id),
-        trial.rejects(candidate, "reject", f"{conflict.id} stays as it is."),
+        trial.rejects(candidate, conflict.id),
     ]
 
 
 class _Trial:
-    def __init__(self, memory: Memory, reviewed: Reviewed) -> None:
+    def __init__(self, memory: Memory, reviewed: Reviewed, others: Mapping[str, Reviewed] = _NONE) -> None:
         self.memory = memory
         self.reviewed = reviewed
         self.id = reviewed.entry.id
+        self._found = {**others, self.id: reviewed}
         self._stamp = Stamp(date.min, "", None)
+
+    # A candidate and an entry
 
     def supersede(self, target: str) -> Outlook:
         """Of the entry that is shown; where others stand in the way as well, of all of them."""
@@ -74,36 +86,61 @@ class _Trial:
         new = _new_id(plan) or "the candidate"
         gone = " and ".join(targets)
         verb = "becomes" if len(targets) == 1 else "become"
+        label = f"approve {self.id}, supersede {gone}"
         writes = f"{self.id} is approved as {new}; {gone} {verb} superseded. Each links to the other."
-        return Outlook("supersede", writes, Op("approve", (self.id,), choice=Choice(supersede=targets)), why)
+        op = Op("approve", (self.id,), choice=Choice(supersede=targets))
+        return Outlook("supersede", label, writes, op, why)
 
     def merge(self, target: str) -> Outlook:
-        writes = f"You make one text out of the two. It stands as {target}; {self.id} leaves the inbox."
+        writes = f"You write one text from both. {target} gets that text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: verbs.check_candidate(self.memory, self.reviewed.entry))
-        return Outlook("merge", writes, None, why)
+        return Outlook("merge", f"merge {self.id} into {target}", writes, None, why)
 
     def keep_both(self, target: str) -> Outlook:
+        label = f"keep both: approve {self.id}, keep {target}"
         plan, why = self._approve(Choice())
         if plan is not None:
-            writes = f"{self.id} is approved as {_new_id(plan)} beside {target}, which stays as it is."
-            return Outlook("keep both", writes, Op("approve", (self.id,), choice=Choice()))
+            writes = f"{self.id} is approved as {_new_id(plan)}. {target} stays as it is."
+            return Outlook("keep both", label, writes, Op("approve", (self.id,), choice=Choice()))
         plan, why = self._approve(Choice(keep_both=True, why="a reason"))
         new = _new_id(plan) or "the candidate"
-        writes = f"{self.id} is approved as {new} beside {target}, which stays as it is. Your reason is kept in the op."
-        return Outlook("keep both", writes, None, why)
+        writes = f"{self.id} is approved as {new}. {target} stays as it is. Your reason is kept in the op."
+        return Outlook("keep both", label, writes, None, why)
 
-    def approve(self, other: str) -> Outlook:
-        plan, why = self._approve(Choice())
-        new = _new_id(plan) or "the candidate"
-        writes = f"{self.id} is approved as {new}; {other} goes on waiting, and then conflicts with {new}."
-        return Outlook("approve", writes, Op("approve", (self.id,), choice=Choice()), why)
-
-    def rejects(self, id_: str, name: Name, rest: str) -> Outlook:
-        writes = f"{id_} leaves the inbox, and is known again when it comes back. {rest}"
+    def rejects(self, id_: str, other: str) -> Outlook:
+        writes = f"{id_} leaves the inbox, and is known again when it comes back. {other} stays as it is."
         _, why = _tried(lambda: verbs.reject(self.memory, [id_], None))
-        return Outlook(name, writes, None, why)
+        return Outlook("reject", f"reject {id_}, keep {other}", writes, None, why)
+
+    # Two candidates
+
+    def choose(self, name: Name, id_: str, other: str) -> Outlook:
+        choice = Choice(reject=(other,))
+        plan, why = self._approve(choice, (id_,))
+        new = _new_id(plan) or "the candidate"
+        writes = f"{id_} is approved as {new}. {other} is rejected, and is known again when it comes back."
+        op = Op("approve", (id_,), choice=choice)
+        return Outlook(name, f"approve {id_}, reject {other}", writes, op, why)
+
+    def merge_two(self, other: str) -> Outlook:
+        writes = f"You write one text from both. It is approved, and {self.id} and {other} leave the inbox."
+        _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
+        for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
+            why = why or _tried(partial(verbs.check_candidate, self.memory, entry))[1]
+        return Outlook("merge", f"merge {self.id} and {other} into one", writes, None, why)
+
+    def keep_two(self, other: str) -> Outlook:
+        both = (self.id, other)
+        label = f"keep both: approve {self.id} and {other}"
+        plan, why = self._approve(Choice(), both)
+        if plan is not None:
+            writes = f"{self.id} and {other} are approved."
+            return Outlook("keep both", label, writes, Op("approve", both, choice=Choice()))
+        plan, why = self._approve(Choice(keep_both=True, why="a reason"), both)
+        writes = f"{self.id} and {other} are approved. Your reason is kept in the op."
+        return Outlook("keep both", label, writes, None, why)
 
     def _widened(self, first: str) -> tuple[Plan, tuple[str, ...]] | None:
         """The fewest of the entries that it met which have to go together; None: that is not enough."""
@@ -122,12 +159,19 @@ class _Trial:
                 plan, targets = found, fewer
         return plan, targets
 
-    def _approve(self, choice: Choice) -> tuple[Plan | None, str]:
-        return _tried(
-            lambda: resolve.approve(
-                self.memory, [self.id], self._stamp, choice, lambda _, __: [self.reviewed.conflicts]
-            )
-        )
+    def _approve(self, choice: Choice, ids: Sequence[str] = ()) -> tuple[Plan | None, str]:
+        """What would be written. A text with a flag of high severity is approved on its own, so it is not with others."""
+        ids = ids or (self.id,)
+
+        def found(entries: Sequence[Entry], _: object) -> list[tuple[Conflict, ...]]:
+            known = (self._found.get(entry.id) for entry in entries)
+            return [one.conflicts if one else () for one in known]
+
+        def plan() -> Plan:
+            planned = resolve.approve(self.memory, ids, self._stamp, choice, found)
+            return confirm.checked(self.memory, planned, None) if len(ids) > 1 else planned
+
+        return _tried(plan)
 
 
 def _tried(plan: Callable[[], object]) -> tuple[Plan | None, str]:

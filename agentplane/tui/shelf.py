@@ -118,10 +118,9 @@ class ShelfScreen(EntryScreen):
 
     # Deciding
 
-    def action_approve(self) -> None:
+    async def action_approve(self) -> None:
         if self.may("approve"):
-            edits = self._edits()
-            self._decide("adopt", edits, seen_each=self.seen_each(edits))
+            await self.adopt(self._edits())
 
     def action_reject(self) -> None:
         if self.may("reject"):
@@ -145,13 +144,14 @@ class ShelfScreen(EntryScreen):
             self._decide("deprecate", ids, why=why or None)
 
     def _decide(self, verb: Verb, ids: Sequence[str], **more: Any) -> None:
-        """At once on the screen, then by the queue."""
+        self.carry_out(Op(verb, tuple(ids), **more))
+
+    def carry_out(self, op: Op) -> None:
         listing = self.view.listing
-        listing.settle(
-            [name for name in self.names_of(ids) if listing.place_of(name) is not None], f"{DOING[verb]}…"
-        )
+        names = [name for name in self.names_of(op.ids) if listing.place_of(name) is not None]
+        listing.settle(names, f"{DOING[op.verb]}…")
         self.view.refresh()
-        self.plane_app.submit(Op(verb, tuple(ids), **more))
+        self.plane_app.submit(op)
         self.tell()
 
     async def action_supersede(self) -> None:

@@ -21,7 +21,7 @@ from agentplane.review.looked import Looks
 from agentplane.review.neighbours import FEW
 from agentplane.review.resolve import Choice
 from tests.bench import planes
-from tests.conftest import UNLIKE, decision
+from tests.conftest import UNLIKE, approve_seen, decision
 
 
 BOTH = Choice(keep_both=True, why="one in each region")
@@ -66,7 +66,7 @@ def first(plane: Plane) -> str:
 
 
 def approve(plane: Plane) -> object:
-    return plane.approve([first(plane)], BOTH)
+    return approve_seen(plane, first(plane), BOTH)
 
 
 def reject(plane: Plane) -> object:

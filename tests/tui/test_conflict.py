@@ -6,6 +6,7 @@ from textual.widgets import Input, OptionList
 
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
+from agentplane.review import tombstones
 from agentplane.review.resolve import Choice
 from agentplane.tui.conflict import ConflictScreen, Decision
 from agentplane.tui.editing import EditScreen
@@ -65,22 +66,23 @@ def test_reasons_and_what_would_be_written_are_said(rivals: tuple[Plane, str]) -
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert "same subject" in words_on(app) or "15" in words_on(app)
+        await pilot.press("j")
         assert f"{id_} is approved as DEC-002; DEC-001 becomes superseded." in words_on(app)
         await pilot.press("j")
-        assert "It stands as DEC-001" in words_on(app)
+        assert "DEC-001 gets that text" in words_on(app)
         await pilot.press("j", "j")
         assert "leaves the inbox" in words_on(app)
 
     Asked(plane, id_).drive(steps)
 
 
-@pytest.mark.parametrize("key", ["1", "enter"])
-def test_superseding(rivals: tuple[Plane, str], key: str) -> None:
+@pytest.mark.parametrize("keys", [["1"], ["down", "enter"]])
+def test_superseding(rivals: tuple[Plane, str], keys: list[str]) -> None:
     plane, id_ = rivals
     asked = Asked(plane, id_)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        await pilot.press(key)
+        await pilot.press(*keys)
 
     asked.drive(steps)
     assert asked.back == [Decision(Op("approve", (id_,), choice=Choice(supersede=("DEC-001",))))]
@@ -175,18 +177,147 @@ def test_an_invariant_cannot_be_kept_beside_what_contradicts_it(plane: Plane) ->
     assert asked.back == []
 
 
-def test_two_candidates_are_decided_one_after_the_other(plane: Plane) -> None:
-    first, second = plane.propose(decision(OLD)), plane.propose(decision(NEW))
+@pytest.mark.parametrize(
+    "keys", [["enter"], ["a"], ["escape"], ["q"], ["enter", "enter", "escape"], ["y"], ["space"]]
+)
+def test_no_key_but_a_choice_approves(rivals: tuple[Plane, str], keys: list[str]) -> None:
+    plane, id_ = rivals
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press(*keys)
+        await app.calm(pilot)
+
+    asked.drive(steps)
+    assert asked.back in ([], [None])
+    assert asked.app.ops == []
+
+
+@pytest.fixture
+def waiting(plane: Plane) -> tuple[Plane, str, str]:
+    """Two candidates that contradict each other."""
+    return plane, plane.propose(decision(OLD)), plane.propose(decision(NEW))
+
+
+def test_of_two_candidates_each_choice_names_its_side(waiting: tuple[Plane, str, str]) -> None:
+    plane, first, second = waiting
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        said = words_on(app)
+        assert f"1 approve {second}, reject {first}" in said
+        assert f"2 approve {first}, reject {second}" in said
+        assert f"3 merge {second} and {first} into one" in said
+        assert f"4 keep both: approve {second} and {first}" in said
+        assert app.screen.query_one(OptionList).highlighted is None
+
+    Asked(plane, second).drive(steps, (80, 24))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_of_two_candidates_is_approved_and_the_other_rejected(
+    waiting: tuple[Plane, str, str], place: int
+) -> None:
+    plane, first, second = waiting
+    come, gone = ((second, first), (first, second))[place]
     asked = Asked(plane, second)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        assert "3 reject the other" in words_on(app)
-        await pilot.press("3")
-        app.screen.query_one(Input).value = "older"
-        await pilot.press("enter")
+        await pilot.press(str(place + 1))
 
     asked.drive(steps)
-    assert asked.back == [Decision(Op("reject", (first,), why="older"))]
+    assert asked.back == [Decision(Op("approve", (come,), choice=Choice(reject=(gone,))))]
+    before = len(plane.ops())
+    asked.app.desk.do(asked.back[0].op)
+    assert len(plane.ops()) == before + 1
+    memory = plane.memory()
+    assert (len(memory.shelf), memory.inbox) == (1, [])
+    assert tombstones.rejections(memory.snapshot)[0].id == gone
+    plane.undo()
+    memory = plane.memory()
+    assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
+    assert tombstones.rejections(memory.snapshot) == []
+
+
+def test_two_candidates_become_one_entry(waiting: tuple[Plane, str, str]) -> None:
+    plane, first, second = waiting
+    asked = Asked(plane, second)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("3")
+        await app.calm(pilot)
+        edit = app.screen
+        assert isinstance(edit, EditScreen)
+        assert OLD in edit.area.text
+        assert NEW in edit.area.text
+        head = edit.area.text.partition("Decision:")[0]
+        edit.area.text = f"{head}Decision: Use PostgreSQL 15 or 16.\n"
+        await pilot.press("ctrl+s")
+        await app.calm(pilot)
+
+    before = len(plane.ops())
+    asked.drive(steps)
+    assert asked.back == [None]
+    assert len(plane.ops()) == before + 1
+    memory = plane.memory()
+    assert [entry.statement for entry in memory.shelf] == ["Use PostgreSQL 15 or 16."]
+    assert memory.inbox == []
+    plane.undo()
+    assert {entry.id for entry in plane.memory().inbox} == {first, second}
+
+
+def test_two_candidates_are_both_kept_with_a_reason(waiting: tuple[Plane, str, str]) -> None:
+    plane, first, second = waiting
+    asked = Asked(plane, second)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("4")
+        app.screen.query_one(Input).value = "two clusters"
+        await pilot.press("enter")
+        await app.calm(pilot)
+
+    asked.drive(steps)
+    choice = Choice(keep_both=True, why="two clusters")
+    assert asked.back == [Decision(Op("approve", (second, first), choice=choice))]
+    asked.app.desk.do(asked.back[0].op)
+    assert len(plane.memory().shelf) == 2
+    plane.undo()
+    assert len(plane.memory().inbox) == 2
+
+
+def test_a_choice_does_not_go_around_the_confirmation(plane: Plane) -> None:
+    plane.approve([plane.propose(decision(OLD))])
+    id_ = plane.propose(decision("Use PostgreSQL 16 for\u200b the ledger."))
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("1")
+        await app.calm(pilot)
+        assert "<U+200B>" in words_on(app)
+        await pilot.press("1", "a", "enter", "y")
+        await app.calm(pilot)
+        assert asked.back == []
+        await pilot.press("Y")
+        await app.calm(pilot)
+
+    asked.drive(steps)
+    assert asked.back[0].op.confirmed.codes == ("hidden",)
+    asked.app.desk.do(asked.back[0].op)
+    assert plane.ops()[0].confirmed == ["hidden"]
+
+
+def test_a_flagged_candidate_is_not_kept_together_with_another(plane: Plane) -> None:
+    plane.propose(decision(OLD))
+    id_ = plane.propose(decision("Use PostgreSQL 16 for\u200b the ledger."))
+    asked = Asked(plane, id_)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        await pilot.press("4")
+        await app.calm(pilot)
+        assert app.screen is asked.screen
+        assert "can't be approved with other entries" in words_on(app)
+
+    asked.drive(steps, (140, 40))
+    assert asked.back == []
 
 
 def test_several_conflicts_are_gone_through(plane: Plane) -> None:
@@ -199,9 +330,8 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         assert f"1 of {count}" in words_on(app)
-        assert "DEC-001 and DEC-002" in words_on(app) or "DEC-002 and DEC-001" in words_on(app)
         first, other = asked.screen.conflict.id, asked.screen.reviewed.conflicts[1].id
-        assert f"it takes the place of {first} and {other}" in words_on(app)
+        assert f"1 approve {id_}, supersede {first} and {other}" in words_on(app)
         await pilot.press("n")
         assert f"2 of {count}" in words_on(app)
         assert asked.screen.conflict.id != first
@@ -300,7 +430,7 @@ def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> Non
         app.screen.post_message(Refreshed(app.shown))
         await app.calm(pilot)
         assert "[-14-]" in words_on(app)
-        assert app.screen.query_one(OptionList).highlighted == 1
+        assert app.screen.query_one(OptionList).highlighted == 0
 
     Asked(plane, id_).drive(steps)
 
