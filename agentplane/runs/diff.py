@@ -14,7 +14,7 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known
 from agentplane.runs import capsule, events, glance
 from agentplane.runs.capsule import Run
-from agentplane.text import chain
+from agentplane.text import chain, times
 from agentplane.text.visible import one_line
 
 
@@ -109,8 +109,8 @@ def run_named(layout: Layout, wanted: str) -> Run:
 
 
 def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
-    """The runs of the log whose lines hold `mark`, the last first."""
-    for line in chain.lines_backwards(layout.log):
+    """The runs of the log whose lines hold `mark`, the latest first."""
+    for _, line in times.newest_first(chain.lines_backwards(layout.log)):
         if b'"kind":"run"' in line and mark in line:
             with suppress(msgspec.MsgspecError):
                 yield capsule.read_event(line)

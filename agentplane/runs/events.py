@@ -17,14 +17,14 @@ from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
-from agentplane.text import decoding, files
+from agentplane.text import decoding, files, times
 
 
 RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
 """What a command under `agentplane run` finds in its environment."""
 
-_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at"})
+_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", times.WRITTEN})
 """What a line has beside the fields that a program may give."""
 
 _NOWHERE = ".agentplane-nowhere"
@@ -104,9 +104,9 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
     """Adds a run to the log. Returns its run id."""
-    given = read(event)
-    filled = _filled(store, given, os.environ if variables is None else variables)
-    if not append(store, filled, is_new=given.run_id is None):
+    given, now = read(event), timestamp(store.clock())
+    filled = _filled(store, given, os.environ if variables is None else variables, now)
+    if not append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None):
         raise BadInput(
             f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
         )
@@ -166,11 +166,11 @@ def of_line(line: bytes) -> Event:
     return found
 
 
-def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
+def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) -> Event:
     layout = store.layout
     parent = variables.get(RUN_ID, "")
     run_id = given.run_id or new_run_id(store)
-    ended = given.ts or timestamp(store.clock())
+    ended = given.ts or now
     return msgspec.structs.replace(
         given,
         run_id=run_id,
