@@ -64,7 +64,7 @@ def _add(counts: list[int], line: bytes) -> None:
     if row is None:
         return
     if row.kind == "run":
-        counts[0] += 1
+        counts[0] += row.did is None
         counts[1] += bool(row.exit_status)
     elif row.verb in _APPROVES:
         counts[2] += _candidates(row.ids)

@@ -17,6 +17,7 @@ from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
+from agentplane.runs.activity import Activity
 from agentplane.text import decoding, files, times
 
 
@@ -49,9 +50,17 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     run_id: str | None = None
     parent_run_id: str | None = None
     tool: str | None = None
+    activity: Activity | None = None
+    """What agentplane itself did; None for the run of a tool or a command."""
     layer: str | None = None
     systemic_scale: float | None = None
+    impact: str | None = None
     task: str | None = None
+    title: str | None = None
+    """A short name for the run of a session."""
+    branch: str | None = None
+    commit: str | None = None
+    """What was checked out when it ended."""
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
@@ -181,6 +190,8 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) 
         task=given.task or variables.get(TASK) or None,
         outputs=outputs_of(layout, given.outputs),
         revision=given.revision or ledgers.read(layout).revision(),
+        branch=given.branch or git.branch_in_file(str(layout.project)),
+        commit=given.commit or git.commit(layout.project, "HEAD"),
     )
 
 

@@ -9,13 +9,15 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
+from agentplane.runs import activity as activities
 from agentplane.runs import events, session
+from agentplane.runs.activity import Activity
 from agentplane.text import chain, decoding, times
 from agentplane.text.visible import one_line
 
 
 _AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
-Outcome = Literal["ok", "failed", "ended", "open", "lost"]
+Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -26,8 +28,13 @@ class Row(msgspec.Struct, frozen=True):
     kind: str
     """`run`, `op` or `merge`; of what is not in the log yet `open`, or `lost` where the process is gone."""
     run_id: str | None = None
+    activity: Activity | None = None
     task: str | None = None
+    title: str | None = None
     tool: str | None = None
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
     exit_status: int | None = None
     seconds: float | None = None
     summary: str | None = None
@@ -40,10 +47,17 @@ class Row(msgspec.Struct, frozen=True):
     command: list[str] = []
 
     @property
+    def did(self) -> Activity | None:
+        """What agentplane itself did; None for the run of a tool or a command."""
+        return activities.of(self.activity, self.summary, self.command)
+
+    @property
     def outcome(self) -> Outcome:
         """How a run ended, or stands; `ended` where nobody noted an exit code."""
         if self.kind in ("open", "lost"):
             return "open" if self.kind == "open" else "lost"
+        if self.did is not None:
+            return self.did
         return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
 
 
@@ -118,6 +132,9 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
             run_id=run.run_id,
             task=run.asked.task,
             tool=run.asked.tool,
+            layer=run.asked.layer,
+            systemic_scale=run.asked.systemic_scale,
+            impact=run.asked.impact,
             command=run.asked.command,
             revision=run.revision,
         )
