@@ -115,6 +115,8 @@ class Sources(msgspec.Struct, frozen=True):
     waiting: int = 0
     hand_edits: tuple[str, ...] = ()
     last_run: Notes | None = None
+    by_history: bool = False
+    """Whether the history of the commit checked out decided which run was the last one."""
 
 
 def tokens(text: str) -> int:

@@ -52,9 +52,7 @@ def count(layout: Layout, last: date, days: int, goes_on: Callable[[], bool] = l
         if moment >= end:
             continue
         _add(counts.setdefault(int((moment - begin) // _SECONDS), [0, 0, 0, 0]), line)
-    return [
-        Day(first + timedelta(days=place), *counts.get(place, (0, 0, 0, 0))) for place in range(days)
-    ]
+    return [Day(first + timedelta(days=place), *counts.get(place, (0, 0, 0, 0))) for place in range(days)]
 
 
 def _add(counts: list[int], line: bytes) -> None:

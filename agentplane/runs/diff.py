@@ -72,7 +72,9 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
     """How run `b` differs from run `a`; without `b` the last run from `a`, or from the run before where `a` is the last."""
     first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
     if b is None and first.run_id == second.run_id:
-        first = next((run for run in _backwards(layout) if run.run_id != second.run_id and not run.did), first)
+        first = next(
+            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.did), first
+        )
     missing: list[str] = []
     return Report(
         a=first.run_id,

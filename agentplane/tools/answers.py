@@ -49,7 +49,7 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
-        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
+        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root) and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
@@ -83,8 +83,9 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     store.note_settings(by)
     before = stamp.of(root)
     snapshot = deliverable(store.snapshot())
+    here, tip = stamp.checked_out(root), stamp.tip(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    made = _made(store, snapshot, ask)
+    made, by_history = _made(store, snapshot, ask)
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -101,6 +102,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
         data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        data |= {"checked_out": here, "tip": tip if by_history else None}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
@@ -121,19 +123,27 @@ def wrong(store: "Store") -> "Iterator[str]":
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
             program, day, budget, measure, task = found["for"]
             is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            is_current = is_current and _is_here(root, found)
             text = found["text"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would take it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask).text:
+        if is_current and text != _made(store, store.snapshot(), ask)[0].text:
             yield f"{_FOLDER}/{name}"
 
 
-def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "Pack":
+def _is_here(root: str, found: "dict[str, Any]") -> bool:
+    """True if it was made for what is checked out. Where git's history decided which run was the last, a new commit counts."""
+    return found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "tuple[Pack, bool]":
+    """The context, and whether the history of the commit checked out has a part in it."""
     from agentplane.context import active, pack
     from agentplane.memory.shelf import Memory
 
-    return pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+    sources = active.sources(Memory(snapshot), ask, store.clock().date())
+    return pack.make(sources, ask), sources.by_history
 
 
 def _for(dialect: "Dialect", task: str | None) -> list[object]:

@@ -7,7 +7,9 @@ import pytest
 from agentplane.runs import titles
 
 
-WORDS = "Rewrite the importer so that every statement is offered once and every line that was skipped is listed"
+WORDS = (
+    "Rewrite the importer so that every statement is offered once and every line that was skipped is listed"
+)
 
 
 @pytest.mark.parametrize(

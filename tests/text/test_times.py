@@ -96,13 +96,20 @@ def test_the_order_is_by_moment_then_by_place(
 
 def test_zones_are_one_moment_and_ties_go_by_place() -> None:
     written = "2026-09-01T12:00:00.000Z"
-    given_ts = ("2026-09-01T10:00:00Z", "2026-09-01T12:00:00+02:00", "2026-09-01T05:00:00-05:00", "2026-09-01T10:30:00+01:00")
+    given_ts = (
+        "2026-09-01T10:00:00Z",
+        "2026-09-01T12:00:00+02:00",
+        "2026-09-01T05:00:00-05:00",
+        "2026-09-01T10:30:00+01:00",
+    )
     assert order(linked([run(place, at, written) for place, at in enumerate(given_ts)])) == [2, 1, 0, 3]
 
 
 @pytest.mark.parametrize("bad", [None, "", "never", "2026-13-45T99:99:99Z"])
 def test_an_event_without_a_time_is_where_the_chain_has_it(bad: str | None) -> None:
-    lines = linked([op(ts(BEGIN)), run(1, bad), op(ts(BEGIN + 100)), run(2, ts(BEGIN + 150), ts(BEGIN + 150))])
+    lines = linked(
+        [op(ts(BEGIN)), run(1, bad), op(ts(BEGIN + 100)), run(2, ts(BEGIN + 150), ts(BEGIN + 150))]
+    )
     assert order(lines) == [3, 2, 1, 0]
 
 
@@ -130,7 +137,10 @@ def test_branches_that_were_joined_are_one_order() -> None:
 
 def test_a_page_costs_the_same_with_any_number_of_lines_before() -> None:
     events = [run(n, ts(BEGIN + n), ts(BEGIN + n)) for n in range(3000)]
-    late = [run(5000, "2020-01-01T00:00:00Z", ts(BEGIN + 5000)), run(5001, ts(BEGIN + 5001), ts(BEGIN + 5001))]
+    late = [
+        run(5000, "2020-01-01T00:00:00Z", ts(BEGIN + 5000)),
+        run(5001, ts(BEGIN + 5001), ts(BEGIN + 5001)),
+    ]
     for length in (100, 3000):
         lines = linked([*events[:length], *late])
         found, read = first_read(lines, 30)
@@ -156,5 +166,7 @@ def test_runs_that_a_program_named_itself_do_not_mix_up_those_without_a_stamp() 
 
 
 def test_a_time_inside_of_what_a_program_says_is_not_that_of_the_event() -> None:
-    line = linked([run(1, ts(BEGIN), ts(BEGIN), tool_calls=[{"ts": "2020-01-01T00:00:00Z", "written": "x"}])])[0]
+    line = linked(
+        [run(1, ts(BEGIN), ts(BEGIN), tool_calls=[{"ts": "2020-01-01T00:00:00Z", "written": "x"}])]
+    )[0]
     assert times.of(line) == times.Told(float(BEGIN), float(BEGIN))
