@@ -7,6 +7,8 @@ from agentplane.plane import cache_file
 
 # `layout` says what these are; this module is kept from importing it.
 FOLDER = ".agentplane"
+FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
+"""Another program keeps a folder of the same name; these are its marks."""
 KEPT = "badge"
 _VERSION = "1"
 _LARGEST = 1 << 20
@@ -24,6 +26,23 @@ def folder_of(start: str) -> str | None:
         if parent == here or os.path.lexists(os.path.join(here, ".git")):
             return None
         here = parent
+
+
+def is_out_of_reach(folder: str) -> bool:
+    """True if a folder is a plane, or can't be looked into, and its log can't be read. False for what is no plane."""
+    if os.path.islink(folder):
+        return False
+    try:
+        names = os.listdir(folder)
+        if any(mark in names for mark in FOREIGN_MARKS) or "config.toml" not in names:
+            return False
+        if "memory" not in names:
+            return "ops" in names
+        os.listdir(os.path.join(folder, "memory"))
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    log = os.path.join(folder, "memory", "log.jsonl")
+    return not os.path.isfile(log) or not os.access(log, os.R_OK)
 
 
 def of(folder: str) -> str:

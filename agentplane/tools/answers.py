@@ -56,36 +56,74 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     return None
 
 
-NONE = b"null"
-"""What `written` would give where no answer could be made."""
+_TROUBLE = "trouble"
+_ROOM = {"characters": 200, "tokens": 60}
+"""For the line that says that the memory is incomplete."""
 
 
 def written(answer: Answer) -> bytes:
     return json.dumps([answer.text, answer.receipt], ensure_ascii=False).encode(errors="replace")
 
 
-def read(data: bytes) -> Answer | None:
-    """Return the answer that `written` wrote, or None if there is none."""
+def trouble(line: str) -> bytes:
+    """Return what takes the place of an answer where the memory can't be read."""
+    return json.dumps({_TROUBLE: line}, ensure_ascii=False).encode(errors="replace")
+
+
+def read(data: bytes) -> Answer | str | None:
+    """Return the answer that `written` wrote, the line of `trouble`, or None if there is neither."""
     try:
-        text, receipt = json.loads(data)
+        found = json.loads(data)
+        if isinstance(found, dict):
+            return str(found[_TROUBLE])
+        text, receipt = found
         return Answer(text, receipt)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 
 def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
-    from agentplane.plane import cache
+    from agentplane.plane import cache, recover
     from agentplane.plane.store import deliverable, settings_changed
 
     root = str(store.layout.root)
     store.note_settings(by)
+    if recover.lost_tail(store.layout):
+        return _incomplete(store, dialect, task)
     before = stamp.of(root)
     snapshot = deliverable(store.snapshot())
     here, tip = stamp.checked_out(root), stamp.tip(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
     made, by_history = _made(store, snapshot, ask)
+    receipt = _receipt(made, dialect)
+    answer = Answer(made.text, receipt)
+    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
+        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        data |= {"checked_out": here, "tip": tip if by_history else None}
+        folder = store.layout.cache / _FOLDER
+        links = store.layout.cache.is_symlink() or folder.is_symlink()
+        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
+            os.unlink(folder / names[0])
+        name = f"{_FOLDER}/{_name(dialect, task)}"
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
+    return answer
+
+
+def _incomplete(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
+    """What is left of a memory that lost entries, and a line that says so. It is not kept."""
+    from agentplane.context.choose import Ask
+    from agentplane.plane.store import deliverable
+    from agentplane.tools import unreadable
+
+    room = _ROOM[dialect.measure]
+    ask = Ask(task, budget=dialect.budget - room, measure=dialect.measure)
+    made, _ = _made(store, deliverable(store.snapshot()), ask)
+    return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, dialect))
+
+
+def _receipt(made: "Pack", dialect: "Dialect") -> "dict[str, Any]":
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -99,17 +137,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     }
     if pinned := [given.id for given in told.given if given.pinned]:
         receipt["pinned"] = pinned[:_NAMED]
-    answer = Answer(made.text, receipt)
-    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
-        data |= {"checked_out": here, "tip": tip if by_history else None}
-        folder = store.layout.cache / _FOLDER
-        links = store.layout.cache.is_symlink() or folder.is_symlink()
-        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
-            os.unlink(folder / names[0])
-        name = f"{_FOLDER}/{_name(dialect, task)}"
-        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
-    return answer
+    return receipt
 
 
 def wrong(store: "Store") -> "Iterator[str]":

@@ -557,7 +557,7 @@ def test_what_went_wrong_is_shown_by_doctor(kept: Plane, tool: MakeTool) -> None
     claude.sends("tool", "{\x1b[31m")
     kept.layout.config.write_text("[trust\n")
     kept.layout.memory.joinpath("decisions.md").touch()
-    assert claude.starts().out == "{}"
+    assert claude.starts().context.startswith("agentplane: memory could not be read: ")
     kept.layout.config.unlink()
     from agentplane import health
 
