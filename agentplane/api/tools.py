@@ -156,7 +156,12 @@ class Tools(Runs):
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))
         places = list(dict.fromkeys(place for haul in found.hauls for place in haul.places))
-        source = self.write_log({"summary": f"Harvested {len(passed)} candidates.", "inputs": places[:200]})
+        told = {
+            "activity": "import",
+            "summary": f"Harvested {len(passed)} candidates.",
+            "inputs": places[:200],
+        }
+        source = self.write_log(told)
         proposals = [
             (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
         ]

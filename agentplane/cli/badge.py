@@ -11,6 +11,8 @@ _CPU_SECONDS = 3
 _MEMORY = 1 << 30
 """The budget for counting. It is only needed when a file has changed; 10,000 entries take half a second and 80 MB."""
 _UNKNOWN = b"?\n"
+_OUT_OF_REACH = 4
+"""The exit code for files that cannot be read."""
 
 
 def answer() -> bool:
@@ -23,16 +25,24 @@ def answer() -> bool:
         folder = named or stamp.folder_of(os.getcwd())
     except OSError:
         return True
-    if folder is None or not (named or os.path.isdir(os.path.join(folder, "memory"))):
+    if folder is None:
         return True
+    if not (named or os.path.isdir(os.path.join(folder, "memory"))):
+        return not stamp.is_out_of_reach(folder) or _out_of_reach()
     counts = stamp.kept_counts(folder)
     if sys.stdout is None:
         return True
     if counts is None:
-        return _counted(folder)
+        return _out_of_reach() if stamp.is_out_of_reach(folder) else _counted(folder)
     if text := stamp.shown(counts, sys.stdout.encoding):
         os.write(sys.stdout.fileno(), f"{text}\n".encode())
     return True
+
+
+def _out_of_reach() -> bool:
+    if sys.stdout is not None:
+        os.write(sys.stdout.fileno(), _UNKNOWN)
+    sys.exit(_OUT_OF_REACH)
 
 
 def _counted(folder: str) -> bool:

@@ -66,6 +66,10 @@ def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: i
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(write_end, 1)
         os.dup2(nowhere, 2)
+        # What was opened for a file cannot write to the pipe that took its place.
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        sys.stdout = open(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+        sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
         _limit("RLIMIT_CORE", 0)
         _limit("RLIMIT_CPU", cpu_seconds)
         limit_memory(memory)

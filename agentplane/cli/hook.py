@@ -35,6 +35,8 @@ _FIRST_THE_TOOL = 0.1
 """Seconds before what is done afterwards begins."""
 _SOME_WORK = 5
 """Calls of its own tools after which a session is asked."""
+_FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
+_MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
 _QUESTION = (
     "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
     "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
@@ -52,7 +54,7 @@ def answer(words: list[str], plane: str | None = None) -> None:
         told = hook.run()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- nothing of ours may reach the tool
         hook.failed(error)
-        told = hook.empty
+        told = hook.failing or hook.empty
     hook.say(told)
     hook_process.limit(0, None)
     for work in hook.later:
@@ -67,6 +69,8 @@ class _Hook:
         self.plane = plane or os.environ.get("AGENTPLANE_PLANE")
         self.root: str | None = None
         self.empty = "{}"
+        self.failing = ""
+        """What is answered where the memory could not be made; else what is empty."""
         self.said = False
         self.later: list[Callable[[], None]] = []
 
@@ -89,8 +93,19 @@ class _Hook:
         folder = os.environ.get(dialect.folder, "") or call.folder or os.getcwd()
         self.root = _root(self.plane, folder)
         if self.root is None:
-            return self.empty
+            return self._without_a_plane(dialect, folder)
         return _Answering(self, self.root, dialect, call, folder).of(self.event)
+
+    def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
+        """Nothing, unless there is a plane whose log can't be read."""
+        found = self.plane or stamp.folder_of(os.path.abspath(folder))
+        if self.event != "session-start" or not dialect.context or not found:
+            return self.empty
+        if not stamp.is_out_of_reach(found):
+            return self.empty
+        from agentplane.tools import dialects
+
+        return dialects.with_context(dialect, _MISSING)
 
     def say(self, text: str) -> bool:
         """Says whether the tool got this; it is answered once."""
@@ -114,7 +129,7 @@ class _Hook:
 
     def is_too_long(self, _signal: int, _frame: "FrameType | None") -> None:
         """Lets the tool go on. What was begun is finished without it, so that it is there the next time."""
-        self.say(self.empty)
+        self.say(self.failing or self.empty)
         self.failed(f"took longer than {_SECONDS} seconds")
         if self.event != "session-start" or os.fork():
             os._exit(0)
@@ -149,11 +164,15 @@ class _Answering:
     def start(self) -> str:
         from agentplane.tools import dialects
 
-        given = None
+        given: Answer | None = None
+        text = self.dialect.empty
         if self.dialect.context:
-            given = self._memory()
+            self.hook.failing = dialects.with_context(self.dialect, _FAILED)
+            found = self._memory()
+            given = None if found is None or isinstance(found, str) else found
+            told = given.text if given else found if isinstance(found, str) else _FAILED
+            text = dialects.with_context(self.dialect, told)
         # First the answer: only what the tool has got is noted as given.
-        text = dialects.with_context(self.dialect, given.text) if given else self.dialect.empty
         self._open(given if self.hook.say(text) else None)
         return text
 
@@ -218,7 +237,8 @@ class _Answering:
         )
         hook_process.wait(child, _FOR_THE_END)
 
-    def _memory(self) -> "Answer | None":
+    def _memory(self) -> "Answer | str | None":
+        """The memory, or the line that says why it could not be read."""
         from agentplane.tools import answers
 
         task = os.environ.get("AGENTPLANE_TASK") or None
@@ -238,8 +258,10 @@ class _Answering:
             plane = _opened(self.root, self.hook.tool)
             return answers.written(answers.make(plane.store, plane.origin, self.dialect, task))
         except Exception as error:  # noqa: BLE001 -- the run is opened all the same
+            from agentplane.tools import unreadable
+
             self.hook.failed(error)
-            return answers.NONE
+            return answers.trouble(unreadable.line(error, os.path.dirname(self.root)))
 
     def _open(self, given: "Answer | None") -> None:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""

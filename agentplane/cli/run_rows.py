@@ -66,6 +66,8 @@ def _outcome(row: Row) -> str:
     if row.kind == "op":
         return row.verb or "-"
     if row.kind == "run":
+        if row.did is not None:
+            return row.did
         return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"
     return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
 
@@ -136,7 +138,7 @@ def _what(row: Row) -> str:
         return ", ".join(one_line(id_, 40) for id_ in row.ids[:_FEW]) + more
     if row.kind == "merge":
         return "two lines of history"
-    said = row.summary or " ".join(row.command)
+    said = row.summary or row.title or " ".join(row.command)
     return f"{said} (its process is gone; the next run seals it)" if row.kind == "lost" else said
 
 

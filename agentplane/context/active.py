@@ -1,8 +1,7 @@
 """`context/active.md`: the pack for the current task on disk, and its receipt beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,18 @@ import msgspec
 
 from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
-from agentplane.context.notes import Notes
 from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Snapshot
 from agentplane.review import delivery
-from agentplane.runs import capsule
-from agentplane.text import canonical, chain, decoding, files
+from agentplane.runs import last_runs
+from agentplane.text import canonical, decoding, files
 
 
 ACTIVE = "context/active.md"
 RECEIPT = "context/receipt.json"
 RECEIPTS = "context/files.json"
 """Receipts of files that have room for less than the whole pack."""
-_FAR = 2000
-"""Runs that are looked at for one of the task; further back, nothing is open any more."""
 
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
@@ -39,13 +34,16 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     revision = memory.snapshot.ledger.revision()
     if not ask.passing:
         return Sources(revision, given.entries, withheld=given.withheld_ids)
+    wanted = memory.snapshot.settings.context.last_run
+    last = last_runs.of(memory.snapshot.layout, ask.task) if wanted else last_runs.NONE
     return Sources(
         revision=revision,
         entries=given.entries,
         withheld=given.withheld_ids,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
-        last_run=_last_run(memory.snapshot, ask.task),
+        last_run=notes.of(last.run) if last.run else None,
+        by_history=last.by_history,
     )
 
 
@@ -101,17 +99,6 @@ def revision(root: Path) -> str | None:
     data = files.read_if(root / ACTIVE) or b""
     found = pack.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
     return found.revision or None if found else None
-
-
-def _last_run(snapshot: Snapshot, task: str | None) -> Notes | None:
-    if not snapshot.settings.context.last_run:
-        return None
-    last = next((run for run in _runs(snapshot.layout) if task in (None, run.task)), None)
-    return notes.of(last) if last else None
-
-
-def _runs(layout: Layout) -> Iterator[capsule.Run]:
-    yield from islice(capsule.read_events(chain.lines_backwards(layout.log)), _FAR)
 
 
 def _is_over(expires_at: str | None, today: date) -> bool:

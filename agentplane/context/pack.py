@@ -123,6 +123,8 @@ class Sources(msgspec.Struct, frozen=True):
     last_run: Notes | None = None
     withheld: tuple[str, ...] = ()
     """The ids of entries in force that look like they contain a secret. Their text is nowhere in here."""
+    by_history: bool = False
+    """Whether the history of the commit checked out decided which run was the last one."""
 
 
 def tokens(text: str) -> int:

@@ -83,8 +83,9 @@ def read(plane: Plane, uri: str) -> Content:
 def _runs(plane: Plane) -> Iterator[dict[str, object]]:
     """The last runs, each without the fields that nobody knows. Flagged text is withheld."""
     for row in timeline.rows(plane.layout):
-        if row.kind in ("run", "open", "lost"):
-            codes = notes.flags(filter(None, (row.summary, row.task, row.tool, *row.command)))
+        if row.kind in ("run", "open", "lost") and row.did is None:
+            said = (row.title, row.summary, row.task, row.layer, row.impact, row.tool, *row.command)
+            codes = notes.flags(filter(None, said))
             known = {
                 key: value for key, value in msgspec.structs.asdict(row).items() if value not in (None, [])
             }

@@ -281,6 +281,16 @@ def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
     return _ids(git_process.output(folder, "merge-base", "--all", hexes=(one, other)))
 
 
+def not_in_history(folder: Path, commits: Collection[ObjectId]) -> set[ObjectId] | None:
+    """Return those of some commits that the commit checked out does not have in its history.
+
+    A commit that is not in this repository is left out. None where git cannot say.
+    """
+    words = ("rev-list", "--ignore-missing", "--not", "HEAD", "--not")
+    found = git_process.output(folder, *words, hexes=tuple(commits))
+    return None if found is None else set(_ids(found)).intersection(commits)
+
+
 def of_history(folder: Path, path: str, most: int) -> list[ObjectId]:
     """The last commits of any branch that changed a file, seen from the folder."""
     return _ids(git_process.output(folder, "log", "--all", "--format=%H", most=most, paths=(path,)))

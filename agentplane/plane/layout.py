@@ -7,12 +7,9 @@ import msgspec
 
 from agentplane.errors import BadInput, Damaged
 from agentplane.plane import stamp
-from agentplane.plane.stamp import FOLDER
+from agentplane.plane.stamp import FOLDER, FOREIGN_MARKS
 from agentplane.text import files
 
-
-# Another program keeps a folder of the same name; these are its marks.
-FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
 
 INBOX = "memory/candidates.md"
 _OPTIONAL = frozenset({"runs", "context", "cache"})

@@ -5,6 +5,7 @@ Derived; kept in cache/ and carried on from where it ended, as long as the log s
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 
 import msgspec
 
@@ -13,10 +14,10 @@ from agentplane.plane import cache, records, trust_settings, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
-from agentplane.text import canonical, chain, decoding, links
+from agentplane.text import canonical, chain, decoding, links, times
 
 
-VERSION = 7
+VERSION = 8
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
@@ -48,6 +49,8 @@ class Output(msgspec.Struct, frozen=True, gc=False):
     path: str
     sha256: str
     run: str
+    at: float = 0.0
+    """The moment of the run. A run that was logged later and happened earlier does not replace it."""
 
 
 class OpEvent(msgspec.Struct, frozen=True):
@@ -81,6 +84,8 @@ class Ledger(msgspec.Struct, frozen=True):
     known: dict[str, Known] = {}
     ops: list[OpNote] = []
     outputs: dict[str, dict[str, Output]] = {}
+    latest: float = -inf
+    """The last moment of an output."""
     tops: dict[str, int] = {}
     """The highest number that a durable id of each prefix ever had; ids are never used twice."""
     pruned: list[str] = []
@@ -286,6 +291,7 @@ class _Sums:
         self.known = dict(ledger.known)
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
+        self.latest = ledger.latest
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
         self.before = {*(note.op for note in ledger.ops), *ledger.unproved}
@@ -312,6 +318,9 @@ class _Sums:
         event = op_event_of(line)
         head = chain.hash_of(line)
         self.heads, self.want = [head], _named(head)
+        told = times.of(line)
+        if told.stamp is not None and told.stamp < self.latest:
+            self._limit_outputs(told.stamp)
         if event:
             # What is written twice counts once. Another op under the same id takes nothing from the first one.
             if (event.op, event.op_sha256) not in self.seen:
@@ -319,7 +328,7 @@ class _Sums:
                 self.again = self.again or event.op in self.before
                 self._add_op(event)
         elif b'"outputs":[{' in line:
-            self._add_outputs(line)
+            self._add_outputs(line, told.moment)
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(
@@ -329,6 +338,7 @@ class _Sums:
             known=self.known,
             ops=self.ops,
             outputs=self.outputs,
+            latest=self.latest,
             tops=self.tops,
             pruned=self.pruned,
             unproved=self.unproved,
@@ -384,7 +394,18 @@ class _Sums:
         self.record_heads = records.by_hash(self.layout)
         return self.record_heads.get(event.op_sha256)
 
-    def _add_outputs(self, line: bytes) -> None:
+    def _limit_outputs(self, stamp: float) -> None:
+        """Nothing that is logged above a line is later than the clock said when that line was written."""
+        self.latest = stamp
+        self.outputs = {
+            task: {
+                path: output if output.at <= stamp else msgspec.structs.replace(output, at=stamp)
+                for path, output in outputs.items()
+            }
+            for task, outputs in self.outputs.items()
+        }
+
+    def _add_outputs(self, line: bytes, at: float) -> None:
         try:
             event = _run_event.decode(line)
         except (RecursionError, msgspec.MsgspecError):
@@ -394,8 +415,12 @@ class _Sums:
         task = event.task or ""
         outputs = dict(self.outputs.get(task, {}))
         for output in event.outputs:
-            if output.sha256 and output.tracked is not False:
-                outputs[output.path] = Output(output.path, output.sha256, event.run_id)
+            if not output.sha256 or output.tracked is False:
+                continue
+            known = outputs.get(output.path)
+            if known is None or times.replaces(at, known.at):
+                outputs[output.path] = Output(output.path, output.sha256, event.run_id, at)
+                self.latest = max(self.latest, at)
         self.outputs[task] = outputs
 
 

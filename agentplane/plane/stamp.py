@@ -7,9 +7,12 @@ from agentplane.plane import cache_file
 
 # `layout` says what these are; this module is kept from importing it.
 FOLDER = ".agentplane"
+FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
+"""Another program keeps a folder of the same name; these are its marks."""
 KEPT = "badge"
 _VERSION = "1"
 _LARGEST = 1 << 20
+_LONGEST_LINE = 4096
 
 
 def folder_of(start: str) -> str | None:
@@ -23,6 +26,23 @@ def folder_of(start: str) -> str | None:
         if parent == here or os.path.lexists(os.path.join(here, ".git")):
             return None
         here = parent
+
+
+def is_out_of_reach(folder: str) -> bool:
+    """True if a folder is a plane, or can't be looked into, and its log can't be read. False for what is no plane."""
+    if os.path.islink(folder):
+        return False
+    try:
+        names = os.listdir(folder)
+        if any(mark in names for mark in FOREIGN_MARKS) or "config.toml" not in names:
+            return False
+        if "memory" not in names:
+            return "ops" in names
+        os.listdir(os.path.join(folder, "memory"))
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    log = os.path.join(folder, "memory", "log.jsonl")
+    return not os.path.isfile(log) or not os.access(log, os.R_OK)
 
 
 def of(folder: str) -> str:
@@ -39,6 +59,48 @@ def _line(path: str) -> str:
     except OSError:
         return path
     return f"{path} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+
+
+def checked_out(folder: str) -> str:
+    """The branch or commit that is checked out around a plane, as git keeps it; empty without git."""
+    return _line_of(os.path.join(_git_folder(folder), "HEAD"))
+
+
+def tip(folder: str) -> str:
+    """What tells that another commit is checked out, or that the branch was moved."""
+    dot = _git_folder(folder)
+    ref = _line_of(os.path.join(dot, "HEAD")).removeprefix("ref: ")
+    shared = os.path.join(dot, _line_of(os.path.join(dot, "commondir")))
+    if ".." in ref.split("/"):
+        return ref
+    return f"{ref} {_line_of(os.path.join(shared, ref))} {_line(os.path.join(shared, 'packed-refs'))}"
+
+
+def _git_folder(folder: str) -> str:
+    """The `.git` of the project of a plane, or what it names."""
+    here = os.path.dirname(folder)
+    while not os.path.lexists(dot := os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return dot
+        here = above
+    named = _line_of(dot) if os.path.isfile(dot) else ""
+    return os.path.join(here, named.removeprefix("gitdir: ")) if named else dot
+
+
+def _line_of(path: str) -> str:
+    """The first bytes of a small file; empty if it can't be read."""
+    try:
+        # Without O_NONBLOCK a FIFO in its place would hang us.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return os.read(fd, _LONGEST_LINE).decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
 
 
 def kept_counts(folder: str) -> list[int] | None:

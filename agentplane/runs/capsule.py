@@ -17,6 +17,8 @@ from agentplane.errors import BadInput, Damaged
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
 from agentplane.review.masks import Masked
+from agentplane.runs import activity as activities
+from agentplane.runs.activity import Activity
 from agentplane.text import chain, decoding, files
 
 
@@ -64,6 +66,13 @@ class Run(msgspec.Struct, frozen=True):
     ts: str = ""
     parent_run_id: str | None = None
     task: str | None = None
+    title: str | None = None
+    activity: Activity | None = None
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
+    branch: str | None = None
+    commit: str | None = None
     tool: str | None = None
     command: list[str] = []
     started: str | None = None
@@ -80,6 +89,11 @@ class Run(msgspec.Struct, frozen=True):
 
     def file(self, name: str) -> Kept | None:
         return next((kept for kept in self.capsule if kept.name == name), None)
+
+    @property
+    def did(self) -> Activity | None:
+        """What agentplane itself did; None for the run of a tool or a command."""
+        return activities.of(self.activity, self.summary, self.command)
 
 
 _run = decoding.Json(Run)

@@ -1,20 +1,19 @@
 """Runs and decisions day by day, counted from the end of the log."""
 
-import re
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import msgspec
 
 from agentplane.plane.layout import Layout
 from agentplane.runs import timeline
-from agentplane.text import chain
+from agentplane.text import chain, times
 
 
 _OLDER = 2_000
 """So many older lines in a row end the count: branches that were merged may lie between."""
-_TS = re.compile(rb'"ts":"(\d{4}-\d\d-\d\d)')
 _LOOK = 4_096
+_SECONDS = 86_400
 _APPROVES = ("approve", "supersede", "merge")
 
 
@@ -36,22 +35,24 @@ class Day(msgspec.Struct, frozen=True):
 def count(layout: Layout, last: date, days: int, goes_on: Callable[[], bool] = lambda: True) -> list[Day]:
     """The days up to `last`, oldest first, by UTC. Reads the log only as far back as they go."""
     first = last - timedelta(days=days - 1)
-    begin = first.isoformat().encode()
-    counts: dict[str, list[int]] = {}
+    begin = datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
+    end = begin + days * _SECONDS
+    counts: dict[int, list[int]] = {}
     older = 0
     for number, line in enumerate(chain.lines_backwards(layout.log)):
         if number % _LOOK == 0 and not goes_on():
             break
-        told = _TS.search(line)
-        if told is None or told[1] < begin:
+        moment = times.of(line).moment
+        if moment < begin:
             older += 1
             if older > _OLDER:
                 break
             continue
         older = 0
-        _add(counts.setdefault(told[1].decode(), [0, 0, 0, 0]), line)
-    found = (first + timedelta(days=place) for place in range(days))
-    return [Day(day, *counts.get(day.isoformat(), (0, 0, 0, 0))) for day in found]
+        if moment >= end:
+            continue
+        _add(counts.setdefault(int((moment - begin) // _SECONDS), [0, 0, 0, 0]), line)
+    return [Day(first + timedelta(days=place), *counts.get(place, (0, 0, 0, 0))) for place in range(days)]
 
 
 def _add(counts: list[int], line: bytes) -> None:
@@ -61,7 +62,7 @@ def _add(counts: list[int], line: bytes) -> None:
     if row is None:
         return
     if row.kind == "run":
-        counts[0] += 1
+        counts[0] += row.did is None
         counts[1] += bool(row.exit_status)
     elif row.verb in _APPROVES:
         counts[2] += _candidates(row.ids)

@@ -14,7 +14,7 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known
 from agentplane.runs import capsule, events, glance
 from agentplane.runs.capsule import Run
-from agentplane.text import chain
+from agentplane.text import chain, times
 from agentplane.text.visible import one_line
 
 
@@ -72,7 +72,9 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
     """How run `b` differs from run `a`; without `b` the last run from `a`, or from the run before where `a` is the last."""
     first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
     if b is None and first.run_id == second.run_id:
-        first = next((run for run in _backwards(layout) if run.run_id != second.run_id), first)
+        first = next(
+            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.did), first
+        )
     missing: list[str] = []
     return Report(
         a=first.run_id,
@@ -97,7 +99,7 @@ def run_named(layout: Layout, wanted: str) -> Run:
         return capsule.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
     for run in _backwards(layout, b"" if wanted == "latest" else ending):
-        if wanted == "latest" or run.run_id.endswith(f"-{wanted}"):
+        if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.did):
             return run
     what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
     raise BadInput(
@@ -109,8 +111,8 @@ def run_named(layout: Layout, wanted: str) -> Run:
 
 
 def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
-    """The runs of the log whose lines hold `mark`, the last first."""
-    for line in chain.lines_backwards(layout.log):
+    """The runs of the log whose lines hold `mark`, the latest first."""
+    for _, line in times.newest_first(chain.lines_backwards(layout.log)):
         if b'"kind":"run"' in line and mark in line:
             with suppress(msgspec.MsgspecError):
                 yield capsule.read_event(line)

@@ -17,14 +17,15 @@ from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
-from agentplane.text import decoding, files
+from agentplane.runs.activity import Activity
+from agentplane.text import decoding, files, times
 
 
 RUN_ID = "AGENTPLANE_RUN_ID"
 TASK = "AGENTPLANE_TASK"
 """What a command under `agentplane run` finds in its environment."""
 
-_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at"})
+_SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", times.WRITTEN})
 """What a line has beside the fields that a program may give."""
 
 _NOWHERE = ".agentplane-nowhere"
@@ -49,9 +50,17 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     run_id: str | None = None
     parent_run_id: str | None = None
     tool: str | None = None
+    activity: Activity | None = None
+    """What agentplane itself did; None for the run of a tool or a command."""
     layer: str | None = None
     systemic_scale: float | None = None
+    impact: str | None = None
     task: str | None = None
+    title: str | None = None
+    """A short name for the run of a session."""
+    branch: str | None = None
+    commit: str | None = None
+    """What was checked out when it ended."""
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
@@ -104,9 +113,9 @@ def is_logged(layout: Layout, run_id: str | None) -> bool:
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
     """Adds a run to the log. Returns its run id."""
-    given = read(event)
-    filled = _filled(store, given, os.environ if variables is None else variables)
-    if not append(store, filled, is_new=given.run_id is None):
+    given, now = read(event), timestamp(store.clock())
+    filled = _filled(store, given, os.environ if variables is None else variables, now)
+    if not append(store, filled, {times.WRITTEN: now}, is_new=given.run_id is None):
         raise BadInput(
             f"run_id: {filled.run_id} is in the log already", where="event", todo="leave it out to get one."
         )
@@ -166,11 +175,11 @@ def of_line(line: bytes) -> Event:
     return found
 
 
-def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
+def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) -> Event:
     layout = store.layout
     parent = variables.get(RUN_ID, "")
     run_id = given.run_id or new_run_id(store)
-    ended = given.ts or timestamp(store.clock())
+    ended = given.ts or now
     return msgspec.structs.replace(
         given,
         run_id=run_id,
@@ -181,6 +190,8 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str]) -> Event:
         task=given.task or variables.get(TASK) or None,
         outputs=outputs_of(layout, given.outputs),
         revision=given.revision or ledgers.read(layout).revision(),
+        branch=given.branch or git.branch_in_file(str(layout.project)),
+        commit=given.commit or git.commit(layout.project, "HEAD"),
     )
 
 

@@ -24,7 +24,6 @@ _MOST_PROMPT = 20_000
 _MOST_PATH = 400
 _MOST_NAMES = 300
 """Different tools and paths that a run names; of more, only how many."""
-_TITLE = 80
 
 
 def call(root: str, run_id: str, tool: str, path: str) -> None:
@@ -111,13 +110,6 @@ def prompt_of(root: str, run_id: str) -> str | None:
         return read(_path(root, run_id, PROMPT)).decode(errors="replace") or None
     except OSError:
         return None
-
-
-def title(text: str) -> str | None:
-    """The first line of a prompt, as the task of a run."""
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    words = " ".join(line.split())
-    return (words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…") or None
 
 
 def _row(tool: str, path: str, number: int) -> "dict[str, Any]":

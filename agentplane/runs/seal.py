@@ -18,7 +18,7 @@ from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
-from agentplane.runs import born, capsule, events, keep, noted, session, summary, surroundings, tape
+from agentplane.runs import born, capsule, events, keep, noted, session, summary, surroundings, tape, titles
 from agentplane.runs.capsule import Kept
 from agentplane.runs.events import Event, Output
 from agentplane.runs.session import Ending, OpenRun
@@ -105,7 +105,7 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
         layout.project, session.work(layout, run_id), layout.root.name, settings.keep_free
     )
     changes = _changes(layout, run, after)
-    event = _event(store, run, ending, _outputs(layout, changes))
+    event = _event(store, run, ending, after, _outputs(layout, changes))
     seen = Seen(after, [_plain(one.path) for one in changes if one.gone], _new_untracked(run.before, after))
     keep.clear(layout, run_id)
     kept = [
@@ -149,8 +149,8 @@ def _with_noted(store: Store, run: OpenRun) -> OpenRun:
     first = noted.prompt_of(str(store.layout.root), run.run_id) if run.session else None
     if first is None:
         return run
-    task = noted.title(first) if store.settings().hooks.name_runs else None
-    asked = msgspec.structs.replace(run.asked, prompt=run.asked.prompt or first, task=run.asked.task or task)
+    title = titles.of(first) if store.settings().hooks.name_runs else None
+    asked = msgspec.structs.replace(run.asked, prompt=run.asked.prompt or first, title=title)
     return msgspec.structs.replace(run, asked=asked)
 
 
@@ -161,7 +161,7 @@ def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
     return msgspec.structs.replace(found, size=max(size, found.size), sha256=sha256)
 
 
-def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) -> Event:
+def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list[Output]) -> Event:
     said = session.notes(store.layout, run.run_id)
     asked, root = run.asked, str(store.layout.root)
     event = Event(
@@ -170,10 +170,13 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) ->
         parent_run_id=asked.parent_run_id,
         tool=asked.tool,
         task=asked.task,
+        title=asked.title or _last(note.title for note in said),
+        branch=after.branch or run.before.branch,
+        commit=after.head or run.before.head,
         command=asked.command,
         started=run.started,
         seconds=events.seconds(run.started, ending.at),
-        inputs=[item for note in said for item in note.inputs],
+        inputs=[*asked.inputs, *(item for note in said for item in note.inputs)],
         tool_calls=[*noted.calls(root, run.run_id), *(item for note in said for item in note.tool_calls)],
         outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
             :_MOST_OUTPUTS
@@ -187,8 +190,9 @@ def _event(store: Store, run: OpenRun, ending: Ending, outputs: list[Output]) ->
             *(item for note in said for item in note.receipts),
         ],
         summary=_last(note.summary for note in said),
-        layer=_last(note.layer for note in said),
-        systemic_scale=_last(note.systemic_scale for note in said),
+        layer=_last((asked.layer, *(note.layer for note in said))),
+        systemic_scale=_last((asked.systemic_scale, *(note.systemic_scale for note in said))),
+        impact=_last((asked.impact, *(note.impact for note in said))),
         revision=run.revision,
     )
     return msgspec.convert(masked_value(msgspec.to_builtins(event)), Event)

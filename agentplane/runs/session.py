@@ -51,6 +51,12 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     tool: str | None = None
     prompt: str | None = None
     plan: str | None = None
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
+    title: str | None = None
+    """A short name for the run; of a session, from what was asked first."""
+    inputs: list[Any] = []
     parent_run_id: str | None = None
     receipts: list[Any] = []
 

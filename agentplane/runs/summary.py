@@ -24,6 +24,7 @@ def of(
     fields: dict[str, Any] = {"run_id": event.run_id}
     told = {
         "task": event.task,
+        "title": event.title,
         "tool": event.tool,
         "started": event.started,
         "seconds": event.seconds,
@@ -45,7 +46,11 @@ def of(
 
 
 def _body(event: Event, untracked: Sequence[str], removed: Sequence[str], ended: str) -> list[str]:
-    lines = [f"# {one_line(event.task or ' '.join(event.command) or 'A run', 100)}", "", f"{ended}."]
+    lines = [
+        f"# {one_line(event.title or event.task or ' '.join(event.command) or 'A run', 100)}",
+        "",
+        f"{ended}.",
+    ]
     if event.summary:
         lines += ["", visible(event.summary.strip())]
     lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in event.outputs])

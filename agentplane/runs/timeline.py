@@ -1,4 +1,4 @@
-"""The timeline: what runs and ops left in the log, newest first, read from its end."""
+"""The timeline: what runs and ops left in the log, newest first, read from its end as far as somebody looks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,15 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.plane.layout import Layout
+from agentplane.runs import activity as activities
 from agentplane.runs import events, session
-from agentplane.text import chain, decoding
+from agentplane.runs.activity import Activity
+from agentplane.text import chain, decoding, times
 from agentplane.text.visible import one_line
 
 
 _AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
-_OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\Z")
-Outcome = Literal["ok", "failed", "ended", "open", "lost"]
+Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
 _UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -27,8 +28,13 @@ class Row(msgspec.Struct, frozen=True):
     kind: str
     """`run`, `op` or `merge`; of what is not in the log yet `open`, or `lost` where the process is gone."""
     run_id: str | None = None
+    activity: Activity | None = None
     task: str | None = None
+    title: str | None = None
     tool: str | None = None
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
     exit_status: int | None = None
     seconds: float | None = None
     summary: str | None = None
@@ -41,10 +47,17 @@ class Row(msgspec.Struct, frozen=True):
     command: list[str] = []
 
     @property
+    def did(self) -> Activity | None:
+        """What agentplane itself did; None for the run of a tool or a command."""
+        return activities.of(self.activity, self.summary, self.command)
+
+    @property
     def outcome(self) -> Outcome:
         """How a run ended, or stands; `ended` where nobody noted an exit code."""
         if self.kind in ("open", "lost"):
             return "open" if self.kind == "open" else "lost"
+        if self.did is not None:
+            return self.did
         return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
 
 
@@ -53,12 +66,10 @@ class Wanted(msgspec.Struct, frozen=True):
 
     task: str | None = None
     tool: str | None = None
-    since: str | None = None
-    """A time in UTC as the log has it."""
+    since: float | None = None
+    """In seconds, as `times` has it."""
 
     def takes(self, row: Row) -> bool:
-        if self.since is not None and _comparable(row.ts) < self.since:
-            return False
         if self.task is not None and row.task != self.task:
             return False
         return self.tool is None or not {self.tool, session.tool_named(self.tool)}.isdisjoint(
@@ -70,13 +81,15 @@ _row = decoding.Json(Row)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
-    """The open runs, then the events from the last to the first; read only as far as they are asked for."""
+    """The open runs, then the events from the latest to the first; read only as far as they are asked for."""
     asked = wanted or Wanted()
     for row in open_runs(layout):
-        if asked.takes(row):
+        if asked.takes(row) and (asked.since is None or (times.seconds_of(row.ts) or 0) >= asked.since):
             yield row
     mark = None if asked.task is None else msgspec.json.encode(asked.task)
-    for line in chain.lines_backwards(layout.log):
+    for moment, line in times.newest_first(chain.lines_backwards(layout.log)):
+        if asked.since is not None and moment < asked.since:
+            return
         if mark is not None and mark not in line:
             continue
         row_ = read(line)
@@ -91,32 +104,18 @@ def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
             yield row
 
 
-def since(text: str, now: datetime) -> str:
-    """The time that `text` means, as the log writes times: a date, a time, or an age such as `2d`."""
+def since(text: str, now: datetime) -> float:
+    """The time that `text` means, in seconds: a date, a time, or an age such as `2d`."""
     try:
         if found := _AGE.fullmatch(text.strip()):
-            return _utc(now - timedelta(**{_UNITS[found[2]]: int(found[1])}))
-        return _utc(datetime.fromisoformat(text.strip()))
+            return (now - timedelta(**{_UNITS[found[2]]: int(found[1])})).timestamp()
+        return datetime.fromisoformat(text.strip()).astimezone(UTC).timestamp()
     except (ValueError, OverflowError):
         raise BadInput(
             f"no time: {one_line(text, 40)!r}",
             where="--since",
             todo="give a date such as 2026-09-01, or an age such as 30min, 3h, 2d or 1w.",
         ) from None
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def _comparable(ts: str) -> str:
-    """A time as the log writes it; a program may have given it in another form."""
-    if _OURS.match(ts):
-        return ts
-    try:
-        return _utc(datetime.fromisoformat(ts))
-    except (ValueError, OverflowError):
-        return ts
 
 
 def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
@@ -133,6 +132,9 @@ def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
             run_id=run.run_id,
             task=run.asked.task,
             tool=run.asked.tool,
+            layer=run.asked.layer,
+            systemic_scale=run.asked.systemic_scale,
+            impact=run.asked.impact,
             command=run.asked.command,
             revision=run.revision,
         )

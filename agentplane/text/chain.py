@@ -61,7 +61,7 @@ def join(heads: Sequence[str], ts: str) -> bytes:
 def hash_of(line: bytes) -> str:
     """The hash that a line states for itself."""
     if not links.has_form(line):
-        raise Damaged("a line is no event", todo="Run `agentplane doctor`, which names the line.")
+        raise Damaged("a line of the log is no event", todo="Run `agentplane doctor`, which names the line.")
     return links.stated_by(line).decode()
 
 

@@ -49,42 +49,81 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
-        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
+        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root) and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return None
 
 
-NONE = b"null"
-"""What `written` would give where no answer could be made."""
+_TROUBLE = "trouble"
+_ROOM = {"characters": 200, "tokens": 60}
+"""For the line that says that the memory is incomplete."""
 
 
 def written(answer: Answer) -> bytes:
     return json.dumps([answer.text, answer.receipt], ensure_ascii=False).encode(errors="replace")
 
 
-def read(data: bytes) -> Answer | None:
-    """Return the answer that `written` wrote, or None if there is none."""
+def trouble(line: str) -> bytes:
+    """Return what takes the place of an answer where the memory can't be read."""
+    return json.dumps({_TROUBLE: line}, ensure_ascii=False).encode(errors="replace")
+
+
+def read(data: bytes) -> Answer | str | None:
+    """Return the answer that `written` wrote, the line of `trouble`, or None if there is neither."""
     try:
-        text, receipt = json.loads(data)
+        found = json.loads(data)
+        if isinstance(found, dict):
+            return str(found[_TROUBLE])
+        text, receipt = found
         return Answer(text, receipt)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 
 def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
-    from agentplane.plane import cache
+    from agentplane.plane import cache, recover
     from agentplane.plane.store import deliverable, settings_changed
 
     root = str(store.layout.root)
     store.note_settings(by)
+    if recover.lost_tail(store.layout):
+        return _incomplete(store, dialect, task)
     before = stamp.of(root)
     snapshot = deliverable(store.snapshot())
+    here, tip = stamp.checked_out(root), stamp.tip(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    made = _made(store, snapshot, ask)
+    made, by_history = _made(store, snapshot, ask)
+    receipt = _receipt(made, dialect)
+    answer = Answer(made.text, receipt)
+    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
+        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        data |= {"checked_out": here, "tip": tip if by_history else None}
+        folder = store.layout.cache / _FOLDER
+        links = store.layout.cache.is_symlink() or folder.is_symlink()
+        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
+            os.unlink(folder / names[0])
+        name = f"{_FOLDER}/{_name(dialect, task)}"
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
+    return answer
+
+
+def _incomplete(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
+    """What is left of a memory that lost entries, and a line that says so. It is not kept."""
+    from agentplane.context.choose import Ask
+    from agentplane.plane.store import deliverable
+    from agentplane.tools import unreadable
+
+    room = _ROOM[dialect.measure]
+    ask = Ask(task, budget=dialect.budget - room, measure=dialect.measure)
+    made, _ = _made(store, deliverable(store.snapshot()), ask)
+    return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, dialect))
+
+
+def _receipt(made: "Pack", dialect: "Dialect") -> "dict[str, Any]":
     told = made.receipt
     reasons = [cut.why for cut in told.cut]
     receipt: dict[str, Any] = {
@@ -100,16 +139,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
         receipt["pinned"] = pinned[:_NAMED]
     if told.withheld:
         receipt["withheld"] = list(told.withheld[:_NAMED])
-    answer = Answer(made.text, receipt)
-    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
-        folder = store.layout.cache / _FOLDER
-        links = store.layout.cache.is_symlink() or folder.is_symlink()
-        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
-            os.unlink(folder / names[0])
-        name = f"{_FOLDER}/{_name(dialect, task)}"
-        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
-    return answer
+    return receipt
 
 
 def wrong(store: "Store") -> "Iterator[str]":
@@ -123,19 +153,27 @@ def wrong(store: "Store") -> "Iterator[str]":
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
             program, day, budget, measure, task = found["for"]
             is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            is_current = is_current and _is_here(root, found)
             text = found["text"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would take it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask).text:
+        if is_current and text != _made(store, store.snapshot(), ask)[0].text:
             yield f"{_FOLDER}/{name}"
 
 
-def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "Pack":
+def _is_here(root: str, found: "dict[str, Any]") -> bool:
+    """True if it was made for what is checked out. Where git's history decided which run was the last, a new commit counts."""
+    return found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "tuple[Pack, bool]":
+    """The context, and whether the history of the commit checked out has a part in it."""
     from agentplane.context import active, pack
     from agentplane.memory.shelf import Memory
 
-    return pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+    sources = active.sources(Memory(snapshot), ask, store.clock().date())
+    return pack.make(sources, ask), sources.by_history
 
 
 def _for(dialect: "Dialect", task: str | None) -> list[object]:

@@ -260,6 +260,7 @@ class _RunEvent(msgspec.Struct):
     ts: str = ""
     tool: str = ""
     task: str = ""
+    title: str = ""
     summary: str = ""
     inputs: list[object] = []
     tool_calls: list[object] = []
@@ -276,7 +277,7 @@ def _run(line: bytes, source: str, id_: str) -> Run | None:
     used = msgspec.json.encode(id_) in msgspec.json.encode([event.inputs, event.tool_calls])
     if event.kind != "run" or not (event.run_id == source or used):
         return None
-    return Run(event.run_id, event.ts, event.tool, event.task, event.summary)
+    return Run(event.run_id, event.ts, event.tool, event.task or event.title, event.summary)
 
 
 def _commits(layout: Layout, id_: str, file: str) -> Iterator[Commit]:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentplane.memory.shelf import Memory
+from agentplane.runs import titles
 from agentplane.runs.surroundings import Git
 from agentplane.runs.timeline import Row
 from agentplane.text.visible import one_line, visible
@@ -26,6 +27,7 @@ _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _WORDS = {
     "ok": "ok", "failed": "failed", "ended": "ended, nobody saw how", "open": "open", "lost": "lost: its process is gone",
+    "import": "import: agentplane took candidates from files",
 }  # fmt: skip
 _STATES = {"same": "as it left it", "changed": "changed since", "gone": "gone"}
 _GOOD = ("waits", "accepted", "same")
@@ -66,8 +68,9 @@ class RunAbout:
             (one_line(row.run_id or "", 40), self.look("id")), "  ", (_WORDS[row.outcome], self.look(look))
         )
         lines: list[RenderableType] = [text]
-        if row.task:
-            lines.append(Text(one_line(row.task, 300), self.look("strong")))
+        lines += [
+            Text(one_line(name, titles.MOST), self.look("strong")) for name in (row.title, row.task) if name
+        ]
         return lines
 
     def _about(self) -> list[RenderableType]:
@@ -83,6 +86,9 @@ class RunAbout:
             "tool": ", by ".join(filter(None, (one_line(row.tool or "", 40), actor))) if row.tool else "",
             "by": "" if row.tool else actor,
             "exit": "" if code is None else str(code),
+            "layer": one_line(row.layer or "", 40),
+            "scale": "" if row.systemic_scale is None else f"{row.systemic_scale:g}",
+            "impact": one_line(row.impact or "", 300),
             "when": self._when((run.started if run else None) or (opened.started if opened else None)),
             "command": visible(" ".join(command))[:_MOST_COMMAND],
             "folder": one_line(

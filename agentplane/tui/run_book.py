@@ -1,4 +1,4 @@
-"""The runs of a log, read from its end in pages, as far as somebody looks.
+"""The runs of a log by time, the latest first, read from its end in pages, as far as somebody looks.
 
 Knows no Textual. One thread at a time calls it.
 """
@@ -6,13 +6,14 @@ Knows no Textual. One thread at a time calls it.
 import os
 import time
 from collections.abc import Generator, Iterator
+from math import inf
 
 import msgspec
 
 from agentplane.plane.layout import Layout
 from agentplane.runs import timeline
 from agentplane.runs.timeline import Row
-from agentplane.text import chain, files
+from agentplane.text import chain, files, times
 from agentplane.tui import run_query
 from agentplane.tui.query import Query
 
@@ -48,7 +49,9 @@ class Book:
         """Whether the beginning of the log was reached."""
         self._known: set[str] = set()
         self._place = place_of(layout)
-        self._lines = _counted(chain.lines_backwards(layout.log))
+        self._latest = -inf
+        """The last moment of all that is in the log."""
+        self._lines = self._read(chain.lines_backwards(layout.log))
         self._rest = timeline.sealed_runs(self._lines)
         self._stamp = -1
         self.look_at_open()
@@ -96,7 +99,9 @@ class Book:
         return run_id in self._known or any(row.run_id == run_id for row in self.open)
 
     def grow(self) -> bool:
-        """Adds what the log holds more at its end. False where it is another log: the book is of no more use."""
+        """Adds what the log holds more at its end. False where it is another log, or where something was logged that happened
+        before what is in the book: then the book is of no more use.
+        """
         now = place_of(self.layout)
         if now == self._place:
             return True
@@ -105,9 +110,11 @@ class Book:
         if self._place.size and not self._place.last.endswith(b"\n"):
             return False
         added = [line for _, line in chain.lines(self.layout.log, self._place.size)]
+        if not times.follow(added, self._latest):
+            return False
         self._place = now
         earlier, self.sealed = self.sealed, []
-        for row in timeline.sealed_runs(reversed(added)):
+        for row in timeline.sealed_runs(self._read(reversed(added))):
             self._take(row)
         self.sealed += earlier
         return True
@@ -116,6 +123,13 @@ class Book:
         """Lets go of the log."""
         self._lines.close()
         self.ended = True
+
+    def _read(self, lines: Iterator[bytes]) -> Generator[bytes, None, None]:
+        """The lines in the order of the book, as something that can be closed."""
+        for moment, line in times.newest_first(lines):
+            if moment < inf:
+                self._latest = max(self._latest, moment)
+            yield line
 
     def _take(self, row: Row) -> None:
         if self._fits(row):
@@ -132,8 +146,3 @@ def place_of(layout: Layout, size: int | None = None) -> Place:
         end = stream.seek(0, os.SEEK_END) if size is None else size
         stream.seek(max(end - _MARK, 0))
         return Place(end, stream.read(min(_MARK, end)))
-
-
-def _counted(lines: Iterator[bytes]) -> Generator[bytes, None, None]:
-    """The lines, as something that can be closed."""
-    yield from lines

@@ -38,5 +38,5 @@ _HAS: dict[str, Callable[[str, Row], bool]] = {
 
 
 def _haystack(row: Row) -> str:
-    parts = (row.run_id, row.task, row.tool, row.summary, *row.command)
+    parts = (row.run_id, row.task, row.title, row.tool, row.summary, *row.command)
     return " ".join(part for part in parts if part).casefold()

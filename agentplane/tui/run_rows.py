@@ -16,6 +16,7 @@ By = Literal["day", "task"]
 
 _BADGES = {
     "ok": ("●", "clean"), "failed": ("×", "conflict"), "ended": ("·", "quiet"), "open": ("▸", "flag"), "lost": ("?", "flag"),
+    "import": ("+", "quiet"),
 }  # fmt: skip
 _PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
 _MOST_TOOL, _MOST_TASK = 12, 16
@@ -91,9 +92,10 @@ def _row(run: Run, place: Place) -> Row:
 
 
 def _said(run: Run) -> str:
-    """The first line of its summary; where it has none, its command."""
+    """The first line of its summary; where it has none, its title or its command."""
     first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
-    return one_line(first, 200) or one_line(" ".join(run.command), 200) or "nothing said of it"
+    named = (first, run.title or "", " ".join(run.command))
+    return next((told for text in named if (told := one_line(text, 200))), "nothing said of it")
 
 
 def _right(run: Run, now: datetime) -> str:

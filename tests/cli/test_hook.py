@@ -183,7 +183,8 @@ def test_the_end_seals_the_run_with_what_was_done(kept: Plane, tool: MakeTool) -
     assert (said.code, said.out) == (0, "{}")
     until(lambda: sealed(kept))
     (event,) = sealed(kept)
-    assert (event["tool"], event["task"]) == ("claude-code", "Fix the parser.")
+    assert (event["tool"], event["title"]) == ("claude-code", "Fix the parser.")
+    assert "task" not in event
     assert event["tool_calls"] == [
         {"tool": "Edit", "path": "src/part0.py", "times": 2},
         {"tool": "Edit", "path": "src/part1.py"},
@@ -224,7 +225,7 @@ def test_where_the_settings_say_so_a_prompt_names_no_run(kept: Plane, tool: Make
     claude.calls("session-end")
     until(lambda: sealed(kept))
     (event,) = sealed(kept)
-    assert "task" not in event
+    assert {"task", "title"}.isdisjoint(event)
     assert "parser" not in kept.layout.log.read_text()
 
 
@@ -269,7 +270,7 @@ def test_what_a_killed_tool_left_is_sealed_by_the_next(kept: Plane, tool: MakeTo
     tool(id_="another").starts()
     until(lambda: sealed(kept))
     assert [event["run_id"] for event in sealed(kept)] == [run.run_id]
-    assert sealed(kept)[0]["task"] == "Fix the parser."
+    assert sealed(kept)[0]["title"] == "Fix the parser."
     until(lambda: len(open_runs(kept)) == 1)
 
 
@@ -556,7 +557,7 @@ def test_what_went_wrong_is_shown_by_doctor(kept: Plane, tool: MakeTool) -> None
     claude.sends("tool", "{\x1b[31m")
     kept.layout.config.write_text("[trust\n")
     kept.layout.memory.joinpath("decisions.md").touch()
-    assert claude.starts().out == "{}"
+    assert claude.starts().context.startswith("agentplane: memory could not be read: ")
     kept.layout.config.unlink()
     from agentplane import health
 

@@ -241,16 +241,3 @@ def test_the_owner_is_no_shell() -> None:
     found = opening.owner(os.getpid())
     assert processes.name(found) not in ("sh", "bash", "timeout", "uv")
     assert found in (*processes.ancestors(os.getpid()), os.getppid())
-
-
-@pytest.mark.parametrize(
-    ("prompt", "title"),
-    [
-        ("\n  Fix   the\tparser. \nMore.", "Fix the parser."),
-        ("x" * 200, "x" * 79 + "…"),
-        (" \n", None),
-        ("", None),
-    ],
-)
-def test_the_title_of_a_prompt(prompt: str, title: str | None) -> None:
-    assert noted.title(prompt) == title

@@ -1,0 +1,49 @@
+"""The title of a session: a short name for its run, from what was asked first."""
+
+import re
+
+
+MOST = 72
+_READ = 6_000
+_INJECTED = re.compile(r"<(system-reminder|[a-z]+[-_][a-z-_]+)\b[^>]*>.*?</\1>", re.DOTALL)
+"""What tools put around the words of a person."""
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_LEADING = re.compile(r"^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)]|\[[ xX]\])\s+)+")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_MARKS = re.compile(r"\*\*|__|~~|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|</?[A-Za-z][^>\n]*>")
+_RULE = re.compile(r"[\s#>*_=~`|:-]*")
+_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+(?=\S)")
+_ENDS = " .,;:-–—"
+_LEAST = 12
+"""A first sentence that is shorter, as `Hi.` is, says nothing of what follows."""
+
+
+def of(text: str) -> str | None:
+    """Return the first sentence of a text without Markdown, cut at a word; None if there are no words."""
+    without = _FENCED.sub("\n", _INJECTED.sub("\n", text[:_READ]))
+    line = next((found for line in without.splitlines() if (found := _plain(line))), "")
+    return _cut(_first_sentence(line)) or None
+
+
+def _plain(line: str) -> str:
+    if _RULE.fullmatch(line):
+        return ""
+    return " ".join(_MARKS.sub("", _LINK.sub(r"\1", _LEADING.sub("", line))).split())
+
+
+def _first_sentence(line: str) -> str:
+    found = ""
+    for sentence in _SENTENCE.split(line):
+        found = f"{found} {sentence}".strip()
+        if len(found) >= _LEAST:
+            break
+    return found
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST:
+        return text
+    head = text[: MOST - 1]
+    at_a_word = head.rpartition(" ")[0] if text[MOST - 1] != " " else head
+    # A word as long as a line has no place to cut at.
+    return f"{(at_a_word if len(at_a_word) >= MOST // 2 else head).rstrip(_ENDS)}…"

@@ -1,0 +1,190 @@
+"""When the events of a log happened, and the one order for them: by time, then by their place in the chain.
+
+`ts` is when an event happened, as whoever logged it says. A program may log a run long after it ended, and a clock may be
+wrong. So each line that agentplane writes also has a stamp, the time of its own clock: `ts` in an op, a joined history or
+a wrapped run, and `written` in other runs. A line is never older than the lines that it follows, so no event can be later
+than the stamp of its own line or of any line that follows it. The moment of an event is its `ts`, limited by these stamps.
+
+Reading from the end, the smallest stamp so far limits everything that is still unread. An event is known to be the next
+one as soon as its moment reaches that limit. Events that were logged late wait until the reader comes to their time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from math import inf
+
+import msgspec
+
+from agentplane.text import decoding, links
+
+
+WRITTEN = "written"
+"""The key of the stamp in the event of a run. It sorts behind all other keys, so it is at the end of the line."""
+
+_END = re.compile(
+    rb'"ts":"([^"\\]{0,64})"(,"verb":"[^"\\]*")?(?:,"written":"([^"\\]{0,64})")?,"hash_self":"[0-9a-f]{64}"\}\n\Z'
+)
+_END_BYTES = 400
+_WRAPPED = b'"made_at":"'
+_RUN = b'"kind":"run"'
+_RUN_ID = re.compile(rb'"run_id":"(\d{8}T\d{6}Z)-')
+_DAY = 86_400.0
+_WINDOW = 256
+"""Lines without a stamp, as older versions wrote them, that are read before a jump back in time is believed."""
+_NEAR = 8
+
+
+class Told(msgspec.Struct, frozen=True, gc=False):
+    """What one line says about time, in seconds."""
+
+    ts: float | None
+    stamp: float | None
+    """When agentplane wrote the line. None in runs of older versions."""
+
+    @property
+    def moment(self) -> float:
+        """The moment of an event that no other line follows."""
+        ts = inf if self.ts is None else self.ts
+        return ts if self.stamp is None else min(ts, self.stamp)
+
+
+class _Line(msgspec.Struct, frozen=True):
+    kind: str = ""
+    ts: str = ""
+    written: str = ""
+
+
+_line = decoding.Json(_Line)
+
+
+def seconds_of(ts: str) -> float | None:
+    """Return a time as seconds, or None if the text is no time. A time without a zone is in UTC."""
+    try:
+        found = datetime.fromisoformat(ts)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def of(line: bytes) -> Told:
+    """Return what a line of a log says about time."""
+    found = _END.search(line, max(0, len(line) - _END_BYTES))
+    if found is None:
+        return _of_other(line)
+    ts = _seconds(found[1])
+    if found[3] is not None:
+        return Told(ts, _seconds(found[3]))
+    has_stamp = found[2] is not None or links.is_merge(line) or _is_wrapped(line)
+    return Told(ts, ts if has_stamp else None)
+
+
+def replaces(new: float, old: float) -> bool:
+    """True if an event at one moment replaces what an earlier line of the log says of another moment."""
+    return new >= old
+
+
+def newest_first(lines: Iterable[bytes]) -> Iterator[tuple[float, bytes]]:
+    """Yield the lines of a log by their moments, the latest first, each with its moment.
+
+    `lines` come from the last to the first. No more of them are read than the order needs.
+    """
+    held: list[tuple[float, int, bytes]] = []
+    limits = _Limits()
+    for number, line in enumerate(lines):
+        moment = limits.take(line)
+        heappush(held, (-moment, number, line))
+        limit = limits.unread
+        while held and -held[0][0] >= limit:
+            yield _popped(held)
+    while held:
+        yield _popped(held)
+
+
+def follow(lines: Iterable[bytes], latest: float) -> bool:
+    """True if lines that were added to a log change nothing in the order of those before, of which `latest` is the last moment."""
+    for line in lines:
+        told = of(line)
+        if told.moment < latest or (told.stamp is not None and told.stamp < latest):
+            return False
+    return True
+
+
+class _Limits:
+    """The latest moment that a line can have, while a log is read from its end."""
+
+    def __init__(self) -> None:
+        self._of: dict[bytes, float] = {}
+        """By the hash of a line that was named and not read yet: the smallest stamp of those that follow it."""
+        self._else = inf
+        """Of a line that nothing names."""
+        self._guess = inf
+        """When the last line was written that was read, also where only its run id tells that."""
+        self._jump: list[float] = []
+
+    def take(self, line: bytes) -> float:
+        """Return the moment of the next line."""
+        told = of(line)
+        stamp = inf if told.stamp is None else told.stamp
+        if not links.has_form(line):  # nothing more is known of which line follows which
+            self._else = min(self.unread, stamp)
+            self._of.clear()
+            return min(told.moment, self._else)
+        limit = min(self._of.pop(bytes.fromhex(links.stated_by(line).decode()), self._else), stamp)
+        for parent in links.parents_of(line):
+            self._of[parent] = min(self._of.get(parent, inf), limit)
+        self._look_at(line, told)
+        return min(told.moment, limit)
+
+    @property
+    def unread(self) -> float:
+        """No line that is still unread is later than this."""
+        if len(self._of) > 1:  # two branches that were joined
+            return max(self._of.values())
+        return min(max(self._of.values(), default=self._else), self._guess)
+
+    def _look_at(self, line: bytes, told: Told) -> None:
+        written = _minted(line) if told.stamp is None else told.stamp
+        if written is None:
+            return
+        if self._guess - written <= _DAY or self._guess == inf:
+            self._guess = written
+            self._jump.clear()
+            return
+        # An id that a program gave can name any day.
+        self._jump.append(written)
+        if len(self._jump) >= _WINDOW:
+            self._guess = max(self._jump[-_NEAR:])
+            self._jump.clear()
+
+
+def _popped(held: list[tuple[float, int, bytes]]) -> tuple[float, bytes]:
+    moment, _, line = heappop(held)
+    return -moment, line
+
+
+def _minted(line: bytes) -> float | None:
+    """When the run id of a line was made."""
+    found = _RUN_ID.search(line)
+    return None if found is None else _seconds(found[1])
+
+
+def _is_wrapped(line: bytes) -> bool:
+    return _WRAPPED in line and _RUN in line
+
+
+def _seconds(ts: bytes) -> float | None:
+    return seconds_of(ts.decode(errors="replace"))
+
+
+def _of_other(line: bytes) -> Told:
+    """A line that agentplane did not write in this form."""
+    try:
+        read = _line.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return Told(None, None)
+    ts = seconds_of(read.ts)
+    if read.written:
+        return Told(ts, seconds_of(read.written))
+    return Told(ts, ts if read.kind in ("op", "merge") or _is_wrapped(line) else None)
