@@ -12,7 +12,7 @@ from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import HandEdit, Memory
-from agentplane.plane import records
+from agentplane.plane import external_ids, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.text import document, header
@@ -41,6 +41,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     refines: list[str] = []
     unrelated: list[str] = []
     harvested: str | None = None
+    external_id: str | None = None
     layer: str | None = None
     systemic_scale: float | None = None
 
@@ -86,6 +87,7 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
         "refines",
         "unrelated",
         "harvested",
+        "external_id",
         "layer",
     ):
         value = getattr(proposal, name)
@@ -298,6 +300,11 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
         raise BadInput("a tag, piece of evidence, scope or id is empty", todo="leave it out, or fill it in.")
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
         raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
+    if proposal.external_id is not None and not external_ids.is_one(proposal.external_id):
+        raise BadInput(
+            f"Not an id: `{one_line(proposal.external_id, 40)}`",
+            todo="Use letters, digits and . _ : - in ids, for example memory-schema-defined.",
+        )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
         raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")

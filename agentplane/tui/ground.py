@@ -261,7 +261,7 @@ class _RunEvent(msgspec.Struct):
     tool: str = ""
     task: str = ""
     summary: str = ""
-    inputs: list[object] = []
+    inputs: object = []
     tool_calls: list[object] = []
 
 
