@@ -275,10 +275,16 @@ class Review(Changes):
         return self._do(partial(verbs.revert, wanted=wanted))
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
-        """Proposes a fact; approves it where the policy allows that and nothing is to be said of it."""
+        """Proposes a fact; approves it where the policy allows that and nothing is to be said of it.
+
+        With the id of an entry in force it proposes a change of that entry. What is known already isn't proposed again.
+        """
         from agentplane.runs import events
 
-        proposal = promote.fact_proposal(fact)
+        memory = self.memory()
+        proposal = verbs.unlabelled(memory, promote.fact_proposal(fact, memory))
+        if known := promote.known_as(memory, proposal):
+            return Promoted(known.id, approved=known.file != INBOX)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
         if not (allowed and events.is_logged(self.layout, proposal.source)):

@@ -29,6 +29,8 @@ class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
     promoted: tuple[Promoted, ...] = ()
     refused: tuple[str, ...] = ()
     """Why the gate refused some of them."""
+    awaited: tuple[str, ...] = ()
+    """Ids of facts that the run names and that have no statement yet."""
 
 
 class Runs(Review):
@@ -105,9 +107,14 @@ class Runs(Review):
         finder = type(self)(
             self.store, msgspec.structs.replace(self.origin, actor=run.tool or self.origin.actor)
         )
+        named = [str(fact) for fact in run.derived_facts if facts.is_reference(fact)]
         for fact in run.derived_facts:
+            if facts.is_reference(fact):
+                continue
             try:
                 promoted.append(finder.promote_fact(facts.of(run, fact, self.layout.root.name)))
             except AgentplaneError as error:
                 refused.append(error.what)
-        return Logged(run_id, tuple(promoted), tuple(refused))
+        waiting = self.memory().awaited() if named else {}
+        awaited = tuple(dict.fromkeys(id_ for id_ in named if id_ in waiting))
+        return Logged(run_id, tuple(promoted), tuple(refused), awaited)

@@ -1,6 +1,7 @@
 """Looking: status, badge, inbox, list, show, history."""
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -15,11 +16,15 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import lock, stamp
 from agentplane.plane.layout import INBOX
+from agentplane.review import promote
 from agentplane.text.visible import one_line, visible
 
 
 if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
+
+_MOST_AWAITED = 5
+"""So many facts without a statement are named after the candidates."""
 
 
 @click.command()
@@ -100,7 +105,8 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     if as_json:
         candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
-        out.emit("inbox", candidates=candidates, hand_edits=edits, unchecked=unchecked)
+        awaited = [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()]
+        out.emit("inbox", candidates=candidates, hand_edits=edits, unchecked=unchecked, awaited=awaited)
         return
     for reviewed in found:
         _print_candidate(reviewed)
@@ -112,6 +118,8 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
         out.note(
             f"{what} the id of an entry on the shelf and cannot be shown: `agentplane doctor` says where."
         )
+    for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
+        out.note(f"Fact {one_line(id_, 60)} has no statement yet. Run {one_line(run, 40)} named it.")
     if memory.broken:
         what = out.count(memory.broken, "piece", "pieces")
         out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")

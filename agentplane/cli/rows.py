@@ -96,6 +96,7 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> No
     for text in visible(entry.body.strip("\r\n")).splitlines():
         out.line(f"  {text}")
     facts = {
+        "external id": head.external_id,
         "tags": ", ".join(head.tags),
         "scope": ", ".join(head.scope),
         "evidence": ", ".join(head.evidence),

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from agentplane.api import Logged
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.mcp import tools
@@ -106,19 +107,40 @@ def record(session: Session, asked: tools.Record) -> Fields:
         "outputs": [{"path": path} for path in asked.outputs],
     }
     event = {name: value for name, value in event.items() if value}
+    if asked.event:
+        return _recorded_event(session, asked.event, event)
     if not event:
         raise BadInput("nothing to record", todo="say at least what was done, in `summary`.")
     session.plane.step("writing")
     if session.run is not None:
         session.plane.note(session.run.run_id, event)
         return {"run_id": session.run.run_id, "open": True, "candidates": [], "refused": []}
-    logged = session.log(event | ({"task": asked.task} if asked.task else {}))
-    return {
+    return _logged(session.log(event | ({"task": asked.task} if asked.task else {})))
+
+
+def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
+    """A run in the form of a log line: a run of its own, started by the one that is open."""
+    if others:
+        raise BadInput(
+            "`event` takes no other fields with it", where="event", todo="Put them into the event."
+        )
+    if not all(isinstance(fact, str) for fact in event.get("derived_facts") or ()):
+        what = "derived_facts: over MCP, a fact is a text or the id of a fact"
+        raise BadInput(what, where="event", todo="Leave out its other fields.")
+    session.plane.step("writing")
+    parent = {"parent_run_id": session.run.run_id} if session.run else {}
+    own = {name: value for name, value in event.items() if value is not None}
+    return _logged(session.plane.log({"tool": session.plane.origin.actor, **parent, **own}))
+
+
+def _logged(logged: Logged) -> Fields:
+    told: Fields = {
         "run_id": logged.run_id,
         "open": False,
         "candidates": [one.id for one in logged.promoted],
         "refused": [one_line(why, 300) for why in logged.refused],
     }
+    return told | ({"awaited": list(logged.awaited)} if logged.awaited else {})
 
 
 ANSWERS: Mapping[str, Callable[[Session, Any], Fields]] = {

@@ -50,6 +50,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outputs: _Few = []
     receipts: _Few = []
     task: _Short | None = None
+    event: dict[str, Any] = {}
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -158,8 +159,9 @@ TOOLS = (
             outputs=_list(_TEXT) | {"description": "files produced"},
             receipts=_list(_TEXT) | {"description": "evidence"},
             task=_TEXT,
+            event={"type": "object", "description": "or all fields of another run, as for `agentplane log --stdin`"},
         ),
-        _object(run_id=_TEXT, open=_FLAG, candidates=_TEXTS, refused=_TEXTS),
+        _object(run_id=_TEXT, open=_FLAG, candidates=_TEXTS, refused=_TEXTS, awaited=_TEXTS),
         reads=False,
     ),
 )  # fmt: skip

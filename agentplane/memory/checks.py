@@ -20,6 +20,21 @@ def check(store: Store) -> Iterator[Finding]:
     for entry in memory.entries.values():
         yield from _entry(memory, entry)
         yield from _successors(memory, entry)
+    yield from _one_external_id(memory)
+
+
+def _one_external_id(memory: Memory) -> Iterator[Finding]:
+    """As after a merge of two branches that both promoted one fact."""
+    found: dict[str, list[Entry]] = {}
+    for entry in memory.shelf:
+        if entry.head.external_id and entry.head.status == "accepted":
+            found.setdefault(entry.head.external_id, []).append(entry)
+    for name, entries in found.items():
+        if len(entries) > 1:
+            where = f"{memory.snapshot.layout.shown(entries[-1].file)}:{entries[-1].line}"
+            ids_ = " and ".join(one_line(entry.id, 40) for entry in entries)
+            what = f"{ids_} have the same external id, {one_line(name, 60)}"
+            yield Finding("warning", where, what, "Run `agentplane deprecate` on the one that doesn't hold.")
 
 
 def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:

@@ -43,6 +43,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """The commit at which it was approved."""
     harvested: str | None = None
     """A mark of the words that it was taken from, where it was kept elsewhere before."""
+    external_id: str | None = None
+    """The id that a program gave this entry, and knows it by."""
     layer: str | None = None
     systemic_scale: float | None = None
     proposed_by: str | None = None

@@ -94,6 +94,23 @@ class Memory:
         """Candidates that nobody can decide about: an entry of the same id stands on the shelf, and counts."""
         return [id_ for id_ in self.inbox_ids if id_ in self.entries and self.entries[id_].file != INBOX]
 
+    @cached_property
+    def by_external_id(self) -> dict[str, Entry]:
+        """The entries that programs know by ids of their own: of one id the one in force, then the one that waits."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries.values():
+            name = entry.head.external_id
+            if name is not None and (name not in found or _rank(entry) < _rank(found[name])):
+                found[name] = entry
+        return found
+
+    def awaited(self) -> dict[str, str]:
+        """Ids of facts that runs named and that have no statement yet, each with the run that named it first."""
+        named = self.snapshot.ledger.named
+        there = self.by_external_id.keys() | self._blocks.keys() if named else set()
+        known = self.snapshot.ledger.known
+        return {id_: run for id_, run in named.items() if id_ not in there and id_ not in known}
+
     def get(self, wanted: str) -> Entry:
         """The entry that a person names."""
         gone = wanted.upper()
@@ -102,7 +119,14 @@ class Memory:
             raise BadInput(
                 f"no entry {name} any more", todo=f"`agentplane history {name}` says what became of it."
             )
-        file, block = self._blocks[ids.match(wanted, self._blocks)]
+        try:
+            id_ = ids.match(wanted, self._blocks)
+        except BadInput:
+            # Last, so that no program can give an entry the name that a person uses for another one.
+            if wanted in self.by_external_id:
+                return self.by_external_id[wanted]
+            raise
+        file, block = self._blocks[id_]
         return self._of_file(file, [block])[0]
 
     @property
@@ -228,3 +252,8 @@ class Memory:
 
     def known(self, id_: str) -> Known | None:
         return self.snapshot.ledger.known.get(id_)
+
+
+def _rank(entry: Entry) -> int:
+    """Where an entry comes among others of the same external id."""
+    return (entry.head.status == "accepted" and entry.file != INBOX, entry.file == INBOX, True).index(True)

@@ -13,7 +13,7 @@ from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import HandEdit, Memory
-from agentplane.plane import records
+from agentplane.plane import external_ids, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.text import document, header
@@ -47,6 +47,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     refines: list[str] = []
     unrelated: list[str] = []
     harvested: str | None = None
+    external_id: str | None = None
     layer: str | None = None
     systemic_scale: float | None = None
 
@@ -102,6 +103,7 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
         "refines",
         "unrelated",
         "harvested",
+        "external_id",
         "layer",
     ):
         value = getattr(proposal, name)
@@ -360,6 +362,11 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     if proposal.superseded_by and proposal.arrives is None:
         todo = "say `arrives: superseded` too, or leave it out."
         raise BadInput("`superseded_by` is for what is out of force already", todo=todo)
+    if proposal.external_id is not None and not external_ids.is_one(proposal.external_id):
+        raise BadInput(
+            f"Not an id: `{one_line(proposal.external_id, 40)}`",
+            todo="Use letters, digits and . _ : - in ids, for example memory-schema-defined.",
+        )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):
         raise BadInput(f"no date: {one_line(proposal.expires_at, 30)}", todo="write it as 2026-12-31.")
     size = len(proposal.statement) + len(proposal.rationale or "")

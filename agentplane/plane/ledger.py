@@ -6,11 +6,12 @@ Derived; kept in cache/ and carried on from where it ended, as long as the log s
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
+from typing import Any
 
 import msgspec
 
 from agentplane.plane import braid as braids
-from agentplane.plane import cache, records, trust_settings, versions
+from agentplane.plane import cache, external_ids, records, trust_settings, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
@@ -21,6 +22,7 @@ VERSION = 8
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _GENESIS = bytes(32)
+_FACTS, _NO_FACTS = b'"derived_facts":[', b'"derived_facts":[]'
 KEPT = "ledger.mp"
 """Its file in the cache."""
 
@@ -69,7 +71,8 @@ class RunEvent(msgspec.Struct, frozen=True):
     kind: str
     run_id: str = ""
     task: str | None = None
-    outputs: list[_RunOutput] = []
+    outputs: list[_RunOutput] | dict[str, Any] = []
+    derived_facts: list[Any] = []
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -100,6 +103,8 @@ class Ledger(msgspec.Struct, frozen=True):
     """Whether the log holds lines twice, or in an order that another clone would not have."""
     gaps: list[str] = []
     """Events that the log names and does not hold."""
+    named: dict[str, str] = {}
+    """Ids of facts that runs name among what they found out, each with the first run that does."""
     settings: dict[str, str] = {}
     """The trust settings that the last op of the verb `settings` recorded, where they are not at their default."""
     version: int = VERSION
@@ -191,7 +196,7 @@ def from_cache(layout: Layout) -> Ledger | None:
 
 def differing(one: Ledger, other: Ledger) -> list[str]:
     """The parts in which two ledgers of one log say different things."""
-    same = ("known", "met", "ops", "outputs", "tops", "settings")
+    same = ("known", "met", "ops", "outputs", "named", "tops", "settings")
     found = [name for name in same if getattr(one, name) != getattr(other, name)]
     listed = ("pruned", "unproved", "gaps", "heads")
     return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
@@ -292,6 +297,7 @@ class _Sums:
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
         self.latest = ledger.latest
+        self.named = dict(ledger.named)
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
         self.before = {*(note.op for note in ledger.ops), *ledger.unproved}
@@ -327,8 +333,8 @@ class _Sums:
                 self.seen.add((event.op, event.op_sha256))
                 self.again = self.again or event.op in self.before
                 self._add_op(event)
-        elif b'"outputs":[{' in line:
-            self._add_outputs(line, told.moment)
+        elif b'"outputs":[{' in line or (_FACTS in line and _NO_FACTS not in line):
+            self._add_run(line, told.moment)
 
     def done(self, size: int, head: str) -> Ledger:
         return Ledger(
@@ -339,6 +345,7 @@ class _Sums:
             ops=self.ops,
             outputs=self.outputs,
             latest=self.latest,
+            named=self.named,
             tops=self.tops,
             pruned=self.pruned,
             unproved=self.unproved,
@@ -405,12 +412,17 @@ class _Sums:
             for task, outputs in self.outputs.items()
         }
 
-    def _add_outputs(self, line: bytes, at: float) -> None:
+    def _add_run(self, line: bytes, at: float) -> None:
         try:
             event = _run_event.decode(line)
         except (RecursionError, msgspec.MsgspecError):
             return
         if event.kind != "run":
+            return
+        for fact in event.derived_facts:
+            if isinstance(fact, str) and external_ids.is_one(fact):
+                self.named.setdefault(fact, event.run_id)
+        if isinstance(event.outputs, dict) or not event.outputs:
             return
         task = event.task or ""
         outputs = dict(self.outputs.get(task, {}))

@@ -10,7 +10,7 @@ import msgspec
 from agentplane.claims.statement import parse
 from agentplane.claims.structure import Found, Kind
 from agentplane.claims.verdict import BothWays, judge_each
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import INBOX_STATUS, Entry
 from agentplane.review import globs
 
 
@@ -48,6 +48,7 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
     status: str = "accepted"
+    external_id: str | None = None
 
 
 Compare = Callable[[Text, Sequence[Text]], list[Conflict | None]]
@@ -65,6 +66,7 @@ def text_of(entry: Entry) -> Text:
         supersedes=head.supersedes,
         superseded_by=head.superseded_by,
         status=head.arrives or head.status,
+        external_id=head.external_id,
     )
 
 
@@ -77,11 +79,15 @@ def compare_each(
     candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
 ) -> list[Conflict | None]:
     """The same for many others, much faster than one by one. `both_ways`: where they are candidates in their turn."""
-    claimed = claims(candidate)
+    claimed, named = claims(candidate), candidate.external_id is not None
     held = [
         at
         for at, other in enumerate(others)
-        if not (candidate.id == other.id or {candidate.status, other.status} & OUT_OF_FORCE)
+        if not (
+            candidate.id == other.id
+            or (named and _changes(candidate, other))
+            or {candidate.status, other.status} & OUT_OF_FORCE
+        )
         and (_claims(candidate, other, claimed) or globs.can_meet(candidate.scope, other.scope))
     ]
     judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held], both_ways)
@@ -89,6 +95,16 @@ def compare_each(
     for at, verdict in zip(held, judged, strict=True):
         found[at] = _conflict(candidate, others[at], verdict, claimed=_claims(candidate, others[at], claimed))
     return found
+
+
+def _changes(candidate: Text, other: Text) -> bool:
+    """True if a candidate changes the other entry when it is approved: then they never exist side by side."""
+    name = candidate.external_id
+    return (
+        name is not None
+        and name in (other.external_id, other.id)
+        and (candidate.status, other.status, other.type) == (INBOX_STATUS, "accepted", candidate.type)
+    )
 
 
 def _claims(candidate: Text, other: Text, claimed: frozenset[str]) -> bool:

@@ -252,6 +252,7 @@ def proposal_of(entry: Entry) -> Proposal:
         refines=list(head.refines),
         unrelated=list(head.unrelated),
         harvested=head.harvested,
+        external_id=head.external_id,
         layer=head.layer,
         systemic_scale=head.systemic_scale,
     )
@@ -260,7 +261,7 @@ def proposal_of(entry: Entry) -> Proposal:
 def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
     """Every text in it, with the field that it stands in."""
     yield "statement", proposal.statement
-    singles = ("rationale", "check", "source", "layer", "expires_at", "arrives", "type")
+    singles = ("rationale", "check", "source", "external_id", "layer", "expires_at", "arrives", "type")
     for name in singles:
         if text := getattr(proposal, name):
             yield name, text
@@ -311,11 +312,17 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
     ):
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):
-        besides = frozenset(proposal.supersedes)
+        besides = frozenset(proposal.supersedes) | _changed_by(proposal, context)
         if id_ := gate_repeats.on_shelf(statement, context.shelf, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
         yield from _repeats(_repeat(statement, proposal, context))
+
+
+def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
+    """The entries that a proposal changes, because it has their external id or their id."""
+    name = proposal.external_id
+    return frozenset(one.id for one in context.shelf if name and name in (one.head.external_id, one.id))
 
 
 def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
@@ -341,7 +348,7 @@ def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
         for secret in secrets.find(text):
             if secret.sure:
                 yield "secret", f"holds what looks like {secret.kind} ({secret.place})", where
-            elif where != "source":  # names of runs are random by design
+            elif where not in ("source", "external_id"):  # these names can be random by design
                 yield "random", f"holds {secret.kind} ({secret.place}); is it a secret?", where
 
 

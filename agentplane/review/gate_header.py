@@ -10,6 +10,7 @@ import yaml
 from yaml._yaml import CParser
 
 from agentplane.memory.entry import Header
+from agentplane.plane import external_ids
 from agentplane.text.visible import one_line
 from agentplane.text.yaml12 import YamlError, load
 
@@ -20,7 +21,7 @@ _DECIDED = ("pinned", "approved_by", "superseded_by", "anchor")
 _DATES = ("updated", "expires_at")
 _MARK = re.compile(r"[0-9a-f]{16}")
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
-_TEXTS = ("check", "layer", "arrives")
+_TEXTS = ("check", "external_id", "layer", "arrives")
 """Keys whose words the gate reads on their own, as it does in a proposal."""
 _HARMLESS = re.compile(r"[\w.-]{1,16}")
 """One short word is no order, and too short for a secret of a known form."""
@@ -62,6 +63,8 @@ def odd(text: str) -> Iterator[str]:
             yield f"`{key}` isn't a date"
     if "harvested" in fields and not _MARK.fullmatch(str(fields["harvested"])):
         yield "`harvested` isn't 16 hex digits"
+    if "external_id" in fields and not external_ids.is_one(str(fields["external_id"])):
+        yield "`external_id` isn't an id"
 
 
 def unshown(text: str) -> Iterator[str]:

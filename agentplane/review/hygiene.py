@@ -6,6 +6,7 @@ from datetime import date
 
 import msgspec
 
+from agentplane.memory import updates
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
@@ -50,6 +51,7 @@ def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str,
     """Of that, what the gate does not say. `edits`: how candidates were edited by hand, by id."""
     found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
+    found += [told] if (told := updates.notice(memory, entry)) else []
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
     return found

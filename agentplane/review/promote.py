@@ -6,18 +6,38 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory import verbs
+from agentplane.memory import ids, updates, verbs
+from agentplane.memory.entry import Entry
+from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
 from agentplane.plane.store import Plan
+from agentplane.text.visible import one_line
 
 
-def fact_proposal(fact: Mapping[str, Any] | str) -> Proposal:
-    """A proposal from what a program hands in: a statement, or the fields of a proposal."""
-    fields: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
-    fields.setdefault("type", "fact")
-    if "run_id" in fields:
-        fields.setdefault("source", fields.pop("run_id"))
+_NAMES = {"id": "external_id", "kind": "type", "source_run": "source", "run_id": "source"}
+"""Fields of a fact as programs call them, and as a proposal does."""
+_TOLD = ("status", "agentplane")
+"""Fields that a fact has in state.json and that nobody can propose."""
+_LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
+_OWN = ("supersedes", "refines", "unrelated", "harvested", "external_id")
+"""Fields that a change of an entry doesn't take over from it."""
+
+
+def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
+    """A proposal from what a program hands in: a statement, or the fields of a fact.
+
+    With the id of an entry in force it is that entry with what is given changed.
+    """
+    fields = _fields(fact)
+    kind = kind_named(memory.kinds, str(fields.get("type") or "fact")).name
+    entry = updates.target(memory, fields.get("external_id"), kind)
+    if entry is not None:
+        fields = _of_entry(entry) | fields
+    elif name := fields.get("external_id"):
+        _check_new(memory, str(name))
+        fields.setdefault("source", memory.snapshot.ledger.named.get(str(name)))
+    fields["type"] = kind
     try:
         return msgspec.convert(fields, Proposal)
     except msgspec.ValidationError as error:
@@ -28,11 +48,81 @@ def fact_proposal(fact: Mapping[str, Any] | str) -> Proposal:
         ) from None
 
 
+def known_as(memory: Memory, proposal: Proposal) -> Entry | None:
+    """The entry or the candidate that says all of a fact already, under the same external id."""
+    if proposal.external_id is None:
+        return None
+    entry = updates.target(memory, proposal.external_id, proposal.type)
+    waiting = (one for one in memory.inbox if one.head.external_id == proposal.external_id)
+    said = _without_source(proposal)
+    return next((one for one in (*([entry] if entry else ()), *waiting) if _same(one, said)), None)
+
+
 def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
-    """Approves a candidate of which there is nothing to say; None: it waits for a person, or is gone."""
+    """Approves a candidate of which there is nothing to say; None: it waits for a person, or is gone.
+
+    That it changes an entry stops nothing here: the policy was asked about the values that the entry gets.
+    """
     from agentplane.review import hygiene, inbox
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
-    if entry is None or hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)):
+    if entry is None:
         return None
-    return None if inbox.Conflicts(memory).of(entry) else verbs.approve(memory, [id_], stamp)
+    flags = set(hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
+    if flags - {updates.notice(memory, entry)} or inbox.Conflicts(memory).of(entry):
+        return None
+    target = updates.target_of(memory, entry)
+    if target is not None:
+        return updates.plan(memory, entry, target, stamp) if target.trusted else None
+    return verbs.approve(memory, [id_], stamp)
+
+
+def awaited(memory: Memory) -> dict[str, str]:
+    """Ids of facts that wait for their statement, each with the run that named it first. A rejected fact had one."""
+    found = memory.awaited()
+    if not found:
+        return {}
+    from agentplane.review import tombstones
+
+    rejected = {one.external_id for one in tombstones.kept(memory.snapshot).rejections}
+    return {id_: run for id_, run in found.items() if id_ not in rejected}
+
+
+def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
+    """The fields of a proposal in what a program hands in."""
+    given: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
+    fields = {name: value for name, value in given.items() if name not in _NAMES and name not in _TOLD}
+    for name, ours in _NAMES.items():
+        if given.get(name) is not None and fields.get(ours) is None:
+            fields[ours] = given[name]
+    return {name: [] if value is None and name in _LISTS else value for name, value in fields.items()}
+
+
+def _of_entry(entry: Entry) -> dict[str, Any]:
+    """The fields of an entry that a change of it keeps unless it says otherwise."""
+    from agentplane.review import gate
+
+    told: dict[str, Any] = msgspec.to_builtins(gate.proposal_of(entry))
+    return {name: value for name, value in told.items() if name not in _OWN}
+
+
+def _check_new(memory: Memory, name: str) -> None:
+    """Refuses an id that agentplane gives out itself: another entry could get it."""
+    prefix, _, number = name.upper().partition("-")
+    given_out = {kind.prefix for kind in memory.kinds.values()} | {ids.CANDIDATE_PREFIX}
+    if prefix in given_out and (number.isdecimal() or prefix == ids.CANDIDATE_PREFIX):
+        raise BadInput(
+            f"No entry {one_line(name, 40)} of this kind is in force, and agentplane gives out ids of this form",
+            where="fact",
+            todo="Give the fact an id of your own, for example memory-schema-defined, or leave `id` out.",
+        )
+
+
+def _without_source(proposal: Proposal) -> Proposal:
+    return msgspec.structs.replace(proposal, source=None, external_id=None, harvested=None)
+
+
+def _same(entry: Entry, said: Proposal) -> bool:
+    from agentplane.review import gate
+
+    return _without_source(gate.proposal_of(entry)) == said

@@ -6,7 +6,7 @@ from contextlib import suppress
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import verbs
+from agentplane.memory import updates, verbs
 from agentplane.memory.entry import Entry, statement_of
 from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.shelf import Memory
@@ -57,12 +57,15 @@ def approve(
     targets = list(
         {entry.id: entry for entry in (_target(memory, name) for name in choice.supersede)}.values()
     )
+    changed = _changed_by(memory, entries, targets)
     if targets and len(entries) != 1:
         raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
     if not _stands_beside(choice) or any(
         _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
     ):
         _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
+    if changed:
+        return msgspec.structs.replace(updates.plan(memory, entries[0], changed, stamp), why=choice.why)
     plan = verbs.approve(memory, [entry.id for entry in entries], stamp)
     if targets:
         plan = _with_supersession(memory, plan, targets, stamp)
@@ -85,6 +88,21 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
     if entries[0].id in found:
         raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
     return found
+
+
+def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entry]) -> Entry | None:
+    """The entry that a candidate changes when it is approved; refuses such a candidate among others."""
+    found = [(entry, into) for entry in entries if (into := updates.target_of(memory, entry))]
+    if not found:
+        return None
+    entry, into = found[0]
+    if len(entries) > 1:
+        what = f"{entry.id} changes {into.id}, and several candidates were approved at once"
+        raise Refused(what, todo=f"Approve it alone: `agentplane approve {entry.id}`.")
+    if targets:
+        what = f"{entry.id} changes {into.id}, so it can't supersede {targets[0].id}"
+        raise BadInput(what, todo=f"Leave out --supersede, or `agentplane reject {entry.id}`.")
+    return into
 
 
 def merge(

@@ -31,6 +31,7 @@ class Rejection(msgspec.Struct, frozen=True, gc=False):
     op: str
     type: str = ""
     scope: tuple[str, ...] = ()
+    external_id: str | None = None
 
 
 class Repeat(msgspec.Struct, frozen=True):
@@ -185,7 +186,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 _KEPT = "rejections.mp"
-_VERSION = 200 + wording.VERSION
+_VERSION = 300 + wording.VERSION
 _NONE: Mapping[str, str] = {}
 _codec = decoding.Pack(_File)
 _FEW = 8
@@ -304,6 +305,8 @@ def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
         head, said = _taken_apart(text, labels)
         kind, scope = (head.type, head.scope) if head else ("", ())
         rejection = Rejection(change.id, said, stored.why, record.ts, record.op, kind, scope)
+        if head and head.external_id:
+            rejection = msgspec.structs.replace(rejection, external_id=head.external_id)
         yield _Kept(rejection, wording.words_of(said), change.found, record.why)
 
 

@@ -80,12 +80,20 @@ class Run(msgspec.Struct, frozen=True):
     exit_status: int | None = None
     summary: str | None = None
     revision: str | None = None
-    outputs: list[dict[str, object]] = []
+    told_outputs: list[dict[str, object]] | dict[str, object] = msgspec.field(
+        name="outputs", default_factory=list
+    )
+    """Files that it produced, or an object in the words of the program that logged it."""
     derived_facts: list[object] = []
     next_actions: list[object] = []
     receipts: list[object] = []
     capsule: list[Kept] = []
     made_at: str | None = None
+
+    @property
+    def outputs(self) -> list[dict[str, object]]:
+        """The files that it produced. A run that gives its outputs as an object names none."""
+        return self.told_outputs if isinstance(self.told_outputs, list) else []
 
     def file(self, name: str) -> Kept | None:
         return next((kept for kept in self.capsule if kept.name == name), None)

@@ -28,6 +28,9 @@ TASK = "AGENTPLANE_TASK"
 _SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", times.WRITTEN})
 """What a line has beside the fields that a program may give."""
 
+_REPLACED = frozenset({"hash_prev", "hash_self"})
+"""What a program may give because its own log has it. The log of the plane states hashes of its own."""
+
 _NOWHERE = ".agentplane-nowhere"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -64,9 +67,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
-    inputs: list[Any] = []
+    inputs: list[Any] | dict[str, Any] = []
     tool_calls: list[Any] = []
-    outputs: list[Output] = []
+    outputs: list[Output] | dict[str, Any] = []
+    """Files that it produced, or an object whose `summary` counts as the summary of the run. It is kept as given."""
     exit_status: int | None = None
     output_sha256: str | None = None
     derived_facts: list[Any] = []
@@ -75,6 +79,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     summary: str | None = None
     revision: str | None = None
     """Of the memory that the run had."""
+
+    @property
+    def files(self) -> list[Output]:
+        """The files that it names as produced."""
+        return self.outputs if isinstance(self.outputs, list) else []
 
 
 def is_run_id(text: str) -> bool:
@@ -142,7 +151,7 @@ def append(
 def read(event: Mapping[str, Any]) -> Event:
     """An event that a program hands in; BadInput names the field that does not fit."""
     try:
-        found = msgspec.convert(dict(event), Event)
+        found = msgspec.convert({key: event[key] for key in event if key not in _REPLACED}, Event)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `")
         field = place.rstrip("`").removeprefix("$").removeprefix(".")
@@ -159,10 +168,19 @@ def read(event: Mapping[str, Any]) -> Event:
             )
     for name in ("ts", "started"):
         _check_time(name, getattr(found, name))
-    for number, output in enumerate(found.outputs):
+    for number, output in enumerate(found.files):
         _check_hash(f"outputs[{number}].sha256", output.sha256)
     _check_hash("output_sha256", found.output_sha256)
-    return found
+    return msgspec.structs.replace(found, summary=found.summary or _summary_in(found.outputs))
+
+
+def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
+    """The summary of a run that gives its outputs as an object."""
+    said = outputs.get("summary") if isinstance(outputs, dict) else None
+    if said is not None and not isinstance(said, str):
+        what = f"outputs.summary: expected `str`, got `{type(said).__name__}`"
+        raise BadInput(what, where="event", todo="Give the summary as text.")
+    return said or None
 
 
 def of_line(line: bytes) -> Event:
@@ -188,7 +206,7 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) 
         parent_run_id=given.parent_run_id or (parent if is_run_id(parent) and parent != run_id else None),
         tool=given.tool or tool_in(variables),
         task=given.task or variables.get(TASK) or None,
-        outputs=outputs_of(layout, given.outputs),
+        outputs=outputs_of(layout, given.files) if given.files else given.outputs,
         revision=given.revision or ledgers.read(layout).revision(),
         branch=given.branch or git.branch_in_file(str(layout.project)),
         commit=given.commit or git.commit(layout.project, "HEAD"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agentplane.errors import BadInput
+from agentplane.plane import external_ids
 from agentplane.runs.capsule import SUMMARY, Run
 
 
@@ -15,10 +16,16 @@ def of(run: Run, fact: object, plane: str) -> dict[str, Any]:
     if not isinstance(fact, str | dict):
         raise BadInput("a fact is a text, or has fields", where="derived_facts", todo="give its `statement`.")
     fields: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
-    fields.setdefault("source", run.run_id)
+    if not any(fields.get(name) for name in ("source", "source_run", "run_id")):
+        fields["source"] = run.run_id
     if not fields.get("evidence"):
         fields["evidence"] = list(_evidence(run, plane))[:_MOST]
     return fields
+
+
+def is_reference(fact: object) -> bool:
+    """True if a run names a fact by its id. Then the fact exists, or waits for its statement; the id is no statement."""
+    return isinstance(fact, str) and external_ids.is_one(fact)
 
 
 def _evidence(run: Run, plane: str) -> Iterable[str]:

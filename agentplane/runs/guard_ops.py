@@ -96,7 +96,7 @@ def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str
     if record.verb == "adopt" and settings.trust.hand_edits == "accept":
         return None if all(change.file != INBOX for change in record.changes) else "adopts in the inbox"
     limit = settings.policy.auto_approve_confidence
-    if record.verb != "approve" or limit is None:
+    if record.verb not in ("approve", "merge") or limit is None:
         return "came by a policy that the settings of the base do not have"
     for change in record.changes:
         if change.file == INBOX and change.after is None:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.memory import ids, verbs
+from agentplane.memory import ids, updates, verbs
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal, Stamp
@@ -364,6 +364,8 @@ def _merge(asked: _Asked) -> str | None:
         return f"does not change the text of {shown(change.id, 40)}"
     if any(map(asked.is_pruned, asked.record.changes)):
         return asked.moved(change)
+    if asked.record.channel == "policy":
+        return _updated(asked, change)
     text = asked.text(change, change.left)
     plan = resolve.merge(asked.memory(), str(change.was), change.id, text, change.found)
     return asked.compared(plan)
@@ -388,6 +390,16 @@ def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
     before = {"id": entry.id, "status": INBOX_STATUS, "approved_by": header.DROP, "anchor": header.DROP}
     text = header.set_fields(asked.text(come, come.left), before)
     return asked.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
+
+
+def _updated(asked: _Asked, change: Change) -> str | None:
+    """A change that the policy let through is what the candidate says, and nothing else."""
+    memory, stamp = asked.memory(), _stamp(asked, change)
+    candidate = memory.get(str(change.was))
+    entry = updates.target_of(memory, candidate)
+    if stamp is None or entry is None or entry.id != change.id:
+        return f"takes {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it does not change"
+    return asked.compared(updates.plan(memory, candidate, entry, stamp))
 
 
 def _adopt(asked: _Asked) -> str | None:

@@ -176,7 +176,7 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
         command=asked.command,
         started=run.started,
         seconds=events.seconds(run.started, ending.at),
-        inputs=[*asked.inputs, *(item for note in said for item in note.inputs)],
+        inputs=[*asked.inputs, *(item for note in said for item in _listed(note.inputs))],
         tool_calls=[*noted.calls(root, run.run_id), *(item for note in said for item in note.tool_calls)],
         outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
             :_MOST_OUTPUTS
@@ -198,6 +198,11 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
     return msgspec.convert(masked_value(msgspec.to_builtins(event)), Event)
 
 
+def _listed(inputs: list[Any] | dict[str, Any]) -> list[Any]:
+    """Inputs as items of a list; an object is one item."""
+    return inputs if isinstance(inputs, list) else [inputs]
+
+
 def _last(values: Iterable[_Value | None]) -> _Value | None:
     return next((value for value in reversed(list(values)) if value is not None), None)
 
@@ -216,7 +221,7 @@ def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
 
 def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
     """What programs named beside; a file that is not there is named without its hash."""
-    named = {output.path: output for note in said for output in note.outputs if output.path not in known}
+    named = {output.path: output for note in said for output in note.files if output.path not in known}
     tracked = events.tracked_files(layout, list(named))
     found = []
     for path, output in named.items():

@@ -25,6 +25,7 @@ from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, opening, sharing, surroundings
 from agentplane.runs.surroundings import Git
 from agentplane.text import decoding, files
+from agentplane.text.visible import one_line
 
 
 _MOST_NOTES = 4 << 20
@@ -298,7 +299,14 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
         raise BadInput(f"no run {run_id[:40]} is open", todo="`agentplane timeline` lists the runs.")
     path = work(layout, run_id) / capsule.NOTES
     read = events.read(said)
-    events.outputs_of(layout, read.outputs)  # refuses what cannot be read; its hash is that at the end
+    if isinstance(read.outputs, dict) and read.outputs.keys() - {"summary"}:
+        named = ", ".join(sorted(one_line(key, 40) for key in read.outputs.keys() - {"summary"})[:5])
+        raise BadInput(
+            f"outputs: an open run lists the files it produced and can't keep {named}",
+            where="event",
+            todo="Give files as a list, or log a run of its own.",
+        )
+    events.outputs_of(layout, read.files)  # refuses what cannot be read; its hash is that at the end
     told = masked_value(_said(read))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
         files.append(path, msgspec.json.encode(told) + b"\n")

@@ -53,7 +53,7 @@ def _body(event: Event, untracked: Sequence[str], removed: Sequence[str], ended:
     ]
     if event.summary:
         lines += ["", visible(event.summary.strip())]
-    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in event.outputs])
+    lines += _listed("What changed", [f"`{one_line(output.path)}`" for output in event.files])
     lines += _listed("What was removed", [f"`{one_line(path)}`" for path in removed])
     lines += _listed("New files that git does not track", [f"`{one_line(path)}`" for path in untracked])
     lines += _listed("What it found out", [one_line(_statement(fact)) for fact in event.derived_facts])

@@ -262,7 +262,7 @@ class _RunEvent(msgspec.Struct):
     task: str = ""
     title: str = ""
     summary: str = ""
-    inputs: list[object] = []
+    inputs: object = []
     tool_calls: list[object] = []
 
 

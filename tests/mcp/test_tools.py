@@ -1,5 +1,6 @@
 """Each tool, called by a client as coding tools call it."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from agentplane.mcp import tools
 from agentplane.memory.verbs import MAX_TEXT
 from agentplane.review.relation import Relation
 from agentplane.runs import timeline
+from tests.cli.test_event_format import EVENT
 from tests.conftest import decision, plane_in
 from tests.mcp.conftest import ERAS, call, talk
 
@@ -318,6 +320,26 @@ def test_record_makes_a_run_of_its_own(shelf: Plane) -> None:
     assert entry.head.source == told["run_id"]
     assert entry.head.proposed_by == "codex"
     assert entry.head.evidence == ("README.md:1",)
+
+
+def test_record_takes_an_event_of_another_program(shelf: Plane) -> None:
+    event = json.loads(EVENT)
+    told = ok(call(shelf.layout.project, "record", event=event))
+    jsonschema.validate(told, tools.BY_NAME["record"].output)
+    assert (told["run_id"], told["candidates"], told["awaited"]) == (
+        event["run_id"],
+        [],
+        ["memory-schema-defined"],
+    )
+    line = json.loads(shelf.layout.log.read_bytes().splitlines()[-1])
+    assert {name: line[name] for name in ("inputs", "outputs", "derived_facts")} == {
+        name: event[name] for name in ("inputs", "outputs", "derived_facts")
+    }
+    assert line["tool"] == "codex"
+    sure = {"derived_facts": [{"statement": "The port is 1.", "confidence": 1}]}
+    assert no(call(shelf.layout.project, "record", event=sure))["where"] == "event"
+    assert no(call(shelf.layout.project, "record", event={"outputs": {}, "no": 1}))["where"] == "event"
+    assert no(call(shelf.layout.project, "record", event=sure, summary="x"))["where"] == "event"
 
 
 def test_record_says_which_facts_were_refused(shelf: Plane) -> None:

@@ -1,0 +1,120 @@
+"""Changes to an entry that a program proposes under the id that it gave the entry.
+
+A candidate with the `external_id` of an entry in force, or with that entry's own id, changes the entry when it is
+approved. The entry keeps its id, and its place in the file.
+"""
+
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import Refused
+from agentplane.memory.entry import Entry
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Stamp, check_candidate
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Edit, Plan
+from agentplane.text import document, header
+from agentplane.text.visible import one_line
+
+
+_CARRIED = (
+    "tags",
+    "source",
+    "evidence",
+    "confidence",
+    "expires_at",
+    "check",
+    "scope",
+    "layer",
+    "systemic_scale",
+)
+"""Header keys that such a candidate replaces. Any other key of the entry stays."""
+_SHOWN = 60
+
+
+def target(memory: Memory, external_id: str | None, kind: str) -> Entry | None:
+    """The entry in force that a candidate of this kind with this external id changes."""
+    if external_id is None:
+        return None
+    found = memory.entries.get(external_id) or memory.by_external_id.get(external_id)
+    if found is None or found.file == INBOX or found.head.status != "accepted" or found.head.type != kind:
+        return None
+    return found
+
+
+def target_of(memory: Memory, candidate: Entry) -> Entry | None:
+    """The entry that a candidate changes when it is approved. None if it becomes an entry of its own."""
+    head = candidate.head
+    return target(memory, head.external_id, head.type) if candidate.file == INBOX else None
+
+
+def notice(memory: Memory, candidate: Entry) -> str | None:
+    """What a reviewer is told of a candidate that changes an entry."""
+    entry = target_of(memory, candidate)
+    if entry is None:
+        return None
+    changes = "; ".join(differences(entry, candidate)) or "nothing but its source"
+    return f"changes {one_line(entry.id, 40)}: {changes}"
+
+
+def differences(entry: Entry, candidate: Entry) -> list[str]:
+    """The fields of an entry that a candidate changes, with both values."""
+    before, after = msgspec.structs.asdict(entry.head), msgspec.structs.asdict(candidate.head)
+    pairs = [("text", _said(entry), _said(candidate))]
+    pairs += [(name, before[name], after[name]) for name in _CARRIED if name != "source"]
+    return [f"{name} {_shown(old)} → {_shown(new)}" for name, old, new in pairs if old != new]
+
+
+def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
+    """Take the candidate up into the entry. The header and the text of the entry change, and nothing else."""
+    check_candidate(memory, candidate)
+    core = memory.snapshot.core(entry.file, entry.id)
+    if core is None or not entry.trusted:
+        raise Refused(
+            f"{entry.id} was edited by hand",
+            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+        )
+    after = msgspec.structs.asdict(candidate.head)
+    changes: dict[str, Any] = {name: _value(after[name]) for name in _CARRIED}
+    changes |= {"updated": stamp.today, "approved_by": stamp.actor}
+    changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
+    kept = {name for name, value in changes.items() if value is header.DROP and not _has(entry, name)}
+    made = header.set_fields(core, {name: value for name, value in changes.items() if name not in kept})
+    if _said(entry) != _said(candidate):
+        made = _with_body(made, candidate.raw)
+    return Plan(
+        "merge", [Edit(candidate.id, INBOX, None), Edit(entry.id, entry.file, made, was=candidate.id)]
+    )
+
+
+def _has(entry: Entry, name: str) -> bool:
+    return getattr(entry.head, name) not in (None, ())
+
+
+def _value(value: Any) -> Any:
+    """A value as a header takes it; nothing is no key."""
+    if value in (None, ()):
+        return header.DROP
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _with_body(core: bytes, raw: bytes) -> bytes:
+    """An entry with the text of another one, in its own line ends."""
+    (block,) = document.parse(core).blocks
+    text = raw.replace(b"\r\n", b"\n").strip(document.WHITE)
+    return core[: block.body] + (text.replace(b"\n", b"\r\n") if b"\r\n" in core else text)
+
+
+def _said(entry: Entry) -> str:
+    return entry.body.replace("\r\n", "\n").strip()
+
+
+def _shown(value: Any) -> str:
+    if value in (None, ()):
+        return "none"
+    text = (
+        ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
+    )
+    return one_line(text, _SHOWN)

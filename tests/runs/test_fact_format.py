@@ -1,0 +1,242 @@
+"""`promote_fact` in the form of other programs: inserts, and proposes changes of what has the id already."""
+
+from typing import Any
+
+import pytest
+
+from agentplane.api import Plane
+from agentplane.errors import BadInput, Refused
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Store
+from tests.runs.branches import Repo
+from tests.runs.made import bad
+
+
+RUN = "20250926T172150Z-abc123"
+FACT: dict[str, Any] = {
+    "id": "memory-schema-defined",
+    "layer": "L4",
+    "confidence": 0.9,
+    "statement": "Memory schema v0 recorded in docs/automation/memory-layer.md",
+    "source_run": RUN,
+    "evidence": ["docs/automation/memory-layer.md"],
+    "expires_at": None,
+}
+
+
+@pytest.fixture
+def logged(plane: Plane) -> Plane:
+    (plane.layout.project / "docs/automation").mkdir(parents=True)
+    (plane.layout.project / "docs/automation/memory-layer.md").write_text("v0\n")
+    plane.write_log({"run_id": RUN, "derived_facts": [FACT["id"]]})
+    return plane
+
+
+def under_policy(plane: Plane) -> None:
+    plane.layout.config.write_text("[policy]\nauto_approve_confidence = 0.8\n")
+
+
+def head(plane: Plane, id_: str = "FACT-001") -> dict[str, Any]:
+    entry = plane.memory().get(id_)
+    told = entry.head
+    return {
+        "id": told.external_id,
+        "layer": told.layer,
+        "confidence": told.confidence,
+        "statement": entry.statement,
+        "source_run": told.source,
+        "evidence": list(told.evidence),
+        "expires_at": told.expires_at,
+    }
+
+
+def test_a_fact_with_its_id_is_inserted(logged: Plane) -> None:
+    promoted = logged.promote_fact(FACT)
+    assert not promoted.approved
+    logged.approve([promoted.id])
+    assert head(logged) == FACT
+    assert logged.memory().get("memory-schema-defined").id == "FACT-001"
+    assert bad(logged) == []
+
+
+def test_the_run_that_named_it_is_its_source(logged: Plane) -> None:
+    id_ = logged.promote_fact({**FACT, "source_run": None}).id
+    assert logged.memory().get(id_).head.source == RUN
+
+
+def test_the_same_again_changes_nothing(logged: Plane) -> None:
+    first = logged.promote_fact(FACT)
+    before = logged.layout.log.read_bytes()
+    assert logged.promote_fact(FACT) == first
+    logged.approve([first.id])
+    assert logged.promote_fact({**FACT, "source_run": "20250927T000000Z-abcdef"}).id == "FACT-001"
+    assert logged.layout.log.read_bytes().count(b'"kind":"op"') == before.count(b'"kind":"op"') + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"confidence": 0.95}, "confidence 0.9 → 0.95"),
+        ({"expires_at": "2099-01-01"}, "expires_at none → 2099-01-01"),
+        (
+            {"statement": "Memory schema v1 is in docs/automation/memory-layer.md"},
+            "text Fact: Memory schema v0",
+        ),
+    ],
+)
+def test_a_change_waits_and_changes_the_entry(logged: Plane, change: dict[str, Any], said: str) -> None:
+    logged.approve([logged.promote_fact(FACT).id])
+    promoted = logged.promote_fact({"id": FACT["id"], **change})
+    assert not promoted.approved
+    assert head(logged) == FACT
+    (reviewed,) = logged.review()
+    assert reviewed.conflicts == ()
+    assert [flag for flag in reviewed.flags if flag.startswith("changes FACT-001: ")] == list(reviewed.flags)
+    assert said in reviewed.flags[0]
+    done = logged.approve([promoted.id])
+    assert (done.verb, done.renamed) == ("merge", {promoted.id: "FACT-001"})
+    assert head(logged) == {**FACT, **change}
+    assert [entry.id for entry in logged.memory().entries.values()] == ["FACT-001"]
+    logged.undo()
+    assert head(logged) == FACT
+    assert bad(logged) == []
+
+
+def test_an_expiry_goes_again(logged: Plane) -> None:
+    logged.approve([logged.promote_fact({**FACT, "expires_at": "2099-01-01"}).id])
+    logged.approve([logged.promote_fact({**FACT, "statement": "Another one."}).id])
+    assert head(logged) == {**FACT, "statement": "Another one."}
+
+
+def test_the_policy_changes_only_what_it_would_approve(logged: Plane) -> None:
+    under_policy(logged)
+    assert logged.promote_fact(FACT).id == "FACT-001"
+    assert logged.promote_fact({**FACT, "confidence": 0.7}).approved is False
+    assert head(logged) == FACT
+    changed = {
+        **FACT,
+        "confidence": 0.95,
+        "statement": "Memory schema v1 is in docs/automation/memory-layer.md",
+    }
+    assert logged.promote_fact(changed).approved
+    assert head(logged) == changed
+    assert (
+        logged.promote_fact({**FACT, "confidence": 0.99, "source_run": "20250927T000000Z-abcdef"}).approved
+        is False
+    )
+    assert head(logged) == changed
+
+
+def test_bytes_that_nobody_changed_stay(logged: Plane) -> None:
+    logged.approve([logged.promote_fact(FACT).id])
+    path = logged.layout.memory / "facts.md"
+    text = (
+        path.read_bytes()
+        .replace(b"type: fact\n", b"type: fact  # a comment\nown_key: 7\n")
+        .replace(b"\n", b"\r\n")
+    )
+    path.write_bytes(text)
+    logged.adopt()
+    logged.approve([logged.promote_fact({"id": FACT["id"], "confidence": 0.5, "statement": "Other."}).id])
+    now = path.read_bytes()
+    assert b"type: fact  # a comment\r\nown_key: 7\r\n" in now
+    assert b"confidence: 0.5\r\n" in now
+    assert b"Fact: Other." in now
+    assert b"\n" not in now.replace(b"\r\n", b"")
+
+
+def test_a_row_of_state_json_can_be_handed_back(logged: Plane) -> None:
+    told = {**FACT, "id": "FACT-001", "kind": "fact", "status": "accepted", "agentplane": {"id": "FACT-001"}}
+    with pytest.raises(BadInput, match="FACT-001"):
+        logged.promote_fact(told)
+    logged.approve([logged.promote_fact("The port is 8080.").id])
+    logged.approve([logged.promote_fact({**told, "statement": "The port is 9090."}).id])
+    assert head(logged) == {**FACT, "id": None, "statement": "The port is 9090."}
+
+
+def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> None:
+    logged.approve([logged.promote_fact(FACT).id])
+    one = logged.promote_fact({**FACT, "confidence": 0.5}).id
+    other = logged.promote_fact("The port is 8080.").id
+    with pytest.raises(Refused, match="several"):
+        logged.approve([one, other])
+    assert {entry.id for entry in logged.memory().inbox} == {one, other}
+    path = logged.layout.memory / "facts.md"
+    path.write_text(path.read_text().replace("v0", "v9"))
+    with pytest.raises(Refused, match="by hand"):
+        logged.approve([one])
+
+
+def test_another_kind_is_another_entry(logged: Plane) -> None:
+    logged.approve([logged.promote_fact(FACT).id])
+    logged.approve(
+        [logged.promote_fact({**FACT, "kind": "decision", "statement": "Use pnpm for packages."}).id]
+    )
+    assert [entry.id for entry in logged.memory().shelf] == ["DEC-001", "FACT-001"]
+
+
+@pytest.mark.parametrize("id_", ["two words", "", "-x", "é", "a\nb", "x" * 200])
+def test_an_id_that_is_none_is_refused(logged: Plane, id_: str) -> None:
+    with pytest.raises(BadInput, match="Not an id"):
+        logged.promote_fact({**FACT, "id": id_})
+
+
+def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.8\n")
+    (repo.folder / "x.md").write_text("x\n")
+    plane = repo.plane()
+    run = plane.write_log({"summary": "x"})
+    fact = {
+        "id": "a-fact",
+        "statement": "The port is 8080.",
+        "confidence": 0.9,
+        "source_run": run,
+        "evidence": ["x.md"],
+    }
+    assert plane.promote_fact(fact).approved
+    repo.commit("base")
+    base = repo.git("rev-parse", "HEAD").strip()
+    assert plane.promote_fact({**fact, "confidence": 0.95}).approved
+    plane.approve([plane.promote_fact({**fact, "confidence": 0.5}).id])
+    repo.commit("changes")
+    assert [row for row in repo.check(base) if row.severity != "info"] == []
+    path = repo.layout.memory / "facts.md"
+    assert "confidence: 0.5" in path.read_text()
+
+
+def test_the_guard_refuses_a_change_that_the_candidate_does_not_say(repo: Repo) -> None:
+    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.8\n")
+    (repo.folder / "x.md").write_text("x\n")
+    plane = repo.plane()
+    run = plane.write_log({"summary": "x"})
+    fact = {
+        "id": "a-fact",
+        "statement": "The port is 8080.",
+        "confidence": 0.9,
+        "source_run": run,
+        "evidence": ["x.md"],
+    }
+    plane.promote_fact(fact)
+    repo.commit("base")
+    base = repo.git("rev-parse", "HEAD").strip()
+    id_ = plane.promote_fact({**fact, "confidence": 0.5, "statement": "The port is 9090."}).id
+    entry = plane.memory().get("FACT-001")
+    core = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    forged = Plane(Store(repo.layout), Origin("Ada", "policy", "bash"))
+    forged.merge(id_, "FACT-001", core.replace(b"8080", b"6666"), entry.digest)
+    repo.commit("changes")
+    assert [row.severity for row in repo.check(base) if "does not leave FACT-001" in row.what] == ["error"]
+
+
+def test_two_entries_of_one_id_are_named(logged: Plane) -> None:
+    ids = [logged.promote_fact(FACT).id, logged.promote_fact({**FACT, "statement": "Another one."}).id]
+    for id_ in ids:
+        core = logged.memory().get(id_)
+        assert core.head.external_id == FACT["id"]
+    path = logged.layout.memory / "facts.md"
+    logged.approve(ids[:1])
+    logged.reject(ids[1:])
+    text = path.read_text()
+    path.write_text(text + text[text.index("---") :].replace("FACT-001", "FACT-002"))
+    logged.adopt()
+    assert [finding.where for finding in bad(logged) if "same external id" in finding.what]
