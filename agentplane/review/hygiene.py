@@ -11,7 +11,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
-from agentplane.review import suppressed
+from agentplane.review import receipts, suppressed
 from agentplane.review.gate import Context, check_again
 from agentplane.review.gate_answers import shown_earlier, told_earlier
 from agentplane.text.visible import one_line
@@ -52,6 +52,7 @@ def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str,
     found += entry.problems
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
+    found += receipts.flag(memory, entry)
     return found
 
 

@@ -30,9 +30,11 @@ def fact_proposal(fact: Mapping[str, Any] | str) -> Proposal:
 
 def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
     """Approves a candidate of which there is nothing to say; None: it waits for a person, or is gone."""
-    from agentplane.review import hygiene, inbox
+    from agentplane.review import hygiene, inbox, receipts
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
-    if entry is None or hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)):
+    if entry is None or receipts.lacking(entry.head, receipts.ground_of(memory.snapshot.layout)):
+        return None
+    if hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)):
         return None
     return None if inbox.Conflicts(memory).of(entry) else verbs.approve(memory, [id_], stamp)
