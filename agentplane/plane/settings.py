@@ -100,6 +100,8 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What of a capsule git carries; the rest stays on this machine."""
     keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
     """Bytes kept of each output: the first half and the last one. Its size and hash are noted in full."""
+    keep_files: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
+    """Bytes up to which an input, or a produced file that git does not track, is copied; of more only size and hash."""
     keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
     """Bytes that stay free on the disk: with less, outputs are not kept any more."""
     environment: tuple[str, ...] = (
