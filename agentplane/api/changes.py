@@ -144,7 +144,7 @@ class Changes:
     def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Done | None:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self._settled(lambda snapshot: plan(Memory(snapshot)), by)
+        done = self._settled(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by)
         if done is not None:
             self._bring(Memory(done.snapshot))
         return done
@@ -198,6 +198,16 @@ class Changes:
         if done is None:
             raise BadInput("nothing to do")
         return done
+
+
+def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
+    """Refuses a plan whose texts cite no receipts, where the settings require them."""
+    from agentplane.review import receipts
+
+    planned = plan(memory)
+    if planned is not None:
+        receipts.require(memory, planned)
+    return planned
 
 
 def _unheard(_doing: str) -> None:

@@ -32,6 +32,14 @@ from agentplane.text.visible import one_line
 @click.option(
     "--plan", "plan", metavar="TEXT", help="The plan that it follows; `@FILE` reads it from a file."
 )
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete.files,
+    help="A file to keep with the run, as it was before the command; again for more.",
+)
 @click.option("--quiet", is_flag=True, help="Say nothing at the end.")
 @click.argument(
     "command",
@@ -46,6 +54,7 @@ def run_command(
     tool: str | None,
     prompt: str | None,
     plan: str | None,
+    inputs: tuple[str, ...],
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -67,6 +76,7 @@ def run_command(
         tool=tool_named(tool) if tool else tool_of(words),
         prompt=_text(prompt),
         plan=_text(plan),
+        inputs=list(inputs),
         parent_run_id=parent if is_run_id(parent) else None,
     )
     ran, facts = plane.run(asked)

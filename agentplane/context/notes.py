@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentplane.runs.capsule import Run, is_run_id
+from agentplane.plane.logged import is_run_id
+from agentplane.runs.capsule import Run
 from agentplane.text.visible import one_line
 
 

@@ -4,7 +4,8 @@ import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -29,6 +30,10 @@ class Trust(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """promote_fact approves facts of at least this confidence that cite evidence and a run; unset: never."""
+    require_receipts: bool | Literal["appended"] = False
+    """What comes to the shelf has to cite a run of the log, and evidence that can be looked up. `appended`: and `check`
+    demands that the log lines of the branch have the run.
+    """
 
 
 class Write(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,6 +105,8 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What of a capsule git carries; the rest stays on this machine."""
     keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
     """Bytes kept of each output: the first half and the last one. Its size and hash are noted in full."""
+    keep_files: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
+    """Bytes up to which an input, or a produced file that git does not track, is copied; of more only size and hash."""
     keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
     """Bytes that stay free on the disk: with less, outputs are not kept any more."""
     environment: tuple[str, ...] = (
@@ -202,6 +209,7 @@ def parse(data: bytes, shown: str) -> Settings:
     except msgspec.ValidationError as error:
         raise _value_error(str(error), table, text, shown) from None
     _check_signatures(found, text, shown)
+    _check_receipts(found, text, shown)
     return found
 
 
@@ -226,6 +234,14 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
     if what:
         where = f"{shown}:{line_of(keys, text)}"
         raise BadInput(f"`trust.require_signatures` is on, and {what}", where=where, todo=todo)
+
+
+def _check_receipts(found: Settings, text: str, shown: str) -> None:
+    """Refuses what can't go with `require_receipts`: nobody is asked for receipts where manual edits count at once."""
+    if found.policy.require_receipts is not False and found.trust.hand_edits == "accept":
+        where = f"{shown}:{line_of(('trust', 'hand_edits'), text)}"
+        what = "`policy.require_receipts` is on, and accepted manual edits need none"
+        raise BadInput(what, where=where, todo='Set `trust.hand_edits = "review"`.')
 
 
 def _value_error(message: str, table: dict[str, Any], text: str, shown: str) -> BadInput:
@@ -287,7 +303,9 @@ def _allowed(keys: list[str]) -> str:
     for key in keys:
         fields = {field.name: field.type for field in msgspec.structs.fields(kind)} if _table(kind) else {}
         kind = fields.get(key)
-    return " or ".join(f'"{value}"' for value in get_args(kind)) if get_origin(kind) is Literal else ""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    words = [f'"{value}"' for part in parts if get_origin(part) is Literal for value in get_args(part)]
+    return " or ".join([*(["true", "false"] if bool in parts else []), *words]) if words else ""
 
 
 def _parts(key: str) -> list[str]:

@@ -21,6 +21,8 @@ TABLES = ("trust", "policy", "gate")
 Keys = tuple[str, str]
 
 _STRICTNESS = {"off": 0, "flag": 1, "refuse": 2}
+RECEIPTS = {False: 0, True: 1, "appended": 2}
+"""The values of `require_receipts`, by how much they demand."""
 _LONGEST = 200
 
 
@@ -34,6 +36,9 @@ def weaker(before: Settings, after: Settings) -> Iterator[tuple[Keys, Any, Any]]
     limits = before.policy.auto_approve_confidence, after.policy.auto_approve_confidence
     if limits[1] is not None and (limits[0] is None or limits[1] < limits[0]):
         yield ("policy", "auto_approve_confidence"), *limits
+    receipts = before.policy.require_receipts, after.policy.require_receipts
+    if RECEIPTS[receipts[1]] < RECEIPTS[receipts[0]]:
+        yield ("policy", "require_receipts"), *receipts
     for field in msgspec.structs.fields(before.gate):
         was, is_ = getattr(before.gate, field.name), getattr(after.gate, field.name)
         if _STRICTNESS[is_] < _STRICTNESS[was]:

@@ -7,7 +7,7 @@ from agentplane.findings import Finding
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.store import Store
-from agentplane.review import delivery, gate, gate_evidence
+from agentplane.review import delivery, gate, gate_evidence, receipts
 from agentplane.review.neighbours import embeds
 from agentplane.text.visible import one_line
 
@@ -27,6 +27,7 @@ def check(store: Store) -> Iterator[Finding]:
             where = f"{store.layout.shown(entry.file)}:{entry.line}"
             yield from _expired(entry, where, today)
             yield from _stale(store, entry, where)
+            yield from _unproved(store, entry, where)
 
 
 def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
@@ -64,6 +65,18 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
                 f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {_short(lack.what)}"
             )
             yield Finding("info", where, what, f"see whether it still holds: `agentplane show {name}`.")
+
+
+def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
+    """What was approved before receipts were required stays in force; it is only named."""
+    if not receipts.is_required(store.settings()):
+        return
+    if lack := receipts.lacking(entry.head, receipts.ground_of(store.layout)):
+        name = one_line(entry.id, 40)
+        what = f"{name} {lack}, and `policy.require_receipts` is on"
+        yield Finding(
+            "info", where, what, f"it stays approved; `agentplane edit {name}` can add what is missing."
+        )
 
 
 def _short(what: str) -> str:

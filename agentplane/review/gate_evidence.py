@@ -54,16 +54,44 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
     found = []
     commits: dict[int, str] = {}
     for place, raw in enumerate(evidence[:MOST]):
-        text = raw.strip().strip(_QUOTES).strip()
-        if "\0" in text or len(text) > _LONGEST or not _is_encodable(text):
+        if not (text := plain(raw)):
             continue
-        commit = _COMMIT.fullmatch(text)
-        if commit and not commit[1].isdigit() and not os.path.lexists(os.path.join(root, text)):
-            commits[place] = commit[1]
+        if commit := commit_in(text, project):
+            commits[place] = commit
         elif lack := _of_path(text, root):
             found.append(Lack(place, *lack))
     found += [Lack(place, "gone", "git knows no such commit") for place in _unknown_commits(commits, project)]
     return sorted(found, key=lambda lack: lack.place)
+
+
+def plain(text: str) -> str:
+    """A piece of evidence without the quotes around it; empty where it is nothing that could be looked up."""
+    text = text.strip().strip(_QUOTES).strip()
+    return "" if "\0" in text or len(text) > _LONGEST or not _is_encodable(text) else text
+
+
+def is_url(text: str) -> bool:
+    """Whether a piece of evidence is a URL with something behind its scheme."""
+    return bool(_URL.match(text)) and not (_ABSOLUTE.match(text) or _URL.fullmatch(text))
+
+
+def commit_in(text: str, project: Path) -> str | None:
+    """The commit that a piece of evidence names; None where it names none, or a file is called so."""
+    found = _COMMIT.fullmatch(text)
+    if found is None or found[1].isdigit() or os.path.lexists(os.path.join(project, text)):
+        return None
+    return found[1]
+
+
+def path_in(text: str, project: Path) -> str | None:
+    """The path, seen from the top of the project, that a piece of evidence names; None where it names none inside."""
+    root = os.path.realpath(project)
+    if not text or _ABSOLUTE.match(text) or _URL.match(text):
+        return None
+    name = _parts(text, root)[0]
+    steps = re.split(r"[/\\]", name)
+    there = os.path.lexists(os.path.join(root, name))
+    return name if ".." not in steps and (there or _is_path(name, text, root)) else None
 
 
 def _is_encodable(text: str) -> bool:

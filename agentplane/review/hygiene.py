@@ -12,7 +12,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
-from agentplane.review import suppressed
+from agentplane.review import receipts, suppressed
 from agentplane.review.gate import Context, check_again
 from agentplane.review.gate_answers import shown_earlier, told_earlier
 from agentplane.text.visible import one_line
@@ -54,6 +54,7 @@ def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str,
     found += [told] if (told := updates.notice(memory, entry)) else []
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
+    found += receipts.flag(memory, entry)
     return found
 
 

@@ -63,10 +63,10 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
 
     That it changes an entry stops nothing here: the policy was asked about the values that the entry gets.
     """
-    from agentplane.review import hygiene, inbox
+    from agentplane.review import hygiene, inbox, receipts
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
-    if entry is None:
+    if entry is None or receipts.lacking(entry.head, receipts.ground_of(memory.snapshot.layout)):
         return None
     flags = set(hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
     if flags - {updates.notice(memory, entry)} or inbox.Conflicts(memory).of(entry):

@@ -7,7 +7,6 @@ so nothing in a sealed capsule changes unseen.
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import msgspec
 from agentplane.errors import BadInput, Damaged
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
+from agentplane.plane.logged import is_run_id
 from agentplane.review.masks import Masked
 from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity
@@ -27,13 +27,14 @@ META = "meta.json"
 CONTEXT = "context.json"
 INPUTS = "inputs"
 OUTPUTS = "outputs"
+RAW_INPUTS, RAW_OUTPUTS = f"{INPUTS}/files", f"{OUTPUTS}/files"
+"""Copies of whole files. `runs.raw` makes them, and git carries them only where `share` names them."""
 PACKED = ".zst"
 OPEN = "open.json"
 NOTES = "notes.jsonl"
 WORK = "work"
 """What an open run needs until it is sealed: its marker, what was noted, and what is being recorded."""
 
-_RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
 _LARGEST = 1 << 28
 _BLOCK = 1 << 20
 
@@ -105,14 +106,6 @@ class Run(msgspec.Struct, frozen=True):
 
 
 _run = decoding.Json(Run)
-
-
-def is_run_id(text: str) -> bool:
-    return _RUN_ID.fullmatch(text) is not None
-
-
-def run_ids_in(text: str) -> list[str]:
-    return _RUN_ID.findall(text)
 
 
 def place_of(layout: Layout) -> str:

@@ -99,8 +99,13 @@ def _proven(side: Side, said: Said) -> Record | None:
 
 def runs_of(side: Side) -> set[str]:
     """The runs that the log has an event of."""
-    lines = (line for line in side.log if b'"kind":"run"' in line)
-    return {event.run_id for event in map(_kind_of, lines) if event.kind == "run"} - {""}
+    return runs_among(side.log)
+
+
+def runs_among(lines: Iterable[bytes]) -> set[str]:
+    """The runs that these lines of a log are events of."""
+    runs = (line for line in lines if b'"kind":"run"' in line)
+    return {event.run_id for event in map(_kind_of, runs) if event.kind == "run"} - {""}
 
 
 def called(line: bytes) -> str:

@@ -1,6 +1,5 @@
 """Run events: one execution of a tool, as a line of the log."""
 
-import mmap
 import os
 import re
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import git
+from agentplane.plane import git, logged
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import tool_in
@@ -87,7 +86,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def is_run_id(text: str) -> bool:
-    return capsule.is_run_id(text)
+    return logged.is_run_id(text)
 
 
 def new_run_id(store: Store) -> str:
@@ -104,20 +103,7 @@ def seconds(started: str | None, ended: str | None) -> float | None:
 
 def is_logged(layout: Layout, run_id: str | None) -> bool:
     """Whether the log has an event of this run."""
-    if run_id is None or not is_run_id(run_id):
-        return False
-    mark = f'"run_id":"{run_id}"'.encode()
-    with files.reading(layout.log) as stream:
-        if not stream.seek(0, os.SEEK_END):
-            return False
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as log:
-            at = log.find(mark)
-            while at >= 0:
-                # A run that had this one for its parent, or an op, may name it as well.
-                if log[at - 1 : at] in (b",", b"{") and capsule.id_of(_line_around(log, at)) == run_id:
-                    return True
-                at = log.find(mark, at + 1)
-    return False
+    return logged.has_run(layout.log, run_id)
 
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:
@@ -266,8 +252,3 @@ def _check_time(field: str, ts: str | None) -> None:
         raise BadInput(
             f"{field}: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."
         )
-
-
-def _line_around(log: mmap.mmap, at: int) -> bytes:
-    end = log.find(b"\n", at)
-    return log[log.rfind(b"\n", 0, at) + 1 : end if end >= 0 else len(log)]

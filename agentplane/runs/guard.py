@@ -16,6 +16,7 @@ from agentplane.runs import (
     guard_ids,
     guard_log,
     guard_ops,
+    guard_receipts,
     guard_rewritten,
     guard_settings,
     guard_signatures,
@@ -105,6 +106,7 @@ def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_n
     yield from guard_entries.findings(base, now, done)
     yield from guard_log.findings(base, now, back)
     yield from guard_ops.findings(base, now, done, past, back)
+    yield from guard_receipts.findings(base, now, done)
     yield from guard_times.findings(base, now, done, clock())
     yield from guard_ids.findings(base, now, done, past)
     yield from guard_rewritten.findings(base, now, done)

@@ -94,7 +94,7 @@ def _automatic(was: str, is_: str) -> str | None:
 
 _RAW = (
     "outputs/stdout", "outputs/stdout.zst", "outputs/stderr", "outputs/changes.patch", "inputs/uncommitted.patch",
-    "work/x", "zebra.bin",
+    "inputs/files/data.csv", "outputs/files/report.bin", "work/x", "zebra.bin",
 )  # fmt: skip
 """Names of files in a capsule that hold raw output or changes, and some that no plain pattern means."""
 _SECRETS = (
@@ -146,6 +146,7 @@ JUDGED: dict[str, Judge] = {
 HARMLESS: dict[str, str] = {
     "write.lock_timeout": "how long a writer waits",
     "runs.keep_output": "how much output stays on this machine",
+    "runs.keep_files": "how large the copies are that stay on this machine",
     "runs.keep_free": "how much room is left on the disk",
     "context.last_run": "the notes are labeled, and withheld where they are flagged",
     "tools.deliver": "brings approved memory alone",

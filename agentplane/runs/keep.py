@@ -37,6 +37,13 @@ def patch(layout: Layout, run_id: str, name: str, found: Patch) -> Kept:
     return _in_full(kept, found.size, found.sha256, left_out) if left_out or secrets else kept
 
 
+def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
+    """A copy of a file of others."""
+    clean, found = masked(data)
+    kept = _write(layout, run_id, name, clean, found)
+    return _in_full(kept, len(data), hashlib.sha256(data).hexdigest(), 0) if found else kept
+
+
 def text(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
     """A file of ours, made of what was masked already."""
     return _write(layout, run_id, name, data, places(data))
@@ -72,7 +79,8 @@ def _write(layout: Layout, run_id: str, name: str, data: bytes, found: list[Mask
     path = name + capsule.PACKED if pays else name
     stored = packed(path, data)
     target = capsule.file(layout, run_id, path)
-    files.make_folder(target.parent)
+    for above in (target.parent.parent, target.parent):
+        files.make_folder(above)
     files.write_atomic(target, stored)
     return Kept(
         path=path,

@@ -18,9 +18,22 @@ from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
-from agentplane.runs import born, capsule, events, keep, noted, session, summary, surroundings, tape, titles
+from agentplane.runs import (
+    born,
+    capsule,
+    events,
+    keep,
+    noted,
+    raw,
+    session,
+    summary,
+    surroundings,
+    tape,
+    titles,
+)
 from agentplane.runs.capsule import Kept
 from agentplane.runs.events import Event, Output
+from agentplane.runs.raw import Copy
 from agentplane.runs.session import Ending, OpenRun
 from agentplane.runs.surroundings import Changed, Git
 from agentplane.runs.tape import Recorded
@@ -40,6 +53,7 @@ class Seen(msgspec.Struct, frozen=True):
     after: Git
     removed: list[str]
     untracked: list[str]
+    produced: list[Copy]
 
 
 def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> bool:
@@ -105,10 +119,14 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
         layout.project, session.work(layout, run_id), layout.root.name, settings.keep_free
     )
     changes = _changes(layout, run, after)
-    event = _event(store, run, ending, after, _outputs(layout, changes))
-    seen = Seen(after, [_plain(one.path) for one in changes if one.gone], _new_untracked(run.before, after))
     keep.clear(layout, run_id)
+    produced, copies = raw.keep_produced(layout, run_id, _produced(layout, run, after), settings)
+    event = _event(store, run, ending, after, _outputs(layout, changes))
+    gone = [_plain(one.path) for one in changes if one.gone]
+    seen = Seen(after, gone, _new_untracked(run.before, after), produced)
     kept = [
+        *raw.keep_inputs(layout, run_id, session.work(layout, run_id), run.inputs),
+        *copies,
         *(keep.output(layout, run_id, one) for one in recorded),
         *_patches(layout, run, after, settings.keep_output),
         keep.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, event)),
@@ -176,7 +194,11 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
         command=asked.command,
         started=run.started,
         seconds=events.seconds(run.started, ending.at),
-        inputs=[*asked.inputs, *(item for note in said for item in _listed(note.inputs))],
+        inputs=[
+            *asked.followed,
+            *(one.told for one in run.inputs),
+            *(item for note in said for item in _listed(note.inputs)),
+        ],
         tool_calls=[*noted.calls(root, run.run_id), *(item for note in said for item in note.tool_calls)],
         outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
             :_MOST_OUTPUTS
@@ -242,6 +264,14 @@ def _output(layout: Layout, path: str) -> Output:
     return Output(path=_plain(path), sha256=sha256 if whole else None, size=size, tracked=True)
 
 
+def _produced(layout: Layout, run: OpenRun, after: Git) -> list[str]:
+    """What git does not track and the run made or changed. Of a beginning that named only some, nothing can be said."""
+    if run.before.dirty_more:
+        return []
+    work = session.work(layout, run.run_id)
+    return raw.produced(layout.project, work, run.before.dirty, after.dirty)[:_MOST_OUTPUTS]
+
+
 def _new_untracked(before: Git, after: Git) -> list[str]:
     known = {line[3:] for line in before.dirty if line.startswith("??")}
     return [line[3:] for line in after.dirty if line.startswith("??") and line[3:] not in known][:_FEW]
@@ -282,6 +312,8 @@ def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Even
         "git": {"before": _told(run.before), "after": _told(seen.after)},
         "untracked": seen.untracked,
         "removed": seen.removed,
+        "inputs": msgspec.to_builtins(run.inputs),
+        "produced": msgspec.to_builtins(seen.produced),
         "ended": ending.words,
     }
     return msgspec.json.format(msgspec.json.encode(masked_value(told)), indent=2) + b"\n"

@@ -20,9 +20,11 @@ from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
+from agentplane.plane.settings import Runs
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
-from agentplane.runs import capsule, events, opening, sharing, surroundings
+from agentplane.runs import capsule, events, opening, raw, sharing, surroundings
+from agentplane.runs.raw import Copy
 from agentplane.runs.surroundings import Git
 from agentplane.text import decoding, files
 from agentplane.text.visible import one_line
@@ -57,9 +59,12 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     impact: str | None = None
     title: str | None = None
     """A short name for the run; of a session, from what was asked first."""
-    inputs: list[Any] = []
+    followed: list[Any] = []
+    """The plan that it follows, as its event names it among the inputs: path and hash."""
     parent_run_id: str | None = None
     receipts: list[Any] = []
+    inputs: list[str] = []
+    """Files that are kept with the run, as whoever starts it names them."""
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -109,6 +114,8 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     before: Git = Git()
     ending: Ending | None = None
     """Where the run ended and could not be sealed at once."""
+    inputs: list[Copy] = []
+    """What of `asked.inputs` was taken before the command began."""
     session: ToolSession | None = None
     """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
 
@@ -130,6 +137,7 @@ def begin(
     store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], pid: int | None = None
 ) -> OpenRun:
     """Opens a run: makes its folder and writes down what it starts from."""
+    given = raw.check_inputs(asked.inputs, store.layout, Path(asked.cwd))
     run_id = events.new_run_id(store)
     layout, now, owner = store.layout, store.clock(), pid or os.getpid()
     settings = store.settings().runs
@@ -147,17 +155,25 @@ def begin(
     # The marker comes first, so that whatever is left has an owner.
     keep(layout, opened)
     sharing.keep(layout, settings)
-    seen = surroundings.look(layout.project, work(layout, run_id), layout.root.name, settings.keep_free)
-    opened = msgspec.structs.replace(opened, before=seen)
+    seen = _looked(layout, run_id, settings)
+    taken = raw.take_inputs(given, layout, work(layout, run_id), settings)
+    opened = msgspec.structs.replace(opened, before=seen, inputs=taken)
     keep(layout, opened)
     return opened
+
+
+def _looked(layout: Layout, run_id: str, settings: Runs) -> Git:
+    folder = work(layout, run_id)
+    seen = surroundings.look(layout.project, folder, layout.root.name, settings.keep_free)
+    raw.note_untracked(layout.project, folder, seen.dirty)
+    return seen
 
 
 def complete(store: Store, run_id: str, variables: Mapping[str, str]) -> None:
     """Adds to a run that a hook opened what takes longer to look up: git, the environment."""
     layout, settings = store.layout, store.settings().runs
     sharing.keep(layout, settings)
-    seen = surroundings.look(layout.project, work(layout, run_id), layout.root.name, settings.keep_free)
+    seen = _looked(layout, run_id, settings)
     with claimed(layout, run_id) as ours:
         opened = load(layout, run_id)
         if not ours or opened is None:
@@ -189,7 +205,7 @@ def keep(layout: Layout, run: OpenRun) -> None:
 
 
 def _masked(asked: Asked) -> Asked:
-    told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command)}
+    told = masked_value(msgspec.to_builtins(asked)) | {"command": masked_words(asked.command), "inputs": []}
     return msgspec.convert(told, Asked)
 
 

@@ -12,6 +12,7 @@ from agentplane.context import notes, pack
 from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
+from agentplane.plane import logged
 from agentplane.runs import capsule
 from agentplane.tools import block
 from agentplane.tools.table import import_line
@@ -68,7 +69,7 @@ class Known(msgspec.Struct, frozen=True):
 
     def _is_of_run(self, line: Line) -> bool:
         run = pack.run_of(line.section)
-        named = [run] if run else capsule.run_ids_in(line.text)
+        named = [run] if run else logged.run_ids_in(line.text)
         return any((line.text, line.fenced) in self.notes.get(id_, ()) for id_ in named)
 
 
@@ -91,7 +92,7 @@ def known(
     return Known(
         frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),
         frozenset(frame),
-        _of_runs({run for text in texts for run in capsule.run_ids_in(text.decode(errors="replace"))}, log),
+        _of_runs({run for text in texts for run in logged.run_ids_in(text.decode(errors="replace"))}, log),
     )
 
 

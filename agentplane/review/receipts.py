@@ -1,0 +1,138 @@
+"""Receipts: what proves an entry. The run that it came from, and evidence that can be looked up.
+
+Where `require_receipts` is on, an op that brings a text to the shelf needs both. What was approved before stays.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import Refused
+from agentplane.memory.entry import Entry, Header, read_header
+from agentplane.memory.shelf import Memory
+from agentplane.plane import git, logged
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.settings import Settings
+from agentplane.plane.store import Plan
+from agentplane.review import gate_evidence, secrets
+from agentplane.text import document
+from agentplane.text.visible import one_line
+
+
+BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
+"""The verbs that bring a text to the shelf. Others move it, stamp it, or go back to what was approved before."""
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+Kind = Literal["run", "commit", "url", "path"]
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """A piece of evidence that names something."""
+
+    kind: Kind
+    found: bool
+    """True if it is or was there. Nothing is fetched, so a URL always counts."""
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """Where receipts are looked up."""
+
+    project: Path
+    has_run: Callable[[str], bool]
+
+
+def ground_of(layout: Layout) -> Ground:
+    return Ground(layout.project, partial(logged.has_run, layout.log))
+
+
+def is_required(settings: Settings) -> bool:
+    return settings.policy.require_receipts is not False
+
+
+def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None:
+    """What a piece of evidence names; None for words that name nothing. `anchor`: a commit that may hold the file."""
+    text = gate_evidence.plain(text)
+    run = text.removeprefix("run:").removeprefix("run ").strip()
+    if logged.is_run_id(run):
+        return Receipt("run", ground.has_run(run))
+    if gate_evidence.is_url(text):
+        return Receipt("url", found=True)
+    if commit := gate_evidence.commit_in(text, ground.project):
+        return Receipt("commit", git.knows(ground.project, commit) == "commit")
+    name = gate_evidence.path_in(text, ground.project)
+    if name is None:
+        return None
+    return Receipt("path", _is_there(name, ground.project) or _was_there(name, ground.project, anchor))
+
+
+def lacking(head: Header, ground: Ground) -> str | None:
+    """What an entry lacks, as `cites no run and no evidence`; None where it has its receipts."""
+    lacks = [lack for lack in (_source(head.source, ground), _evidence(head, ground)) if lack]
+    return f"cites {' and '.join(lacks)}" if lacks else None
+
+
+def flag(memory: Memory, entry: Entry) -> Iterator[str]:
+    """What a reviewer is told of a candidate before approving it."""
+    layout, settings = memory.snapshot.layout, memory.snapshot.settings
+    if is_required(settings) and (lack := lacking(entry.head, ground_of(layout))):
+        yield f"lacks a receipt: {lack}; `agentplane edit {one_line(entry.id, 40)}` adds it"
+
+
+def require(memory: Memory, plan: Plan) -> None:
+    """Refuses a plan that brings a text without receipts to the shelf, where the settings require them."""
+    snapshot = memory.snapshot
+    if plan.verb not in BRINGING or not is_required(snapshot.settings):
+        return
+    ground = ground_of(snapshot.layout)
+    for edit in plan.edits:
+        page = document.parse(edit.text) if edit.text is not None and edit.file != INBOX else None
+        head = read_header(page.blocks[0].packed)[0] if page and page.blocks else None
+        if head is None or head.status != "accepted":
+            continue
+        if lack := lacking(head, ground):
+            named = edit.was if plan.verb in ("approve", "supersede") else None
+            name = one_line(named or edit.id, 40)
+            raise Refused(
+                f"{name} {lack}, and this project requires receipts",
+                todo=f"name them as `source:` and `evidence:` with `agentplane edit {name}`. `agentplane timeline` lists "
+                "the runs. (`require_receipts` under [policy] in config.toml)",
+            )
+
+
+def _source(source: str | None, ground: Ground) -> str | None:
+    if source is None:
+        return "no run"
+    return None if ground.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
+
+
+def _evidence(head: Header, ground: Ground) -> str | None:
+    if not head.evidence:
+        return "no evidence"
+    pieces = head.evidence[: gate_evidence.MOST]
+    if any(receipt and receipt.found for receipt in (read(text, ground, head.anchor) for text in pieces)):
+        return None
+    first = "it" if secrets.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
+    more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
+    return f"evidence that is no file, run, commit or URL here: {first}{more}"
+
+
+def _is_there(name: str, project: Path) -> bool:
+    """Whether a path is inside of the project, and not the project itself. A link out of it does not count."""
+    root = os.path.realpath(project)
+    path = os.path.realpath(os.path.join(root, name))
+    return path.startswith(os.path.join(root, "")) and os.path.exists(path)
+
+
+def _was_there(name: str, project: Path, anchor: str | None) -> bool:
+    """Whether a commit has the file: the one that is checked out, or the one at which the entry was approved."""
+    for rev in ("HEAD", anchor if anchor and _COMMIT.fullmatch(anchor) else None):
+        oid = git.commit(project, rev) if rev else None
+        if oid and git.blob_at(project, oid, name) is not None:
+            return True
+    return False

@@ -1,0 +1,62 @@
+"""Where the settings require receipts: what a branch brings to the shelf cites its run, and evidence that is there."""
+
+from collections.abc import Iterator, Sequence
+
+from agentplane.findings import Finding
+from agentplane.memory.entry import Entry
+from agentplane.plane import trust_settings
+from agentplane.plane.settings import Settings
+from agentplane.review import receipts
+from agentplane.review.receipts import Ground
+from agentplane.runs import deeds
+from agentplane.runs.deeds import Deed
+from agentplane.runs.sides import Side, shown
+
+
+_Said = tuple[str, str, str | None, tuple[str, ...]]
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+    wanted = _wanted(base.settings, now.settings)
+    fresh = _brought(base, done) if wanted is not False else set()
+    if not fresh:
+        return
+    ground = Ground(now.layout.project, deeds.runs_of(now).__contains__)
+    old = {_said(entry) for entry in base.memory.shelf}
+    appended = deeds.runs_among(line for line in now.log if line not in base.lines)
+    for entry in now.memory.shelf:
+        if entry.id not in fresh or entry.head.status != "accepted" or _said(entry) in old:
+            continue
+        where, name = now.where(entry.file, entry.line), shown(entry.id, 40)
+        if lack := receipts.lacking(entry.head, ground):
+            remedy = f"name them as `source:` and `evidence:` with `agentplane edit {name}`."
+            what = f"{name} {lack}, and `policy.require_receipts` is on"
+            yield Finding("error", where, shown(what, 300), remedy)
+        elif wanted == "appended" and entry.head.source not in appended:
+            what = (
+                f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
+                ' have it (`policy.require_receipts = "appended"`)'
+            )
+            remedy = f"run what proves it on this branch, and name that run as `source:` with `agentplane edit {name}`."
+            yield Finding("error", where, what, remedy)
+
+
+def _wanted(base: Settings, now: Settings) -> bool | str:
+    """The stricter value of the two: a branch can't turn it off for itself."""
+    values = (base.policy.require_receipts, now.policy.require_receipts)
+    return max(values, key=trust_settings.RECEIPTS.__getitem__)
+
+
+def _brought(base: Side, done: Sequence[Deed]) -> set[str]:
+    """The entries to which ops of this branch brought a text, under the ids that they have now."""
+    found: set[str] = set()
+    for deed in done:
+        moved = {change.id for change in deed.changes if change.was in found}
+        brings = deed.line not in base.lines and deed.said.verb in receipts.BRINGING
+        found |= moved | ({change.id for change in deed.changes if change.after} if brings else set())
+    return found
+
+
+def _said(entry: Entry) -> _Said:
+    """What an entry says and cites, whatever its id and status are."""
+    return entry.head.type, entry.body, entry.head.source, entry.head.evidence

@@ -1,0 +1,217 @@
+"""Copies of whole files in a capsule: inputs that somebody named, and produced files that git does not track.
+
+Only plain files are copied, never through a link, and secrets are masked. What is larger than `keep_files`, or comes after
+many others, is told by hash and size only. Copies stay on this machine unless `share` names their folder.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane.layout import Layout
+from agentplane.plane.settings import Runs
+from agentplane.review.masks import masked_text
+from agentplane.runs import capsule, keep
+from agentplane.runs.capsule import Kept
+from agentplane.text import decoding, files
+from agentplane.text.visible import one_line
+
+
+INPUTS = "inputs"
+"""The folder in `work/` where inputs lie until the run is sealed, since the command may change them."""
+BEFORE = "untracked.json"
+"""What git did not track when the run began."""
+
+MOST_INPUTS = 100
+_MOST_COPIES = 200
+_TOGETHER = 16
+"""The copies of one kind may be this many times as large as one of them, together."""
+_LONGEST = 100
+_BLOCK = 1 << 20
+
+_Stat = tuple[int, int, int, int]
+"""Size, both times, inode."""
+
+
+class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file that a run was given, or that it produced."""
+
+    path: str
+    """From the top of the project; of a file elsewhere only its name."""
+    sha256: str
+    size: int
+    name: str = ""
+    """Of the copy in the capsule; empty where there is none."""
+
+    @property
+    def told(self) -> dict[str, str | int]:
+        """As an event has it."""
+        return {"path": self.path, "sha256": self.sha256, "size": self.size}
+
+
+def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
+    """The inputs that a person named, if each can be read; BadInput otherwise."""
+    if len(paths) > MOST_INPUTS:
+        raise BadInput(
+            f"{len(paths)} inputs, {MOST_INPUTS} at most", where="--input", todo="Pack them into one file."
+        )
+    found = list(dict.fromkeys(Path(os.path.abspath(cwd / path)) for path in paths))
+    for path in found:
+        try:
+            if path.is_relative_to(layout.project):
+                files.plain_folder(path.parent, layout.project)
+            with files.reading(path):
+                pass
+        except AgentplaneError as error:
+            where = f"--input {one_line(str(path), 200)}"
+            raise BadInput(
+                error.what, where=where, todo="Name a plain file. Links, folders and devices are not kept."
+            ) from None
+    return found
+
+
+def take_inputs(paths: Sequence[Path], layout: Layout, work: Path, settings: Runs) -> list[Copy]:
+    """Copies the inputs before the command can change them."""
+    if not paths:
+        return []
+    room, taken, found = _Room(work, settings), set[str](), []
+    files.make_folder(work / INPUTS)
+    for path in paths:
+        inside = path.is_relative_to(layout.project)
+        shown = _shown(str(path.relative_to(layout.project)) if inside else f"…/{path.name}")
+        data, size, sha256 = _read(path, room)
+        name = _name(path.name, taken) if data is not None else ""
+        if data is not None:
+            files.write_atomic(work / INPUTS / name, data, durable=False)
+        found.append(Copy(shown, sha256, size, name))
+    return found
+
+
+def keep_inputs(layout: Layout, run_id: str, work: Path, inputs: Sequence[Copy]) -> Iterator[Kept]:
+    """Puts the copies into the capsule. One that was changed meanwhile is not the input any more."""
+    for one in inputs:
+        try:
+            data = files.read_if(work / INPUTS / one.name) if one.name else None
+        except AgentplaneError:
+            continue
+        if data is not None and hashlib.sha256(data).hexdigest() == one.sha256:
+            yield keep.raw(layout, run_id, f"{capsule.RAW_INPUTS}/{one.name}", data)
+
+
+def note_untracked(project: Path, work: Path, dirty: Sequence[str]) -> None:
+    """Writes down what git does not track when a run begins, so that the run is not said to have produced it."""
+    found = {path: was for path in _untracked(dirty) if (was := _stat_of(project / path))}
+    if found:
+        files.write_atomic(work / BEFORE, msgspec.json.encode(found), durable=False)
+
+
+def produced(project: Path, work: Path, before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The plain files that git neither tracks nor ignores and that the run made or changed."""
+    known, old = set(_untracked(before)), _noted(work)
+    found = []
+    for path in _untracked(after):
+        now = _stat_of(project / path)
+        if now and (path not in known or old.get(path, now) != now):
+            found.append(path)
+    return found
+
+
+def keep_produced(
+    layout: Layout, run_id: str, paths: Sequence[str], settings: Runs
+) -> tuple[list[Copy], list[Kept]]:
+    """Copies what a run produced into its capsule, as far as there is room."""
+    room, taken = _Room(capsule.folder(layout, run_id), settings), set[str]()
+    copies, kept = list[Copy](), list[Kept]()
+    for path in paths:
+        target = layout.project / path
+        try:
+            files.plain_folder(target.parent, layout.project)
+            data, size, sha256 = _read(target, room)
+        except (AgentplaneError, OSError):
+            continue  # it went away, or something else came into its place
+        name = _name(path.replace("/", "__"), taken) if data is not None else ""
+        if data is not None:
+            kept.append(keep.raw(layout, run_id, f"{capsule.RAW_OUTPUTS}/{name}", data))
+        copies.append(Copy(_shown(path), sha256, size, name))
+    return copies, kept
+
+
+class _Room:
+    """How much may still be copied."""
+
+    def __init__(self, folder: Path, settings: Runs) -> None:
+        disk = os.statvfs(folder)
+        free = disk.f_bavail * disk.f_frsize - settings.keep_free
+        self.each = settings.keep_files
+        self.left = min(settings.keep_files * _TOGETHER, max(free, 0))
+        self.copies = _MOST_COPIES
+
+    def takes(self, size: int) -> bool:
+        if size > min(self.each, self.left) or not self.copies:
+            return False
+        self.left -= size
+        self.copies -= 1
+        return True
+
+
+def _read(path: Path, room: _Room) -> tuple[bytes | None, int, str]:
+    """The bytes, where there is room for them; size and hash."""
+    digest, size, whole = hashlib.sha256(), 0, bytearray()
+    with files.reading(path) as stream:
+        fits = os.fstat(stream.fileno()).st_size <= room.each
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            fits = fits and size <= room.each
+            whole += block if fits else b""
+    return (bytes(whole) if fits and room.takes(size) else None), size, digest.hexdigest()
+
+
+def _untracked(dirty: Sequence[str]) -> list[str]:
+    return [line[3:] for line in dirty if line.startswith("??")]
+
+
+def _stat_of(path: Path) -> _Stat | None:
+    """None where it is no plain file."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return (
+        (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        if stat.S_ISREG(found.st_mode)
+        else None
+    )
+
+
+_stats = decoding.Json(dict[str, _Stat])
+
+
+def _noted(work: Path) -> Mapping[str, _Stat]:
+    try:
+        return _stats.decode(files.read_if(work / BEFORE) or b"{}")
+    except (AgentplaneError, RecursionError, msgspec.MsgspecError):
+        return {}
+
+
+def _shown(path: str) -> str:
+    return masked_text(path.encode(errors="surrogateescape").decode(errors="replace"))
+
+
+def _name(path: str, taken: set[str]) -> str:
+    """A name for a copy: plain on every system, no other copy's, and none that the capsule reads in another way."""
+    plain = "".join(letter if letter.isalnum() or letter in "._-[]" else "_" for letter in _shown(path))
+    plain = (f"_{plain[1:]}" if plain[:1] in (".", "-") else plain)[-_LONGEST:] or "_"
+    plain += "_" if plain.endswith(capsule.PACKED) else ""
+    stem, dot, ending = plain.partition(".")
+    number, name = 1, plain
+    while name.lower() in taken:
+        number += 1
+        name = f"{stem}-{number}{dot}{ending}"
+    taken.add(name.lower())
+    return name
