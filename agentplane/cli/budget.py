@@ -68,8 +68,8 @@ def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: i
         os.dup2(nowhere, 2)
         # What was opened for a file cannot write to the pipe that took its place.
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        sys.stdout = open(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
-        sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
         _limit("RLIMIT_CORE", 0)
         _limit("RLIMIT_CPU", cpu_seconds)
         limit_memory(memory)

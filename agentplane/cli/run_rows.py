@@ -41,7 +41,7 @@ def _columns(columns: int | None) -> list[tuple[str, int]]:
     """What stands before the text, and how wide it may become."""
     age = ("when", 24 if columns is None else 7)
     if columns is None or columns >= _WIDE:
-        return [age, ("outcome", 10), ("took", 6), ("who", 14), ("run", 23), ("task", 16)]
+        return [age, ("outcome", 10), ("took", 6), ("who", 14), ("run", 23), ("rated", 7), ("task", 16)]
     if columns >= _NARROW:
         return [age, ("outcome", 9), ("who", 11), ("run", 6)]
     return [age, ("outcome", 9)]
@@ -57,9 +57,16 @@ def _cells(row: Row, columns: int | None) -> dict[str, str]:
         "took": "" if seconds is None else out.span(seconds),
         "who": who,
         "run": run if columns is None else run.rpartition("-")[2],
+        "rated": _rated(row),
         "task": task,
         "what": _what(row) if wide or not task else f"[{task}] {_what(row)}",
     }
+
+
+def _rated(row: Row) -> str:
+    """Layer and systemic scale, as `L5 · 4`."""
+    scale = "" if row.systemic_scale is None else f"{row.systemic_scale:g}"
+    return " · ".join(filter(None, (row.layer, scale)))
 
 
 def _outcome(row: Row) -> str:

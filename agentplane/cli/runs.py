@@ -4,7 +4,7 @@ import os
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -30,7 +30,11 @@ from agentplane.text.visible import one_line
     "--prompt", "prompt", metavar="TEXT", help="What the tool was asked; `@FILE` reads it from a file."
 )
 @click.option(
-    "--plan", "plan", metavar="TEXT", help="The plan that it follows; `@FILE` reads it from a file."
+    "--plan",
+    "plan",
+    metavar="FILE",
+    shell_complete=complete.files,
+    help="Plan that the command follows, recorded by path and hash. Needs a layer, a scale and an impact.",
 )
 @click.option(
     "--input",
@@ -40,6 +44,9 @@ from agentplane.text.visible import one_line
     shell_complete=complete.files,
     help="A file to keep with the run, as it was before the command; again for more.",
 )
+@click.option("--layer", metavar="L0-L6", help="Layer that the plan changes, as L5.")
+@click.option("--scale", metavar="1-10", help="Systemic scale of the plan: how far it reaches.")
+@click.option("--impact", metavar="TEXT", help="Impact of the plan: what gets better, and for whom.")
 @click.option("--quiet", is_flag=True, help="Say nothing at the end.")
 @click.argument(
     "command",
@@ -55,6 +62,9 @@ def run_command(
     prompt: str | None,
     plan: str | None,
     inputs: tuple[str, ...],
+    layer: str | None,
+    scale: str | None,
+    impact: str | None,
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -63,19 +73,26 @@ def run_command(
     The command has the terminal as it would have it alone, and its exit code becomes ours. It finds the id of
     its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
+    from agentplane.cli import plan as plans
     from agentplane.runs import session
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
     from agentplane.runs.session import Asked, tool_named, tool_of
 
     plane = opened()
     words, parent = list(command), os.environ.get(RUN_ID, "")
+    followed = plans.given(plan, plane.layout.project)
+    rating = plans.rating(followed, layer, scale, impact)
     asked = Asked(
         command=words,
         cwd=os.getcwd(),
         task=task or os.environ.get(TASK) or None,
         tool=tool_named(tool) if tool else tool_of(words),
         prompt=_text(prompt),
-        plan=_text(plan),
+        plan=followed.text if followed else None,
+        layer=rating.layer,
+        systemic_scale=rating.systemic_scale,
+        impact=rating.impact,
+        followed=followed.inputs if followed else [],
         inputs=list(inputs),
         parent_run_id=parent if is_run_id(parent) else None,
     )
@@ -148,6 +165,15 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
     "--since", metavar="TIME", help="From then on: a date, a time, or an age such as 30min, 3h, 2d or 1w."
 )
 @click.option("--tool", metavar="NAME", help="Of this tool or person only.")
+@click.option("--layer", metavar="LAYER", help="Only runs of this layer, as L5, or of several, as L4,L5.")
+@click.option("--scale", metavar="RANGE", help="Only runs of these systemic scales: 4, 3..5, >=4 or <=4.")
+@click.option(
+    "--sort",
+    type=click.Choice(["time", "scale", "layer"]),
+    default="time",
+    show_default=True,
+    help="Order: the latest first, the largest scale first, or the deepest layer first.",
+)
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -156,15 +182,24 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
 )
 @json_option
 def timeline_command(
-    task: str | None, since: str | None, tool: str | None, limit: int | None, as_json: bool
+    task: str | None,
+    since: str | None,
+    tool: str | None,
+    layer: str | None,
+    scale: str | None,
+    sort: Literal["time", "scale", "layer"],
+    limit: int | None,
+    as_json: bool,
 ) -> None:
-    """What runs and ops did, newest first."""
+    """What runs and ops did, the latest first."""
     from agentplane.cli import run_rows
-    from agentplane.runs import timeline
+    from agentplane.runs import rubric, timeline
 
     plane = opened()
     start = None if since is None else timeline.since(since, plane.store.clock())
-    found = timeline.rows(plane.layout, timeline.Wanted(task, tool, start))
+    layers = tuple(filter(None, (name.strip().casefold() for name in (layer or "").split(","))))
+    wanted = timeline.Wanted(task, tool, start, layers, None if scale is None else rubric.wanted_range(scale))
+    found = timeline.ordered(timeline.rows(plane.layout, wanted), sort)
     if as_json:
         out.emit("timeline", events=list(islice(found, limit)))
         return
@@ -172,7 +207,8 @@ def timeline_command(
     page = list(islice(found, most + 1))
     run_rows.print_timeline(page[:most])
     if not page:
-        asked = [name for name, value in (("--task", task), ("--since", since), ("--tool", tool)) if value]
+        options = {"--task": task, "--since": since, "--tool": tool, "--layer": layer, "--scale": scale}
+        asked = [name for name, value in options.items() if value]
         out.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
     elif len(page) > most:
         out.note("there is more: `--limit` shows it.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from agentplane.plane.layout import Layout
 from agentplane.runs import activity as activities
 from agentplane.runs import events, session
 from agentplane.runs.activity import Activity
+from agentplane.runs.rubric import Range
 from agentplane.text import chain, decoding, times
 from agentplane.text.visible import one_line
 
@@ -68,8 +70,15 @@ class Wanted(msgspec.Struct, frozen=True):
     tool: str | None = None
     since: float | None = None
     """In seconds, as `times` has it."""
+    layers: tuple[str, ...] = ()
+    """In lower case."""
+    scales: Range | None = None
 
     def takes(self, row: Row) -> bool:
+        if self.layers and (row.layer or "").casefold() not in self.layers:
+            return False
+        if self.scales is not None and not self.scales.holds(row.systemic_scale):
+            return False
         if self.task is not None and row.task != self.task:
             return False
         return self.tool is None or not {self.tool, session.tool_named(self.tool)}.isdisjoint(
@@ -95,6 +104,21 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
         row_ = read(line)
         if row_ is not None and asked.takes(row_):
             yield row_
+
+
+def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
+    """Rows in another order than by time: the largest scale or the deepest layer first, the latest of those that are equal."""
+    if by == "time":
+        return found
+    if by == "scale":
+        return iter(
+            sorted(
+                found,
+                key=lambda row: -inf if row.systemic_scale is None else row.systemic_scale,
+                reverse=True,
+            )
+        )
+    return iter(sorted(found, key=lambda row: (row.layer is None, (row.layer or "").casefold())))
 
 
 def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:

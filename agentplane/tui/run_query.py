@@ -1,4 +1,4 @@
-"""What is typed to find runs: words that stand anywhere in them, and `tool:`, `task:`, `outcome:`."""
+"""What is typed to find runs: words that stand anywhere in them, and `tool:`, `task:`, `outcome:`, `layer:`."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from agentplane.tui.query import Query
 
 
 HINT = "words   tool:codex  task:webhooks  outcome:failed"
-_FIELDS = ("tool", "task", "outcome")
+_FIELDS = ("tool", "task", "outcome", "layer")
 
 
 def parse(text: str) -> Query:
@@ -34,6 +34,7 @@ _HAS: dict[str, Callable[[str, Row], bool]] = {
     "tool": lambda value, row: value in (row.tool or "").casefold(),
     "task": lambda value, row: value in (row.task or "").casefold(),
     "outcome": lambda value, row: row.outcome.startswith(value),
+    "layer": lambda value, row: (row.layer or "").casefold().startswith(value),
 }
 
 

@@ -1,0 +1,65 @@
+"""Asking a person how a plan is rated, or taking it from options."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from agentplane.cli import out
+from agentplane.errors import BadInput
+from agentplane.runs import plan as plans
+from agentplane.runs import rubric
+from agentplane.runs.plan import Plan
+from agentplane.runs.rubric import Rating
+
+
+_Check = Callable[[object, str], object]
+
+
+def given(plan: str | None, project: Path) -> Plan | None:
+    return None if plan is None else plans.read(plan, Path(os.getcwd()), project)
+
+
+def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str | None) -> Rating:
+    """Return the rating of a run: the options, then what the plan says, then what a person answers."""
+    told = plan.rating if plan else Rating()
+    found = Rating(
+        rubric.layer(layer, "--layer") if layer is not None else told.layer,
+        rubric.scale(scale, "--scale") if scale is not None else told.systemic_scale,
+        rubric.impact(impact, "--impact") if impact is not None else told.impact,
+    )
+    if plan is None or not plan.is_file:
+        return found
+    values = {"--layer": found.layer, "--scale": found.systemic_scale, "--impact": found.impact}
+    missing = [option for option, value in values.items() if value is None]
+    if not missing:
+        return found
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(
+            f"A plan needs {_listed(missing)}, and there is no terminal to ask in",
+            where=plan.path,
+            todo=f"Pass {_listed(missing)}, or put them into the plan. docs/runs.md explains the rubric.",
+        )
+    return Rating(
+        found.layer or str(_asked("Layer", rubric.LAYERS, rubric.layer)),
+        found.systemic_scale or int(str(_asked("Systemic scale, 1 to 10", rubric.SCALES, rubric.scale))),
+        found.impact or str(_asked("Impact: what gets better, and for whom", {}, rubric.impact)),
+    )
+
+
+def _asked(question: str, choices: dict[str, str], check: _Check) -> object:
+    """Ask until the answer fits."""
+    for name, meaning in choices.items():
+        out.note(f"  {name:>2}  {meaning}")
+    while True:
+        answer: str = click.prompt(question, err=True)
+        try:
+            return check(answer, question)
+        except BadInput as error:
+            out.note(f"{error.what}. {error.todo}")
+
+
+def _listed(options: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(options[:-1]), options[-1])))

@@ -1,0 +1,109 @@
+"""How plans and runs are rated: by the layer that they change, how far they reach, and what gets better for whom."""
+
+import math
+import re
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.text.visible import one_line
+
+
+LAYERS = {
+    "L0": "observation: what is measured or seen, such as logs and incidents",
+    "L1": "principles: what always holds, such as safety and privacy rules",
+    "L2": "objectives: what the project wants to reach",
+    "L3": "properties: what the system guarantees, such as limits and invariants",
+    "L4": "architecture: parts, formats and contracts between them",
+    "L5": "workflow: how people and tools work, such as reviews and releases",
+    "L6": "automation: scripts, jobs and tools that do the work",
+}
+"""From the deepest layer up: a change of one layer is felt in all layers above it."""
+SCALES = {
+    "1": "one place: a line, a text or a value",
+    "3": "one module or one page",
+    "5": "several modules, or all users of one feature",
+    "7": "the whole project, or a format that others read",
+    "10": "other projects and teams that depend on this one",
+}
+LOWEST, HIGHEST = 1, 10
+_MOST_IMPACT = 200
+_LAYER = re.compile(r"[lL]?([0-6])")
+_RANGE = re.compile(r"(?:(>=|<=|>|<|=)\s*)?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*\.\.\s*(\d+(?:\.\d+)?)")
+
+
+class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a rating; None where nobody said it."""
+
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
+
+
+class Range(msgspec.Struct, frozen=True):
+    """Which scales are wanted."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, scale: float | None) -> bool:
+        return scale is not None and self.low <= scale <= self.high
+
+
+def layer(given: object, where: str) -> str:
+    """Return a layer as `L5`. Raise BadInput for what is none."""
+    found = _LAYER.fullmatch(str(given).strip())
+    if found is None:
+        raise BadInput(
+            f"Invalid layer: {one_line(str(given), 40)!r}", where=where, todo="Use a layer from L0 to L6."
+        )
+    return f"L{found[1]}"
+
+
+def scale(given: object, where: str) -> int:
+    """Return a systemic scale. Raise BadInput for what is no whole number from 1 to 10."""
+    try:
+        number = float(str(given).strip())
+    except ValueError:
+        number = math.nan
+    if not (number.is_integer() and LOWEST <= number <= HIGHEST):
+        raise BadInput(
+            f"Invalid systemic scale: {one_line(str(given), 40)!r}",
+            where=where,
+            todo=f"Use a whole number from {LOWEST} to {HIGHEST}.",
+        )
+    return int(number)
+
+
+def impact(given: object, where: str) -> str:
+    """Return an impact as one line. Raise BadInput for an empty or long one."""
+    text = " ".join(str(given).split())
+    if not text or len(text) > _MOST_IMPACT:
+        raise BadInput(
+            f"Invalid impact: {'it is empty' if not text else f'it has {len(text)} characters'}",
+            where=where,
+            todo=f"Say in up to {_MOST_IMPACT} characters what gets better, and for whom.",
+        )
+    return text
+
+
+def wanted_range(text: str) -> Range:
+    """Return the scales that `4`, `3..5`, `>=4` or `<4` mean."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(
+            f"Invalid scale: {one_line(text, 40)!r}", where="--scale", todo="Use 4, 3..5, >=4 or <=4."
+        )
+    if found[3] is not None:
+        return Range(*sorted((float(found[3]), float(found[4]))))
+    number = float(found[2])
+    match found[1]:
+        case ">=":
+            return Range(low=number)
+        case "<=":
+            return Range(high=number)
+        case ">":
+            return Range(low=math.nextafter(number, math.inf))
+        case "<":
+            return Range(high=math.nextafter(number, -math.inf))
+    return Range(number, number)
