@@ -91,8 +91,8 @@ def merge_tool_file_command(
     ours: Path,
     theirs: Path,
     size: str,
-    path: str,
-    labels: tuple[str, ...],  # noqa: ARG001
+    path: str,  # noqa: ARG001
+    labels: tuple[str, ...],
 ) -> int:
     """Merge a file that tools read, as a merge driver of git. Exit code 1: git left conflicts in the text around the block."""
     from agentplane.plane import git
@@ -111,15 +111,17 @@ def merge_tool_file_command(
 @click.command(hidden=True, context_settings={"ignore_unknown_options": True})
 @click.argument("name")
 @click.argument("rest", nargs=-1)
-def git_hook_command(name: str, rest: tuple[str, ...]) -> int:  # noqa: ARG001 -- git's arguments are of no use here
+def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
     """Bring the plane in order after git has changed the work tree, as a hook of git. Never fails."""
     from agentplane.plane import gitdriver
 
+    if not gitdriver.is_done(Path.cwd(), name, rest):
+        return 0
     try:
         plane = opened()
         if name == "post-checkout":
             plane.make_context()
-        elif name != "post-commit" or not gitdriver.has_more_to_pick(plane.layout):
+        else:
             plane.settle()
             tell_reached(plane)
             plane.make_context()

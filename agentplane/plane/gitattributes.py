@@ -31,16 +31,22 @@ class _Found(msgspec.Struct, frozen=True):
     """The folder of the project, seen from the top of the repository."""
     text: str
     """All of the file."""
-    others: str
-    """The file without those lines."""
+    before: str
+    after: str
+    """The file around those lines."""
     begin: str
     end: str
+
+    @property
+    def others(self) -> str:
+        """The file without those lines."""
+        return self.before + self.after
 
     def with_lines(self, lines: Sequence[str]) -> str:
         if not lines:
             return self.others
-        gap = "\n" if self.others and not self.others.endswith("\n") else ""
-        return "\n".join([f"{self.others}{gap}{self.begin}", *lines, self.end, ""])
+        gap = "\n" if self.before and not self.before.endswith("\n") else ""
+        return "\n".join([f"{self.before}{gap}{self.begin}", *lines, self.end, self.after])
 
 
 def put(layout: Layout, paths: Sequence[str]) -> bool:
@@ -76,7 +82,9 @@ def _find(layout: Layout) -> _Found | None:
     begin, end = f"# agentplane: begin {name} (written by `agentplane init`)", f"# agentplane: end {name}"
     before, first, rest = text.partition(f"{begin}\n")
     _, last, after = rest.partition(f"{end}\n")
-    return _Found(path, above, text, before + after if first and last else text, begin, end)
+    if not (first and last):
+        before, after = text, ""
+    return _Found(path, above, text, before, after, begin, end)
 
 
 def _write(found: _Found, text: str) -> bool:

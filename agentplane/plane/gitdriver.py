@@ -102,11 +102,22 @@ def picking(layout: Layout) -> str | None:
     return next((name for mark, name in marks.items() if mark in found), None)
 
 
-def has_more_to_pick(layout: Layout) -> bool:
-    """Whether git goes on with another commit after the one that it has just made."""
-    if git.going_on(layout.root) & {"rebase-merge", "rebase-apply"}:
+def is_done(folder: Path, hook: str, given: Sequence[str]) -> bool:
+    """Whether git has done all that a person asked of it, when it calls a hook.
+
+    Files that a hook writes between two commits of a rebase or a cherry-pick would stop the next one.
+    """
+    if hook == "post-rewrite":
+        return list(given[:1]) == ["rebase"]
+    if hook == "post-merge":
         return True
-    path = git.sequencer(layout.root)
+    if hook == "post-checkout" and list(given[2:3]) == ["0"]:
+        return False  # single files were checked out
+    return not git.going_on(folder) & {"rebase-merge", "rebase-apply"} and not _has_more_to_pick(folder)
+
+
+def _has_more_to_pick(folder: Path) -> bool:
+    path = git.sequencer(folder)
     lines = (files.read_if(path) or b"").splitlines() if path else []
     return len([line for line in lines if line.strip() and not line.startswith(b"#")]) > 1
 

@@ -329,6 +329,8 @@ def test_hooks_elsewhere_stay(tmp_path: Path) -> None:
     assert gitdriver.set_up(made.plane.layout) == [
         "git config merge.agentplane.name",
         "git config merge.agentplane.driver",
+        "git config merge.agentplane-tools.name",
+        "git config merge.agentplane-tools.driver",
     ]
     assert not (made.folder / ".husky").exists()
 

@@ -283,7 +283,7 @@ def test_attributes_of_a_person_are_kept_and_respected(tmp_path: Path) -> None:
     gitdriver.remove(layout)
     assert info.read_text() == "*.png binary\nGEMINI.md -merge\n"
     assert made.git("config", "--get-regexp", "^merge.agentplane", check=False).stdout == ""
-    assert not list((made.folder / ".git/hooks").glob("post-*[a-z]"))[:0]
+    assert [path.name for path in (made.folder / ".git/hooks").iterdir() if path.suffix != ".sample"] == []
 
 
 @pytest.mark.parametrize("name", ["with space", 'a "quote"', "back\\slash", "glob*[x]?", "#hash", "ümlaut"])
@@ -450,7 +450,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     assert ran.returncode == 7
     assert out.read_text() == "post-rewrite rebase x\nold new\n"
     assert states(made)["post-rewrite"] == "ours"
-    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("chained") == 0
+    assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("chained:") == 0
     gitdriver.remove(made.plane.layout)
     assert path.read_text() == mine
     assert os.access(path, os.X_OK)
