@@ -106,12 +106,36 @@ def stashed(made: Repository) -> subprocess.CompletedProcess[str]:
     return made.git("stash", "pop", check=False)
 
 
+def autostashed(made: Repository) -> subprocess.CompletedProcess[str]:
+    """With a change of the memory that is not committed."""
+    forked(made)
+    plane = made.plane
+    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    return made.git("merge", "--autostash", "--no-edit", "side", check=False)
+
+
+def autostashed_in_a_rebase(made: Repository) -> subprocess.CompletedProcess[str]:
+    forked(made)
+    plane = made.plane
+    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    return made.git("pull", "--rebase", "--autostash", ".", "side", check=False)
+
+
+def stopped_before_the_commit(made: Repository) -> subprocess.CompletedProcess[str]:
+    forked(made)
+    made.git("merge", "--no-commit", "side")
+    return made.git("commit", "-q", "--no-edit", check=False)
+
+
 WAYS = [
     merged,
     pulled,
     pulled_by_rebase,
     rebased,
     rebased_by_several,
+    autostashed,
+    autostashed_in_a_rebase,
+    stopped_before_the_commit,
     picked,
     picked_several,
     squashed,
@@ -149,6 +173,7 @@ def test_in_a_clone_that_was_set_up(
     assert examined.returncode == 0, examined.stdout + examined.stderr
     holds_both(made)
     assert set(made.statements().values()) >= {OURS, THEIRS}
+    assert made.git("stash", "list").stdout == ""
     assert (made.folder / "AGENTS.md").read_text().startswith("# Rules\n\nBe brief.\n")
     made.commit("settled")
     made.looks_well()
