@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-secrets bench-orders example docs clean
+.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-merging bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -52,6 +52,9 @@ bench-relay: .venv/ready  ## What a command costs under `agentplane run` (SIZE=b
 
 bench-conflicts: .venv/ready  ## How well conflicts are found (DATA=folder)
 	@$(BIN)/python -m tests.bench.conflicts --data $(DATA)
+
+bench-merging: .venv/ready  ## How many files two branches conflict in, where
+	@$(BIN)/python -m tests.bench.merging
 
 bench-secrets: .venv/ready  ## How many secrets are found, and how many false alarms (DATA=folder)
 	@$(BIN)/python -m tests.bench.secrets --data $(DATA)

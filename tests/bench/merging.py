@@ -100,7 +100,7 @@ def in_clone(folder: Path, changes: tuple[Change, Change], *, told: bool) -> lis
 
 
 def on_server(folder: Path, changes: tuple[Change, Change], *, attributes: bool) -> list[str]:
-    made = forked(folder, changes)
+    forked(folder, changes)
     bare = folder.with_suffix(".git")
     subprocess.run(("git", "clone", "-q", "--bare", str(folder), str(bare)), check=True)
     if attributes:

@@ -12,11 +12,12 @@ from agentplane.plane import create, gitattributes, gitdriver, githooks
 from agentplane.tools import block, conflicts, found, sync
 from agentplane.tools.block import find
 from agentplane.tools.table import TOOLS
+from tests.bench.merging import measured
 from tests.conftest import decision, plane_in
 from tests.plane.branches import Repository
 
 
-NAMES = ("claude-code", "codex", "cursor", "gemini-cli", "copilot-cli")
+NAMES = ("claude-code", "codex", "cursor", "gemini-cli", "copilot")
 OURS, THEIRS = "Ship releases on Tuesday.", "The cache lives in Redis."
 
 
@@ -579,3 +580,26 @@ def test_a_link_on_the_other_branch_is_not_followed(tmp_path: Path) -> None:
     made.git("merge", "--no-edit", "side", check=False)
     agentplane(made, "settle")
     assert secret.read_text() == "mine\n"
+
+
+# How much conflicts, where
+
+
+@pytest.mark.parametrize(
+    ("scenario", "clone", "server"),
+    [
+        ("both approve an entry", {"memory/decisions.md", "memory/state.json"}, {"memory/log.jsonl"}),
+        ("both log a run", {"memory/state.json"}, {"memory/log.jsonl"}),
+    ],
+)
+def test_what_conflicts_where(tmp_path: Path, scenario: str, clone: set[str], server: set[str]) -> None:
+    """`settle` resolves all of it, which `measured` holds."""
+    told, untold, with_attributes, plain = (
+        {name.removeprefix(".agentplane/") for name in names}
+        for names in measured(tmp_path, scenario).values()
+    )
+    tools = {"AGENTS.md", ".cursor/rules/agentplane.mdc", ".github/copilot-instructions.md"}
+    assert told == set()
+    assert untold == with_attributes
+    assert untold - tools == clone
+    assert {name for name in plain - untold if not name.startswith("ops/")} == server
