@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-blocking bench-secrets bench-orders example docs clean
+.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -55,6 +55,9 @@ bench-conflicts: .venv/ready  ## How well conflicts are found (DATA=folder)
 
 bench-blocking: .venv/ready  ## How often a decision is blocked in vain (DATA=folder)
 	@$(BIN)/python -m tests.bench.blocking --data $(DATA)
+
+bench-merging: .venv/ready  ## How many files two branches conflict in, where
+	@$(BIN)/python -m tests.bench.merging
 
 bench-secrets: .venv/ready  ## How many secrets are found, and how many false alarms (DATA=folder)
 	@$(BIN)/python -m tests.bench.secrets --data $(DATA)

@@ -64,8 +64,8 @@ COMMANDS = {
 
 # What git calls, and what stands for `--help`.
 HIDDEN = {
-    "merge-file": ("settle", "merge_file_command"),
-    "merge-tool-file": ("settle", "merge_tool_file_command"),
+    "merge-file": ("merge_drivers", "merge_file_command"),
+    "merge-tool-file": ("merge_drivers", "merge_tool_file_command"),
     "git-hook": ("settle", "git_hook_command"),
     "help": ("help", "help_command"),
 }

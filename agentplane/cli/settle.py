@@ -63,51 +63,6 @@ def said(done: Settled) -> list[str]:
     ]
 
 
-@click.command(hidden=True)
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("ours", type=click.Path(path_type=Path))
-@click.argument("theirs", type=click.Path(path_type=Path))
-@click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
-def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
-    """Merge BASE, OURS and THEIRS into OURS, as a merge driver of git. Exit code 1: it is left in conflict."""
-    from agentplane.plane import merge_file
-
-    made = merge_file.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
-    ours.write_bytes(made.data)
-    if not made.clean:
-        out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
-    return int(not made.clean)
-
-
-@click.command(hidden=True)
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("ours", type=click.Path(path_type=Path))
-@click.argument("theirs", type=click.Path(path_type=Path))
-@click.argument("size")
-@click.argument("path")
-@click.argument("labels", nargs=-1)
-def merge_tool_file_command(
-    base: Path,
-    ours: Path,
-    theirs: Path,
-    size: str,
-    path: str,  # noqa: ARG001
-    labels: tuple[str, ...],
-) -> int:
-    """Merge a file that tools read, as a merge driver of git. Exit code 1: git left conflicts in the text around the block."""
-    from agentplane.plane import git
-    from agentplane.tools import block_merge
-
-    # Git before 2.44 does not know the names of the sides, and gives their placeholders.
-    names = [label for label in labels if not label.startswith("%")]
-    named = (names[1], names[0], names[2]) if len(names) == 3 and all(names) else ("ours", "base", "theirs")
-    number = int(size) if size.isdecimal() and 0 < int(size) < 100 else 7
-    marks = git.Marks(number, named, git.conflict_style(Path.cwd()))
-    made = block_merge.merge(block_merge.Sides(*map(_bytes, (base, ours, theirs))), marks)
-    ours.write_bytes(made.data)
-    return int(made.conflicts > 0)
-
-
 @click.command(hidden=True, context_settings={"ignore_unknown_options": True})
 @click.argument("name")
 @click.argument("rest", nargs=-1)
@@ -128,7 +83,3 @@ def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
     except (AgentplaneError, OSError):
         return 0  # a hook also runs on branches that have no plane, and `doctor` says what is wrong with one
     return 0
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""

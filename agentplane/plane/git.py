@@ -177,6 +177,19 @@ def going_on(folder: Path) -> set[str]:
     return {mark for mark, path in zip(marks, paths, strict=False) if os.path.lexists(path)}
 
 
+def will_unstash(folder: Path) -> bool:
+    """Whether git brings back what it put away by itself, when what it is at is done."""
+    found = git_process.output(
+        folder,
+        "rev-parse",
+        "--path-format=absolute",
+        *("--git-path", "MERGE_AUTOSTASH"),
+        *("--git-path", "rebase-merge/autostash"),
+        *("--git-path", "rebase-apply/autostash"),
+    )
+    return any(os.path.lexists(path) for path in (found or b"").splitlines())
+
+
 # Settings
 
 

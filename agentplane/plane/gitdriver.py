@@ -105,12 +105,13 @@ def picking(layout: Layout) -> str | None:
 def is_done(folder: Path, hook: str, given: Sequence[str]) -> bool:
     """Whether git has done all that a person asked of it, when it calls a hook.
 
-    Files that a hook writes between two commits of a rebase or a cherry-pick would stop the next one.
+    Files that a hook writes between two commits of a rebase or a cherry-pick would stop the next one, and so would they stop
+    git from bringing back an autostash.
     """
     if hook == "post-rewrite":
-        return list(given[:1]) == ["rebase"]
+        return list(given[:1]) == ["rebase"] and not git.will_unstash(folder)
     if hook == "post-merge":
-        return True
+        return not git.will_unstash(folder)
     if hook == "post-checkout" and list(given[2:3]) == ["0"]:
         return False  # single files were checked out
     return not git.going_on(folder) & {"rebase-merge", "rebase-apply"} and not _has_more_to_pick(folder)

@@ -26,7 +26,8 @@ def check(store: Store) -> Iterator[Finding]:
 def _merging(store: Store) -> Iterator[Finding]:
     """Whether git uses agentplane's merge driver for the files of tools, in a clone that was set up."""
     layout = store.layout
-    if gitdriver.is_set(layout) and not gitattributes.is_current(layout, conflicts.paths()):
+    wired = sync.wired(layout.project, TOOLS)
+    if wired and gitdriver.is_set(layout) and not gitattributes.is_current(layout, conflicts.paths()):
         what = "Git does not use agentplane to merge every file that tools read."
         yield Finding("info", ".git/info/attributes", what, "Run `agentplane init`.")
 

@@ -181,6 +181,7 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "attributes_file": lambda: git.attributes_file(folder),
         "merge_attributes": lambda: git.merge_attributes(folder, ("x",), folder),
         "conflict_style": lambda: git.conflict_style(folder),
+        "will_unstash": lambda: git.will_unstash(folder),
         "sequencer": lambda: git.sequencer(folder),
         "leave_out": lambda: git.leave_out(folder, ("x",)),
         "not_checked_out": lambda: git.not_checked_out(folder),

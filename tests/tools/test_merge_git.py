@@ -12,11 +12,12 @@ from agentplane.plane import create, gitattributes, gitdriver, githooks
 from agentplane.tools import block, conflicts, found, sync
 from agentplane.tools.block import find
 from agentplane.tools.table import TOOLS
+from tests.bench.merging import measured
 from tests.conftest import decision, plane_in
 from tests.plane.branches import Repository
 
 
-NAMES = ("claude-code", "codex", "cursor", "gemini-cli", "copilot-cli")
+NAMES = ("claude-code", "codex", "cursor", "gemini-cli", "copilot")
 OURS, THEIRS = "Ship releases on Tuesday.", "The cache lives in Redis."
 
 
@@ -106,12 +107,36 @@ def stashed(made: Repository) -> subprocess.CompletedProcess[str]:
     return made.git("stash", "pop", check=False)
 
 
+def autostashed(made: Repository) -> subprocess.CompletedProcess[str]:
+    """With a change of the memory that is not committed."""
+    forked(made)
+    plane = made.plane
+    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    return made.git("merge", "--autostash", "--no-edit", "side", check=False)
+
+
+def autostashed_in_a_rebase(made: Repository) -> subprocess.CompletedProcess[str]:
+    forked(made)
+    plane = made.plane
+    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    return made.git("pull", "--rebase", "--autostash", ".", "side", check=False)
+
+
+def stopped_before_the_commit(made: Repository) -> subprocess.CompletedProcess[str]:
+    forked(made)
+    made.git("merge", "--no-commit", "side")
+    return made.git("commit", "-q", "--no-edit", check=False)
+
+
 WAYS = [
     merged,
     pulled,
     pulled_by_rebase,
     rebased,
     rebased_by_several,
+    autostashed,
+    autostashed_in_a_rebase,
+    stopped_before_the_commit,
     picked,
     picked_several,
     squashed,
@@ -149,6 +174,7 @@ def test_in_a_clone_that_was_set_up(
     assert examined.returncode == 0, examined.stdout + examined.stderr
     holds_both(made)
     assert set(made.statements().values()) >= {OURS, THEIRS}
+    assert made.git("stash", "list").stdout == ""
     assert (made.folder / "AGENTS.md").read_text().startswith("# Rules\n\nBe brief.\n")
     made.commit("settled")
     made.looks_well()
@@ -554,3 +580,26 @@ def test_a_link_on_the_other_branch_is_not_followed(tmp_path: Path) -> None:
     made.git("merge", "--no-edit", "side", check=False)
     agentplane(made, "settle")
     assert secret.read_text() == "mine\n"
+
+
+# How much conflicts, where
+
+
+@pytest.mark.parametrize(
+    ("scenario", "clone", "server"),
+    [
+        ("both approve an entry", {"memory/decisions.md", "memory/state.json"}, {"memory/log.jsonl"}),
+        ("both log a run", {"memory/state.json"}, {"memory/log.jsonl"}),
+    ],
+)
+def test_what_conflicts_where(tmp_path: Path, scenario: str, clone: set[str], server: set[str]) -> None:
+    """`settle` resolves all of it, which `measured` holds."""
+    told, untold, with_attributes, plain = (
+        {name.removeprefix(".agentplane/") for name in names}
+        for names in measured(tmp_path, scenario).values()
+    )
+    tools = {"AGENTS.md", ".cursor/rules/agentplane.mdc", ".github/copilot-instructions.md"}
+    assert told == set()
+    assert untold == with_attributes
+    assert untold - tools == clone
+    assert {name for name in plain - untold if not name.startswith("ops/")} == server
