@@ -153,6 +153,7 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
+    found = rows.readable(memory, found)
     if as_json:
         out.emit("list", entries=[rows.as_entry(entry) for entry in found])
         return
@@ -172,7 +173,7 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Entries and candidates in full."""
     plane = opened()
     memory = plane.memory()
-    entries = [memory.get(id_) for id_ in ids]
+    entries = rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.reviewer(memory).look(candidates) if candidates else []
     reviewed = {each.entry.id: each for each in found}
@@ -192,7 +193,13 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
 def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """What happened to an entry, oldest first."""
     plane = opened()
-    name, steps = plane.history(id)
+    name, found = plane.history(id)
+    steps = [
+        msgspec.structs.replace(
+            step, before=rows.readable_text(step.before), after=rows.readable_text(step.after)
+        )
+        for step in found
+    ]
     signed = plane.signed_by({step.op for step in steps})
     if as_json:
         out.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
@@ -222,7 +229,7 @@ def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
 
 
 def _print_candidate(reviewed: "Reviewed") -> None:
-    entry = reviewed.entry
+    entry = rows.readable_candidate(reviewed)
     unicode = sys.stdout.encoding.lower().startswith("utf")
     clean, unseen = ("●", "·") if unicode else ("*", "?")
     noted = bool(reviewed.conflicts or reviewed.flags)

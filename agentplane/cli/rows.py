@@ -1,6 +1,7 @@
 """Entries as JSON and as text: the shapes that list, show and inbox share."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from agentplane.cli import out
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.plane.origin import tool_in
 from agentplane.text.visible import visible
 
 
@@ -21,6 +23,34 @@ def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[st
     row: dict[str, Any] = msgspec.to_builtins(act)
     verdict = signed.get(row["op"])
     return {**row, "signed_by": verdict and verdict.by, "signature": verdict and (verdict.trouble or "valid")}
+
+
+def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries as whoever started this command may read them: in the shell of a tool, secrets are masked."""
+    if tool_in(os.environ) is None:
+        return [*entries]
+    from agentplane.review import delivery, masking
+
+    held = {entry.digest for entry in delivery.divided(memory.snapshot, entries).withheld}
+    return [masking.for_tools(entry) if entry.digest in held else entry for entry in entries]
+
+
+def readable_candidate(reviewed: "Reviewed") -> Entry:
+    """The same of a candidate that was looked at."""
+    if tool_in(os.environ) is None or not any(flag.code == "secret" for flag in reviewed.high):
+        return reviewed.entry
+    from agentplane.review import masking
+
+    return masking.for_tools(reviewed.entry)
+
+
+def readable_text(text: str | None) -> str | None:
+    """The same of a text of the history."""
+    if text is None or tool_in(os.environ) is None:
+        return text
+    from agentplane.review.masks import masked_text
+
+    return masked_text(text)
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:
@@ -60,7 +90,7 @@ def as_shown(entry: Entry, reviewed: "Reviewed | None") -> dict[str, Any]:
 
 
 def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
-    entry = reviewed.entry
+    entry = readable_candidate(reviewed)
     return {
         "id": entry.id,
         "type": entry.head.type,

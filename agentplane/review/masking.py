@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
@@ -16,6 +18,7 @@ from agentplane.text import header
 
 _ROUNDS = 4
 """What is left after a mask can look like another secret."""
+_NO_TEXT = b"(withheld: it looks like it contains a secret)\n"
 _LISTS = ("tags", "evidence", "scope")
 _TEXTS = ("check", "layer")
 
@@ -32,11 +35,23 @@ def plan(memory: Memory, wanted: str, seen: str | None = None) -> Plan:
     return Plan("edit", [Edit(entry.id, entry.file, _masked(memory, entry))])
 
 
+def for_tools(entry: Entry) -> Entry:
+    """Return an entry as a tool may read it: with the likely secrets masked, or without text if that can't be done."""
+    if not gate.likely_secrets(entry):
+        return entry
+    head = msgspec.structs.replace(entry.head, **_fields(entry))
+    masked = msgspec.structs.replace(entry, head=head, raw=_masked_body(entry).encode(), header=b"")
+    if gate.likely_secrets(masked):
+        bare = msgspec.structs.replace(entry.head, tags=(), evidence=(), scope=(), check=None, source=None)
+        return msgspec.structs.replace(masked, head=bare, raw=_NO_TEXT)
+    return masked
+
+
 def _masked(memory: Memory, entry: Entry) -> bytes:
     core = memory.snapshot.core(entry.file, entry.id) or b""
     fields = _fields(entry)
     if fields:
-        core = header.set_fields(core, fields)
+        core = header.set_fields(core, {name: _plain(value) for name, value in fields.items()})
     body = entry.raw
     if not core.endswith(body):
         raise BadInput(f"{entry.id} can't be masked here.", todo=f"Edit it: `agentplane edit {entry.id}`.")
@@ -56,12 +71,17 @@ def _fields(entry: Entry) -> dict[str, Any]:
         value = getattr(entry.head, name)
         said = [masked_text(item) for item in value]
         if said != list(value):
-            found[name] = said
+            found[name] = tuple(said)
     for name in _TEXTS:
         text = getattr(entry.head, name)
         if text and (told := masked_text(text)) != text:
             found[name] = told
     return found
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is written into a header."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _masked_body(entry: Entry) -> str:

@@ -1,0 +1,199 @@
+"""Confirming and masking on the command line: the spot is shown, one candidate at a time, by a person."""
+
+import pytest
+
+from agentplane.api import Plane
+from tests.cli.conftest import Cli, candidate, change_by_hand
+from tests.conftest import approve_seen, decision
+
+
+SECRET = "Kx92mQvT7" + "pLw"
+SAID = f"The staging uploader signs in at https://uploader:{SECRET}@files.example.test/in."
+HIDDEN = "A refund is never larger than its payment\u200b\u200b."
+
+
+@pytest.fixture
+def leaky(plane: Plane) -> Plane:
+    plane.layout.config.write_text('[gate]\nsecret = "flag"\n')
+    return plane
+
+
+def test_a_plain_approval_shows_the_spot_and_asks(leaky: Plane, cli: Cli, person: Cli) -> None:
+    id_ = candidate(cli, SAID)
+    ran = person("approve", id_, typing="n\n")
+    assert ran.code != 0
+    assert "statement, line 1, characters 51-62: looks like a password in a URL" in ran.err
+    lines = ran.err.splitlines()
+    shown = next(line for line in lines if SECRET in line)
+    marks = lines[lines.index(shown) + 1]
+    assert shown[marks.index("^") : marks.rindex("^") + 1] == SECRET
+    assert leaky.memory().shelf == []
+
+    assert person("approve", id_, typing="y\n").code == 0
+    assert leaky.ops()[0].confirmed == ["secret"]
+    assert "confirmed: secret" in person("ops").out
+    assert "confirmed: secret" in person("history", "DEC-001").out
+
+
+def test_without_an_answer_nothing_is_approved(leaky: Plane, cli: Cli, person: Cli) -> None:
+    id_ = candidate(cli, SAID)
+    for typing in ("", "\n", "a\n", "approve\n"):
+        assert person("approve", id_, typing=typing).code != 0
+    assert leaky.memory().shelf == []
+
+
+def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli) -> None:
+    id_, other = candidate(cli, SAID), candidate(cli, "Buttons have round corners.")
+    person("approve", id_, other, "--confirm", "secret").refused(2, "--confirm goes with one candidate")
+    person("approve", "--all-clean", "--confirm", "secret").refused(2, "--confirm goes with one candidate")
+    assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
+    assert "has no flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
+    person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
+    assert leaky.memory().shelf == []
+    ran = person("approve", id_, "--confirm", "secret")
+    assert (ran.code, SECRET in ran.err) == (0, True)
+
+
+def test_several_at_once_are_refused_by_name(leaky: Plane, cli: Cli, person: Cli) -> None:
+    id_, other = candidate(cli, SAID), candidate(cli, "Buttons have round corners.")
+    said = person("approve", id_, other, typing="y\ny\n").refused(
+        3, id_, "can't be approved with other entries"
+    )
+    assert SECRET not in said
+    assert leaky.memory().shelf == []
+    assert person("approve", "--all-clean").code == 0
+    assert [entry.statement for entry in leaky.memory().shelf] == ["Buttons have round corners."]
+
+
+def test_a_tool_never_confirms(leaky: Plane, cli: Cli, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    id_ = candidate(cli, SAID)
+    leaky.layout.config.write_text('[gate]\nsecret = "flag"\n[trust]\ntools_may_approve = true\n')
+    monkeypatch.setenv("CLAUDECODE", "1")
+    ran = person("approve", id_, typing="y\n")
+    assert (ran.code, SECRET in ran.out + ran.err) == (3, False)
+    ran = person("approve", id_, "--confirm", "secret")
+    assert (ran.code, SECRET in ran.out + ran.err) == (3, False)
+    assert leaky.memory().shelf == []
+
+
+def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person: Cli) -> None:
+    id_ = candidate(cli, SAID)
+    before = leaky.memory().get(id_)
+    ran = person("edit", id_, "--mask")
+    assert (ran.code, SECRET in ran.out + ran.err) == (0, False)
+    entry = leaky.memory().get(id_)
+    assert entry.statement == SAID.replace(SECRET, "[masked: a password in a URL]")
+    assert entry.header == before.header
+    assert leaky.review([id_])[0].high == ()
+    person("undo")
+    assert leaky.memory().get(id_).digest == before.digest
+    person("redo")
+    assert person("approve", id_).code == 0
+    person("edit", "DEC-001", "--mask").refused(2, "no likely secret")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"rationale": f"First.\nSee https://a:{SECRET}@b.example.test/."},
+        {"tags": [f"password={SECRET}9aZ", "api"]},
+        {"evidence": [f"https://a:{SECRET}@b.example.test/", "app.py"]},
+    ],
+)
+def test_a_secret_in_any_field_is_masked(leaky: Plane, more: dict[str, object]) -> None:
+    id_ = leaky.propose(decision("Reports are CSV.", **more))
+    leaky.mask(id_)
+    entry = leaky.memory().get(id_)
+    assert SECRET not in f"{entry.body}{entry.head}"
+    assert "[masked: " in f"{entry.body}{entry.head}"
+    assert entry.statement == "Reports are CSV."
+
+
+def test_an_approved_entry_is_masked_too(leaky: Plane, person: Cli) -> None:
+    id_ = leaky.propose(decision(SAID))
+    approve_seen(leaky, id_)
+    assert "Withheld, because they look like they contain a secret: DEC-001" in person("pack").err
+    assert "DEC-001" in person("recall", "uploader").err
+    assert person("recall", "uploader", "--json").json("recall")["withheld"] == ["DEC-001"]
+    assert person("edit", "DEC-001", "--mask").code == 0
+    assert "Withheld" not in person("pack").err
+
+
+def test_a_hand_edit_is_confirmed_too(leaky: Plane, person: Cli) -> None:
+    leaky.approve([leaky.propose(decision("Amounts are whole cents."))])
+    change_by_hand(leaky, "decisions.md", "Amounts are whole cents.", HIDDEN)
+    ran = person("adopt", "DEC-001", typing="n\n")
+    assert ran.code == 3
+    assert "<U+200B><U+200B>" in ran.err
+    assert person("adopt", typing="n\n").code == 3
+    assert person("adopt", "DEC-001", "--confirm", "hidden").code == 0
+    assert leaky.ops()[0].confirmed == ["hidden"]
+
+
+def test_inbox_json_has_the_severity(leaky: Plane, cli: Cli) -> None:
+    candidate(cli, SAID)
+    candidate(cli, "Amounts are whole cents.", "--evidence", "nowhere.py")
+    data = cli("inbox", "--json").json("inbox")
+    told = [{flag["code"]: flag["severity"] for flag in one["noticed"]} for one in data["candidates"]]
+    assert told == [{"secret": "high"}, {"gone": "low"}]
+    assert data["candidates"][0]["flags"] == [
+        "statement: holds what looks like a password in a URL (line 1, column 51)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "words", [["show", "ID"], ["list"], ["inbox"], ["history", "ID", "--texts"]], ids=lambda words: words[0]
+)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize("approve", [True, False])
+def test_in_the_shell_of_a_tool_secrets_are_masked(
+    leaky: Plane,
+    cli: Cli,
+    person: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    more: list[str],
+    approve: bool,
+) -> None:
+    id_ = leaky.propose(decision(SAID, tags=["api"], evidence=[f"https://a:{SECRET}@b.example.test/"]))
+    if approve:
+        id_ = approve_seen(leaky, id_).renamed[id_]
+    words = [id_ if word == "ID" else word for word in (*words, *more)]
+    mine = person(*words).out
+    monkeypatch.setenv("CLAUDECODE", "1")
+    told = cli(*words)
+    assert (told.code, SECRET in told.out + told.err) == (0, False)
+    if id_ in mine and SECRET in mine:
+        assert "[masked: " in told.out
+
+
+def test_two_candidates_have_the_same_choices_here(plane: Plane, cli: Cli, person: Cli) -> None:
+    one, other = candidate(cli, "Use PostgreSQL for the ledger."), candidate(cli, "Use MySQL for the ledger.")
+    person("approve", one, "--reject", one).refused(2)
+    person("approve", one, other, "--reject", other).refused(2)
+    ran = person("approve", one, "--reject", other)
+    assert ran.code == 0
+    assert f"rejected {other}" in ran.err
+    memory = plane.memory()
+    assert ([entry.id for entry in memory.shelf], memory.inbox) == (["DEC-001"], [])
+    again = cli("propose", "Use MySQL for the ledger.")
+    assert f"{one} was approved instead." in again.err
+    person("undo")
+    assert {entry.id for entry in plane.memory().inbox} == {one, other}
+    ran = person("approve", one, other, "--keep-both", "--why", "two regions")
+    assert ran.code == 0
+    assert len(plane.memory().shelf) == 2
+
+
+def test_two_candidates_become_one_in_the_editor(
+    plane: Plane, cli: Cli, person: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = candidate(cli, "Use PostgreSQL for the ledger."), candidate(cli, "Use MySQL for the ledger.")
+    edit = "sed -i -e 's/PostgreSQL/PostgreSQL or MySQL/' -e '/^Decision: Use MySQL/d'"
+    monkeypatch.setenv("EDITOR", edit)
+    ran = person("approve", one, "--merge-into", other)
+    assert ran.code == 0, ran.err
+    (entry,) = plane.memory().shelf
+    assert entry.statement == "Use PostgreSQL or MySQL for the ledger."
+    assert plane.memory().inbox == []
+    assert set(plane.ops()[0].ids) == {one, other, "DEC-001"}
