@@ -12,6 +12,7 @@ from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
 from agentplane.context.notes import Notes
 from agentplane.context.pack import Pack, Receipt, Sources
+from agentplane.memory import expiry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
@@ -29,17 +30,16 @@ _FAR = 2000
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     """What a pack is made of: entries in force that did not expire, as they were approved."""
-    entries = [
-        entry
-        for entry in memory.approved()
-        if entry.head.status == "accepted" and not _is_over(entry.head.expires_at, today)
-    ]
+    accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]
+    entries = tuple(entry for entry in accepted if not expiry.is_over(entry.head, today))
+    expired = tuple(entry for entry in accepted if expiry.is_over(entry.head, today))
     revision = memory.snapshot.ledger.revision()
     if not ask.passing:
-        return Sources(revision, tuple(entries))
+        return Sources(revision, entries, expired)
     return Sources(
         revision=revision,
-        entries=tuple(entries),
+        entries=entries,
+        expired=expired,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
         last_run=_last_run(memory.snapshot, ask.task),
@@ -67,9 +67,21 @@ def holds(root: Path, whole: Pack) -> bool:
     except msgspec.MsgspecError:
         return False
     receipt = whole.receipt
-    in_force = {given.id for given in receipt.given} | {cut.id for cut in receipt.cut}
+    in_force = {given.id for given in receipt.given} | {
+        cut.id for cut in receipt.cut if cut.kind in pack.IN_FORCE
+    }
+    said = _said_elsewhere(receipt)
     is_as_made = told.sha256 == canonical.sha256(data)
-    return is_as_made and told.revision == receipt.revision and {given.id for given in told.given} <= in_force
+    return (
+        is_as_made
+        and told.revision == receipt.revision
+        and {given.id for given in told.given} <= in_force
+        and _said_elsewhere(told) <= said
+    )
+
+
+def _said_elsewhere(receipt: Receipt) -> set[str]:
+    return {cut.id for cut in receipt.cut if cut.kind == "said"}
 
 
 def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
@@ -109,10 +121,3 @@ def _last_run(snapshot: Snapshot, task: str | None) -> Notes | None:
 
 def _runs(layout: Layout) -> Iterator[capsule.Run]:
     yield from islice(capsule.read_events(chain.lines_backwards(layout.log)), _FAR)
-
-
-def _is_over(expires_at: str | None, today: date) -> bool:
-    try:
-        return expires_at is not None and date.fromisoformat(expires_at[:10]) < today
-    except ValueError:
-        return False

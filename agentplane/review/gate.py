@@ -259,6 +259,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _status(statement, proposal, context.today)
     if (
         context.looks_for("restated")
+        and not _is_taken_from_project(proposal)
         and (place := gate_repeats.in_instructions(statement, context.instructions))
         and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
     ):
@@ -269,6 +270,15 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
         yield from _repeats(_repeat(statement, proposal, context))
+
+
+def _is_taken_from_project(proposal: Proposal) -> bool:
+    """Whether it was imported from a file of the project. Then a person wrote it there, maybe in two files alike."""
+    return (
+        proposal.harvested is not None
+        and bool(proposal.evidence)
+        and not proposal.evidence[0].startswith("~")
+    )
 
 
 def _header(header: bytes, told: Collection[str]) -> Iterator[_Noticed]:

@@ -14,7 +14,7 @@ from agentplane.plane import cache_file, stamp
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from agentplane.context.choose import Ask
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentplane.plane.origin import Origin
     from agentplane.plane.store import Snapshot, Store
     from agentplane.tools.dialects import Dialect
+    from agentplane.tools.said import Said
 
 _FOLDER = "packs"
 _LARGEST = 1 << 20
@@ -49,7 +50,8 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
-        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root):
+        is_for_this = found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root)
+        if is_for_this and found["read"] == _stamps(root, list(found["read"])):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
@@ -84,9 +86,11 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     before = stamp.of(root)
     snapshot = deliverable(store.snapshot())
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    made = _made(store, snapshot, ask)
+    own = _said(store, dialect.tool)
+    read = _stamps(root, own.read)
+    made = _made(store, snapshot, ask, own)
     told = made.receipt
-    reasons = [cut.why for cut in told.cut]
+    reasons = [_REASONS.get(cut.kind, cut.why) for cut in told.cut]
     receipt: dict[str, Any] = {
         "kind": "pack",
         "revision": told.revision,
@@ -100,7 +104,9 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
         receipt["pinned"] = pinned[:_NAMED]
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        data = {
+            "for": _for(dialect, task), "stamp": before, "read": read, "text": answer.text, "receipt": receipt,
+        }  # fmt: skip
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
@@ -119,26 +125,53 @@ def wrong(store: "Store") -> "Iterator[str]":
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         try:
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
-            program, day, budget, measure, task = found["for"]
+            program, day, tool, budget, measure, task = found["for"]
             is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            is_current = is_current and found["read"] == _stamps(root, list(found["read"]))
             text = found["text"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would take it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask).text:
+        if is_current and text != _made(store, store.snapshot(), ask, _said(store, tool)).text:
             yield f"{_FOLDER}/{name}"
 
 
-def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "Pack":
+_REASONS = {"said": "its own files say it", "expired": "expired"}
+"""What is counted in a receipt, by the kinds whose reason names a place or a day."""
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "Pack":
     from agentplane.context import active, pack
     from agentplane.memory.shelf import Memory
 
-    return pack.make(active.sources(Memory(snapshot), ask, store.clock().date()), ask)
+    sources = active.sources(Memory(snapshot), ask, store.clock().date())
+    return pack.make(sources, ask, said=own.of(sources.entries))
+
+
+def _said(store: "Store", tool: str) -> "Said":
+    """What the tool reads on its own, so that it isn't told that twice."""
+    from agentplane.tools import said
+    from agentplane.tools.table import TOOLS
+
+    readers = [row for row in TOOLS if row.name == tool]
+    return said.read(store.layout.project, readers) if readers else said.NOTHING
+
+
+def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
+    """Times, sizes and inodes of files of the project; None for one that isn't there."""
+    found: dict[str, list[int] | None] = {}
+    for path in paths:
+        try:
+            one = os.stat(os.path.join(os.path.dirname(root), path))
+            found[path] = [one.st_mtime_ns, one.st_ctime_ns, one.st_size, one.st_ino]
+        except (OSError, ValueError):
+            found[path] = None
+    return found
 
 
 def _for(dialect: "Dialect", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    return [_program(), _today(), dialect.budget, dialect.measure, task]
+    return [_program(), _today(), dialect.tool, dialect.budget, dialect.measure, task]
 
 
 def _today() -> str:
@@ -147,13 +180,19 @@ def _today() -> str:
 
 def _program() -> list[int]:
     """Times and sizes of the modules that write it: they are others after an upgrade."""
-    room = os.path.join(os.path.dirname(os.path.dirname(__file__)), "context")
-    found = [os.stat(os.path.join(room, name)) for name in ("active.py", "choose.py", "notes.py", "pack.py")]
+    package = os.path.dirname(os.path.dirname(__file__))
+    found = [os.stat(os.path.join(package, name)) for name in _WRITERS]
     return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
+
+
+_WRITERS = (
+    "context/active.py", "context/choose.py", "context/notes.py", "context/pack.py",
+    "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
+)  # fmt: skip
 
 
 def _name(dialect: "Dialect", task: str | None) -> str:
     import zlib
 
-    name = f"{dialect.measure}-{dialect.budget}"
+    name = f"{dialect.tool}-{dialect.measure}-{dialect.budget}"
     return name if task is None else f"{name}-{zlib.crc32(task.encode(errors='replace')):08x}"

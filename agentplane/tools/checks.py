@@ -1,14 +1,16 @@
-"""What can be wrong with the tools' part: hooks that failed, and files that a killed write left behind."""
+"""What can be wrong with the tools' part: hooks that failed, files that a killed write left behind, and files that lag."""
 
 import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from agentplane.findings import Finding
+from agentplane.memory.shelf import Memory
 from agentplane.plane import cache
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
-from agentplane.tools import entries, ground, hook_log
+from agentplane.tools import entries, ground, hook_log, room, sync
+from agentplane.tools.table import TOOLS
 
 
 _RECENT = timedelta(days=3)
@@ -17,6 +19,22 @@ _RECENT = timedelta(days=3)
 def check(store: Store) -> Iterator[Finding]:
     yield from _left_over(store)
     yield from _failed_calls(store)
+    yield from _behind(store)
+
+
+def _behind(store: Store) -> Iterator[Finding]:
+    """Files that hold this revision, and not what it gives now: a person changed their own lines, or an entry expired."""
+    project, root = store.layout.project, store.layout.root
+    tools = sync.wired(project, TOOLS)
+    if not tools:
+        return
+    memory = Memory(store.snapshot())
+    packs = room.packs(lambda: memory, store.clock().date())
+    revision = memory.snapshot.ledger.revision()
+    for one in sync.standings(project, root.name, tools, packs):
+        if one.state == "old" and one.revision == revision:
+            what = "is out of date: its other lines changed after the last sync, or an entry expired"
+            yield Finding("warning", one.path, what, "`agentplane sync` writes them.")
 
 
 def _left_over(store: Store) -> Iterator[Finding]:
