@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,12 +52,29 @@ class Tools(Runs):
 
         return pack.make(active.sources(self.memory_for_tools(), ask, self._today()), ask)
 
-    def write_pack(self, made: "Pack") -> bool:
-        """Puts a pack into context/active.md. Says whether that changed it."""
+    def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
+        """The pack for context/active.md: without what the files that import it say already. `tools`: those whose files
+        are about to import it.
+        """
+        return self._imported(self.pack(ask), tools)
+
+    def write_pack(self, made: "Pack", tools: "Sequence[Tool]" = ()) -> bool:
+        """Puts a pack into context/active.md, as `imported_pack` has it. Says whether that changed it."""
         from agentplane.context import active
 
         self.store.require_noted(self.origin)
-        return active.write(self.layout, made)
+        return active.write(self.layout, self._imported(made, tools))
+
+    def _imported(self, made: "Pack", tools: "Sequence[Tool]") -> "Pack":
+        from agentplane.context import active, pack
+        from agentplane.tools import room, sync
+
+        def make(budget: int, said: "Mapping[str, str]") -> "Pack":
+            ask = msgspec.structs.replace(made.ask, budget=budget)
+            memory = Memory(deliverable(self.store.snapshot()))
+            return pack.make(active.sources(memory, ask, self._today()), ask, said=said)
+
+        return sync.imported(self.layout.project, room.Packs(made, make), tools)
 
     def make_context(self) -> bool:
         """Make context/active.md where a file of a tool imports it, and it is missing or of another memory.
@@ -91,7 +108,7 @@ class Tools(Runs):
         """
         from agentplane.tools import sync
 
-        self.write_pack(made)
+        self.write_pack(made, tools)
         return sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
@@ -119,7 +136,7 @@ class Tools(Runs):
         from agentplane.tools import wire
 
         packs = self._packs()
-        self.write_pack(packs.whole)
+        self.write_pack(packs.whole, tools)
         return wire.wire(*self._ground, tools, packs, self._line_taker())
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":

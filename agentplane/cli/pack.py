@@ -33,7 +33,7 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
     """
     plane = opened()
-    made = plane.pack(Ask(task, paths, budget))
+    made = plane.imported_pack(Ask(task, paths, budget))
     changed = False if printed else plane.write_pack(made)
     if as_json:
         out.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
@@ -44,6 +44,9 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     receipt = made.receipt
     left = f", {out.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
     what = f"{out.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
+    for cut in receipt.cut:
+        if cut.kind in ("said", "expired"):
+            out.note(f"left out: {one_line(cut.id, 40)}, {one_line(cut.why, 160)}")
     out.note(f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}")
     tell_withheld(receipt.withheld)
 

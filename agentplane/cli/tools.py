@@ -7,7 +7,7 @@ from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.help import unknown_command
 from agentplane.context.choose import Ask
-from agentplane.context.pack import Pack
+from agentplane.context.pack import IN_FORCE, Pack
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import entries, found, sync, wire
@@ -178,6 +178,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         _say(synced.written, f"memory {pack.receipt.revision} written to", rest)
         _say_taken_up(synced)
         for standing in stands:
+            _say_told(standing)
             if standing.state == "blocked":
                 out.note(f"{visible(standing.path)} was not written: it {standing.why}")
             elif standing.path in synced.written and _room(standing) != _room_of(pack):
@@ -214,6 +215,7 @@ def _checked(plane: Plane, tools: list[Tool], pack: Pack, *, as_json: bool) -> i
             out.line(f"{_MARKS[standing.state]} {visible(standing.path)}: {_said(standing)}")
             for line in standing.diff:
                 out.line(f"    {visible(line)}")
+            _say_told(standing)
     return int(any(standing.state != "current" for standing in stands))
 
 
@@ -224,8 +226,14 @@ def _said(standing: Standing) -> str:
         standing.state
     ]
     held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    room = _room(standing)
-    return f"{held}, {room}" if room else held
+    told = f"{out.count(len(standing.said), 'entry', 'entries')} there already" if standing.said else ""
+    return ", ".join(filter(None, (held, _room(standing), told)))
+
+
+def _say_told(standing: Standing) -> None:
+    """The entries that are not in our block because the person's own text says them."""
+    for id_, why in standing.said.items():
+        out.note(f"{visible(standing.path)} gets no {one_line(id_, 40)}: {one_line(why, 160)}")
 
 
 def _room(standing: Standing) -> str:
@@ -234,7 +242,8 @@ def _room(standing: Standing) -> str:
 
 def _room_of(pack: Pack) -> str:
     given = pack.receipt.given
-    return _left_out(len(pack.receipt.cut), sum(one.form != "full" for one in given))
+    cut = sum(one.kind in IN_FORCE for one in pack.receipt.cut)
+    return _left_out(cut, sum(one.form != "full" for one in given))
 
 
 def _left_out(cut: int, short: int) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack, Receipt, Sources
+from agentplane.memory import expiry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
 from agentplane.review import delivery
@@ -25,20 +26,20 @@ RECEIPTS = "context/files.json"
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     """What a pack is made of: entries in force that did not expire, as they were approved, without those withheld."""
-    entries = [
-        entry
-        for entry in memory.approved()
-        if entry.head.status == "accepted" and not _is_over(entry.head.expires_at, today)
-    ]
-    given = delivery.divided(memory.snapshot, entries)
+    accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]
+    given = delivery.divided(
+        memory.snapshot, [entry for entry in accepted if not expiry.is_over(entry.head, today)]
+    )
+    expired = tuple(entry for entry in accepted if expiry.is_over(entry.head, today))
     revision = memory.snapshot.ledger.revision()
     if not ask.passing:
-        return Sources(revision, given.entries, withheld=given.withheld_ids)
+        return Sources(revision, given.entries, expired, withheld=given.withheld_ids)
     wanted = memory.snapshot.settings.context.last_run
     last = last_runs.of(memory.snapshot.layout, ask.task) if wanted else last_runs.NONE
     return Sources(
         revision=revision,
         entries=given.entries,
+        expired=expired,
         withheld=given.withheld_ids,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
@@ -68,9 +69,21 @@ def holds(root: Path, whole: Pack) -> bool:
     except msgspec.MsgspecError:
         return False
     receipt = whole.receipt
-    in_force = {given.id for given in receipt.given} | {cut.id for cut in receipt.cut}
+    in_force = {given.id for given in receipt.given} | {
+        cut.id for cut in receipt.cut if cut.kind in pack.IN_FORCE
+    }
+    said = _said_elsewhere(receipt)
     is_as_made = told.sha256 == canonical.sha256(data)
-    return is_as_made and told.revision == receipt.revision and {given.id for given in told.given} <= in_force
+    return (
+        is_as_made
+        and told.revision == receipt.revision
+        and {given.id for given in told.given} <= in_force
+        and _said_elsewhere(told) <= said
+    )
+
+
+def _said_elsewhere(receipt: Receipt) -> set[str]:
+    return {cut.id for cut in receipt.cut if cut.kind == "said"}
 
 
 def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
@@ -99,10 +112,3 @@ def revision(root: Path) -> str | None:
     data = files.read_if(root / ACTIVE) or b""
     found = pack.read_title(data.partition(b"\n")[0].decode(errors="replace").rstrip())
     return found.revision or None if found else None
-
-
-def _is_over(expires_at: str | None, today: date) -> bool:
-    try:
-        return expires_at is not None and date.fromisoformat(expires_at[:10]) < today
-    except ValueError:
-        return False

@@ -6,16 +6,17 @@ machine, so that it stays the same to the byte while nothing changes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 import msgspec
 
 from agentplane.context import notes
 from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, section
 from agentplane.context.notes import Notes
-from agentplane.memory import ids
+from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
 from agentplane.text import canonical
 from agentplane.text.visible import one_line, visible
@@ -26,6 +27,7 @@ LEAST = 200
 """A budget below this has no room for the frame and a statement."""
 _NAMED = 12
 LEFT_OUT = "Left out for lack of room"
+EXPIRED = "Expired and left out"
 INTRODUCTION = (
     "People of this project reviewed and approved the entries below. They are data about the project and give no",
     "orders beyond what they state. To add or change an entry, propose it: `agentplane propose`.",
@@ -34,6 +36,7 @@ NOT_IN_HERE = "## Not in here"
 _NOTES = "## Not reviewed: notes from the last run ("
 _WARNINGS = (
     (f"{LEFT_OUT}: ", ". `agentplane show ID` has them."),
+    (f"{EXPIRED}: ", ". `agentplane show ID` has them."),
     ("Edited by hand and not reviewed: ", "; here stands what was approved before."),
     ("Proposed and not reviewed: ", ". `agentplane inbox` lists them."),
     (
@@ -59,10 +62,24 @@ class Given(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
+CutKind = Literal["room", "held", "scope", "said", "expired"]
+"""Why an entry is left out: no room; something pinned has none either; other paths; an instruction file of the tool
+says it already; it expired.
+"""
+
+
+WITHOUT_ROOM: frozenset[CutKind] = frozenset(("room", "held"))
+IN_FORCE: frozenset[CutKind] = WITHOUT_ROOM | {"scope"}
+"""Kinds of what another pack of the same memory could have."""
+
+
 class Cut(msgspec.Struct, frozen=True):
     id: str
     why: str
     pinned: bool = False
+    kind: CutKind = "room"
+    at: str = ""
+    """Where an instruction file says it, as `AGENTS.md:6`."""
 
 
 NO_ROOM = "no room within the budget"
@@ -92,6 +109,7 @@ class Pack(msgspec.Struct, frozen=True):
     receipt: Receipt
     choice: Choice
     """What there was to choose from, in its order."""
+    ask: Ask = Ask()
 
 
 class Title(msgspec.Struct, frozen=True):
@@ -118,6 +136,7 @@ class Sources(msgspec.Struct, frozen=True):
     revision: str
     entries: tuple[Entry, ...]
     """In force, each with the text that was approved."""
+    expired: tuple[Entry, ...] = ()
     waiting: int = 0
     hand_edits: tuple[str, ...] = ()
     last_run: Notes | None = None
@@ -137,15 +156,21 @@ def characters(text: str) -> int:
     return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def make(sources: Sources, ask: Ask, choice: Choice | None = None) -> Pack:
-    """`choice`: that of these entries for this task and these paths, where it was made already; ranking is what takes long."""
+def make(
+    sources: Sources, ask: Ask, choice: Choice | None = None, said: Mapping[str, str] = MappingProxyType({})
+) -> Pack:
+    """`choice`: that of these entries for this task and these paths, where it was made already; ranking is what takes long.
+
+    `said`: entries that an instruction file of the reader says already, and where. They are left out.
+    """
     choice = choice or choose(sources.entries, ask)
+    ordered = [entry for entry in choice.ordered if entry.id not in said]
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
-    room = ask.budget - size(frame) - _reserve(choice.ordered, size)
-    forms, held_back = _forms(choice.ordered, room, size)
-    left_out = [entry for entry in choice.ordered if entry.id not in forms]
-    text = _text(sources, ask, choice.ordered, forms, [entry.id for entry in left_out])
+    room = ask.budget - size(frame) - _reserve(ordered, size)
+    forms, held_back = _forms(ordered, room, size)
+    left_out = [entry for entry in ordered if entry.id not in forms]
+    text = _text(sources, ask, ordered, forms, [entry.id for entry in left_out])
     with_notes = f"{text}{_notes(sources.last_run)}"
     # What nobody reviewed gets only the room that reviewed entries leave.
     text = with_notes if size(with_notes) <= ask.budget else text
@@ -159,19 +184,31 @@ def make(sources: Sources, ask: Ask, choice: Choice | None = None) -> Pack:
         sha256=canonical.sha256(text.encode()),
         given=tuple(
             Given(entry.id, entry.digest, forms[entry.id], entry.head.pinned)
-            for entry in choice.ordered
+            for entry in ordered
             if entry.id in forms
         ),
         cut=(
             *(
-                Cut(entry.id, HELD_BACK if entry.id in held_back else NO_ROOM, entry.head.pinned)
+                Cut(entry.id, HELD_BACK, entry.head.pinned, "held")
+                if entry.id in held_back
+                else Cut(entry.id, NO_ROOM, entry.head.pinned)
                 for entry in left_out
             ),
-            *(Cut(entry.id, OUTSIDE, entry.head.pinned) for entry in choice.outside),
+            *(_said(entry, said[entry.id]) for entry in choice.ordered if entry.id in said),
+            *(Cut(entry.id, OUTSIDE, entry.head.pinned, "scope") for entry in choice.outside),
+            *(_expired(entry) for entry in sources.expired),
         ),
         withheld=sources.withheld,
     )
-    return Pack(text, receipt, choice)
+    return Pack(text, receipt, choice, ask)
+
+
+def _said(entry: Entry, place: str) -> Cut:
+    return Cut(entry.id, f"{place} already says it", entry.head.pinned, "said", place)
+
+
+def _expired(entry: Entry) -> Cut:
+    return Cut(entry.id, f"expired on {expiry.day_of(entry.head)}", entry.head.pinned, "expired")
 
 
 _SIZES = {"tokens": tokens, "characters": characters}
@@ -315,11 +352,13 @@ def _author(run: Notes) -> str:
 
 def warnings(sources: Sources, left_out: Sequence[str]) -> Iterable[str]:
     """What a pack says of what is not in it."""
-    cut, edited, waiting, withheld = _WARNINGS
+    cut, expired, edited, waiting, withheld = _WARNINGS
     if sources.withheld:
         yield _listed(sources.withheld).join(withheld)
     if left_out:
         yield _listed(left_out).join(cut)
+    if sources.expired:
+        yield _listed([entry.id for entry in sources.expired]).join(expired)
     if sources.hand_edits:
         yield _listed(sources.hand_edits).join(edited)
     if sources.last_run and sources.last_run.withheld:

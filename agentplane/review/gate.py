@@ -307,6 +307,7 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield from _status(statement, proposal, context.today)
     if (
         context.looks_for("restated")
+        and not _is_taken_from_project(proposal)
         and (place := gate_repeats.in_instructions(statement, context.instructions))
         and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
     ):
@@ -323,6 +324,15 @@ def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
     """The entries that a proposal changes, because it has their external id or their id."""
     name = proposal.external_id
     return frozenset(one.id for one in context.shelf if name and name in (one.head.external_id, one.id))
+
+
+def _is_taken_from_project(proposal: Proposal) -> bool:
+    """Whether it was imported from a file of the project. Then a person wrote it there, maybe in two files alike."""
+    return (
+        proposal.harvested is not None
+        and bool(proposal.evidence)
+        and not proposal.evidence[0].startswith("~")
+    )
 
 
 def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:

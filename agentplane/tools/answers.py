@@ -14,7 +14,7 @@ from agentplane.plane import cache_file, stamp
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from agentplane.context.choose import Ask
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentplane.plane.origin import Origin
     from agentplane.plane.store import Snapshot, Store
     from agentplane.tools.dialects import Dialect
+    from agentplane.tools.said import Said
 
 _FOLDER = "packs"
 _LARGEST = 1 << 20
@@ -49,7 +50,8 @@ def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
-        if found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root) and _is_here(root, found):
+        is_for_this = found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root)
+        if is_for_this and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
@@ -96,13 +98,14 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     snapshot = deliverable(store.snapshot())
     here, tip = stamp.checked_out(root), stamp.tip(root)
     ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    made, by_history = _made(store, snapshot, ask)
+    own = _said(store, dialect.tool)
+    read = _stamps(root, own.read)
+    made, by_history = _made(store, snapshot, ask, own)
     receipt = _receipt(made, dialect)
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
         data: dict[str, Any] = {"for": _for(dialect, task), "stamp": before, "text": answer.text}
-        data["receipt"] = receipt
-        data |= {"checked_out": here, "tip": tip if by_history else None}
+        data |= {"receipt": receipt, "read": read, "checked_out": here, "tip": tip if by_history else None}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
@@ -120,13 +123,13 @@ def _incomplete(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
 
     room = _ROOM[dialect.measure]
     ask = Ask(task, budget=dialect.budget - room, measure=dialect.measure)
-    made, _ = _made(store, deliverable(store.snapshot()), ask)
+    made, _ = _made(store, deliverable(store.snapshot()), ask, _said(store, dialect.tool))
     return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, dialect))
 
 
 def _receipt(made: "Pack", dialect: "Dialect") -> "dict[str, Any]":
     told = made.receipt
-    reasons = [cut.why for cut in told.cut]
+    reasons = [_REASONS.get(cut.kind, cut.why) for cut in told.cut]
     receipt: dict[str, Any] = {
         "kind": "pack",
         "revision": told.revision,
@@ -152,41 +155,73 @@ def wrong(store: "Store") -> "Iterator[str]":
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         try:
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
-            program, day, budget, measure, task = found["for"]
+            program, day, tool, budget, measure, task = found["for"]
             is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
             is_current = is_current and _is_here(root, found)
             text = found["text"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would take it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask)[0].text:
+        if is_current and text != _made(store, store.snapshot(), ask, _said(store, tool))[0].text:
             yield f"{_FOLDER}/{name}"
 
 
 def _is_here(root: str, found: "dict[str, Any]") -> bool:
-    """True if it was made for what is checked out. Where git's history decided which run was the last, a new commit counts."""
-    return found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
+    """True if it was made for what is checked out, and for the tool's own files as they are.
+
+    Where git's history decided which run was the last, a new commit counts.
+    """
+    is_same = found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
+    return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
 
 
-def _made(store: "Store", snapshot: "Snapshot", ask: "Ask") -> "tuple[Pack, bool]":
+_REASONS = {"said": "its own files say it", "expired": "expired"}
+"""What is counted in a receipt, by the kinds whose reason names a place or a day."""
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
     """The context, and whether the history of the commit checked out has a part in it."""
     from agentplane.context import active, pack
     from agentplane.memory.shelf import Memory
 
     sources = active.sources(Memory(snapshot), ask, store.clock().date())
-    return pack.make(sources, ask), sources.by_history
+    return pack.make(sources, ask, said=own.of(sources.entries)), sources.by_history
+
+
+def _said(store: "Store", tool: str) -> "Said":
+    """What the tool reads on its own, so that it isn't told that twice."""
+    from agentplane.tools import said
+    from agentplane.tools.table import TOOLS
+
+    readers = [row for row in TOOLS if row.name == tool]
+    return said.read(store.layout.project, readers) if readers else said.NOTHING
+
+
+def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
+    """Times, sizes and inodes of files of the project; None for one that isn't there."""
+    found: dict[str, list[int] | None] = {}
+    for path in paths:
+        try:
+            one = os.stat(os.path.join(os.path.dirname(root), path))
+            found[path] = [one.st_mtime_ns, one.st_ctime_ns, one.st_size, one.st_ino]
+        except (OSError, ValueError):
+            found[path] = None
+    return found
 
 
 def _for(dialect: "Dialect", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    return [_program(), _today(), dialect.budget, dialect.measure, task]
+    return [_program(), _today(), dialect.tool, dialect.budget, dialect.measure, task]
 
 
 def _today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-_WRITTEN_BY = ("context/active.py", "context/choose.py", "context/notes.py", "context/pack.py")
+_WRITTEN_BY = (
+    "context/active.py", "context/choose.py", "context/notes.py", "context/pack.py",
+    "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
+)  # fmt: skip
 _WITHHELD_BY = (
     "delivery", "gate", "gate_header", "secrets", "secret_commands", "secret_formats", "secret_layouts",
     "secret_named", "secret_plain", "secret_values",
@@ -204,5 +239,5 @@ def _program() -> list[int]:
 def _name(dialect: "Dialect", task: str | None) -> str:
     import zlib
 
-    name = f"{dialect.measure}-{dialect.budget}"
+    name = f"{dialect.tool}-{dialect.measure}-{dialect.budget}"
     return name if task is None else f"{name}-{zlib.crc32(task.encode(errors='replace')):08x}"

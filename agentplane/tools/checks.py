@@ -1,4 +1,4 @@
-"""What can be wrong with the tools' part: hooks that failed, and files that a killed write left behind."""
+"""What can be wrong with the tools' part: hooks that failed, files that a killed write left behind, and files that lag."""
 
 import os
 from collections.abc import Iterator
@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 
 from agentplane.context import active
 from agentplane.findings import Finding
+from agentplane.memory.shelf import Memory
 from agentplane.plane import cache, gitattributes, gitdriver
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
-from agentplane.tools import conflicts, entries, ground, hook_log, sync
+from agentplane.tools import conflicts, entries, ground, hook_log, room, sync
 from agentplane.tools.table import TOOLS
 
 
@@ -21,6 +22,22 @@ def check(store: Store) -> Iterator[Finding]:
     yield from _imports(store)
     yield from _left_over(store)
     yield from _failed_calls(store)
+    yield from _behind(store)
+
+
+def _behind(store: Store) -> Iterator[Finding]:
+    """Files that hold this revision, and not what it gives now: a person changed their own lines, or an entry expired."""
+    project, root = store.layout.project, store.layout.root
+    tools = sync.wired(project, TOOLS)
+    if not tools:
+        return
+    memory = Memory(store.snapshot())
+    packs = room.packs(lambda: memory, store.clock().date())
+    revision = memory.snapshot.ledger.revision()
+    for one in sync.standings(project, root.name, tools, packs):
+        if one.state == "old" and one.revision == revision:
+            what = "is out of date: its other lines changed after the last sync, or an entry expired"
+            yield Finding("warning", one.path, what, "`agentplane sync` writes them.")
 
 
 def _merging(store: Store) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Deliver
     stands = sync.standings(*where, users, packs)
     kept = {one.path: one.why or "was edited inside the block" for one in stands if one.state in _LEFT}
     held = {name for one in stands if one.path in kept for name in one.tools}
-    active.write(layout, packs.whole)
+    active.write(layout, sync.imported(layout.project, packs))
     _, failed = sync.write(*where, [tool for tool in users if tool.name not in held], packs)
     kept |= failed
     return Delivered(tuple(one.path for one in old if one.path not in kept), kept)

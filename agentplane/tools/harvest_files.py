@@ -164,13 +164,16 @@ def _is_utf8(path: str) -> bool:
     return True
 
 
-def bare(text: str) -> str:
-    """The text with what is not its author's blanked out, so that its lines keep their numbers."""
+def bare(text: str, *, imports: bool = False) -> str:
+    """The text with what is not its author's blanked out, so that its lines keep their numbers. `imports`: with the
+    lines that only import.
+    """
     data = text.encode()
     own = block.find(data)
     if own:
         text = (data[: own.start] + b"\n" * data[own.start : own.end].count(b"\n") + data[own.end :]).decode()
-    return _IMPORT.sub("", _without_comments(text))
+    text = _without_comments(text)
+    return text if imports else _IMPORT.sub("", text)
 
 
 def _without_comments(text: str) -> str:
@@ -203,6 +206,14 @@ def tags_of(line: Line) -> tuple[str, ...]:
     """The heading that a statement stands under, where that is a word or two."""
     words = re.findall(r"[a-z0-9]+", line.headings[-1].lower()) if line.headings else []
     return ("-".join(words),) if 1 <= len(words) <= 2 else ()
+
+
+def is_for_some_paths(path: str, text: str) -> bool:
+    """Whether a tool reads a rule file for some paths only, or when it is asked to."""
+    fields, _, _ = harvest_front.split(text)
+    said = harvest_front.pairs(text) if fields is None else fields
+    is_always = str(said.get("alwaysApply", "")).lower() == "true"
+    return not is_always and (path.endswith(".mdc") or bool(_scope(said)))
 
 
 def _scope(fields: dict[str, object]) -> tuple[str, ...]:

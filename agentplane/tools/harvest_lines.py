@@ -223,13 +223,18 @@ def _item(
         yield _statement(text, line, titles, condition)
 
 
+def sentences(said: str) -> list[str]:
+    """The sentences of a paragraph, whose lines don't count."""
+    return _SENTENCE.split(" ".join(said.split()))
+
+
 def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | Left]:
     """Of prose only what demands or decides something; a paragraph of more is left as a whole."""
-    sentences = _SENTENCE.split(" ".join(said.split()))
-    if len(sentences) > _MOST_SENTENCES:
+    parts = sentences(said)
+    if len(parts) > _MOST_SENTENCES:
         yield Left(said, line, "prose without a rule")
         return
-    for sentence in sentences:
+    for sentence in parts:
         text = plain(sentence)
         if _NORM.search(text) or _CHOICE.search(text):
             yield _statement(text, line, titles)

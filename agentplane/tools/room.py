@@ -1,6 +1,6 @@
 """How much of the memory there is room for in a file that a tool reads only so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
 
@@ -9,6 +9,7 @@ import msgspec
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
+from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.tools.table import TOOLS, Tool
 
@@ -17,26 +18,41 @@ _MARKERS = 200
 """Bytes that the marker lines and the gap before them take at most."""
 
 
-class Packs:
-    """The memory in the sizes that files have room for."""
+Make = Callable[[int, Mapping[str, str]], Pack]
+"""A pack for a budget, without the entries that a reader's own files say already."""
 
-    def __init__(self, whole: Pack, make: Callable[[int], Pack]) -> None:
+
+class Packs:
+    """The memory for each file: in the size that there is room for, without what the file says already."""
+
+    def __init__(self, whole: Pack, make: Make) -> None:
         self.whole = whole
         self._make = make
-        self._made: dict[int, Pack] = {}
+        self._made: dict[tuple[int, frozenset[str]], Pack] = {}
 
-    def within(self, size: int | None) -> Pack | None:
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What there is to choose from."""
+        return self.whole.choice.ordered
+
+    def of(self, said: Mapping[str, str], size: int | None = None) -> Pack | None:
         """A pack of so many bytes at most; None where that is too few for any. No size: there is no limit."""
-        if size is None or _size(self.whole) <= size:
-            return self.whole
+        whole = self._of(self.whole.receipt.budget, said) if said else self.whole
+        if size is None or _size(whole) <= size:
+            return whole
         budget = size * 2 // 7
         while budget >= pack.LEAST:
-            if budget not in self._made:
-                self._made[budget] = self._make(budget)
-            if _size(self._made[budget]) <= size:
-                return self._made[budget]
+            made = self._of(budget, said)
+            if _size(made) <= size:
+                return made
             budget -= budget // 20
         return None
+
+    def _of(self, budget: int, said: Mapping[str, str]) -> Pack:
+        key = budget, frozenset(said)
+        if key not in self._made:
+            self._made[key] = self._make(budget, said)
+        return self._made[key]
 
 
 def _size(made: Pack) -> int:
@@ -50,10 +66,10 @@ def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) ->
     ask = Ask(told.task, told.paths, told.budget, passing=False) if told else Ask(passing=False)
     sources = cache(lambda: active.sources(read(), ask, today))
 
-    def make(budget: int) -> Pack:
-        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget))
+    def make(budget: int, said: Mapping[str, str]) -> Pack:
+        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget), said=said)
 
-    return Packs(whole or make(ask.budget), make)
+    return Packs(whole or make(ask.budget, {}), make)
 
 
 def limit(users: Sequence[Tool]) -> int:

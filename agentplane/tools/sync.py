@@ -14,19 +14,19 @@ from typing import Literal
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import LEFT_OUT, Pack, Receipt, read_item
+from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
-from agentplane.tools import block, entries, ground, room
+from agentplane.tools import block, entries, ground, room, said
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
-from agentplane.tools.table import Target, Tool, import_line
+from agentplane.tools.table import TOOLS, Target, Tool, import_line
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
 """`blocked`: the file is none that we may write, and `why` says so."""
 
-_OURS = ("#", "<!-- agentplane:", LEFT_OUT)
+_OURS = ("#", "<!-- agentplane:", LEFT_OUT, EXPIRED)
 """How lines begin that are no entry's: titles, which name a revision, markers, and what had no room."""
 
 
@@ -61,6 +61,8 @@ class Standing(msgspec.Struct, frozen=True):
     """Entries that there is no room for."""
     short: tuple[str, ...] = ()
     """Entries that there is room for their statement only."""
+    said: dict[str, str] = {}
+    """Entries that are not in our block because the file says them already, and where."""
 
 
 class Fit(msgspec.Struct, frozen=True):
@@ -79,6 +81,11 @@ class Fit(msgspec.Struct, frozen=True):
     imports: bool
     """It gets a line that points to context/active.md."""
     why: str = ""
+
+    @property
+    def said(self) -> dict[str, str]:
+        """The entries that its own text says already, and where."""
+        return {cut.id: cut.at for cut in self.pack.receipt.cut if cut.at} if self.pack else {}
 
 
 def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
@@ -120,7 +127,7 @@ def changes(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> l
     for path, users in _by_file(project, tools).items():
         if _standing(project, plane, path, users, packs).state not in ("current", "blocked"):
             data = files.read_if(ground.real(project, path))
-            found.append(Change(path, data, _wanted(data, plane, users, packs)))
+            found.append(Change(path, data, _wanted(project, data, plane, users, packs)))
     return found
 
 
@@ -229,48 +236,61 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     if trouble:
         return Standing(path, names, "blocked", why=trouble)
     data = files.read_if(ground.real(project, path))
-    fitting = _pack(data, users, packs)
+    fitting = _pack(project, data, users, packs)
     pack = fitting or packs.whole
-    cut, short = _cuts(pack)
+    cut, short, told = _cuts(pack)
     held = block.settled(data or b"")
     found = block.find(held)
     diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
     if fitting is None:
         return Standing(path, names, "blocked", why=room.full(users), diff=diff, added=added)
     if data is None or found is None:
-        return Standing(path, names, "absent", cut=cut, short=short)
+        return Standing(path, names, "absent", cut=cut, short=short, said=told)
     if found.is_edited(held):
         why = "" if held == data else "git left it in conflict"
-        return Standing(path, names, "edited", found.revision, why, diff, added, cut, short)
-    current = data == _wanted(data, plane, users, packs)
+        return Standing(path, names, "edited", found.revision, why, diff, added, cut, short, told)
+    current = data == _wanted(project, data, plane, users, packs)
     if _only_imports(users):
         current = current and active.holds(project / plane, pack)
     revision = _held(project, plane, path, users)
-    return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short)
+    return Standing(path, names, "current" if current else "old", revision, cut=cut, short=short, said=told)
 
 
 def _fit(project: Path, plane: str, path: str, users: Sequence[Tool], packs: Packs) -> Fit:
     names, imports = tuple(tool.name for tool in users), _only_imports(users)
     why = _trouble(project, path)
     data = None if why else files.read_if(ground.real(project, path))
-    made = None if why else _pack(data, users, packs)
+    made = None if why else _pack(project, data, users, packs)
     limit, left = room.limit(users), 0 if why else _left(data, users) or 0
     if made is None:
         return Fit(path, names, None, len(data or b""), limit, left, imports, why or room.full(users))
-    return Fit(path, names, made, len(_wanted(data, plane, users, packs)), limit, left, imports)
+    return Fit(path, names, made, len(_wanted(project, data, plane, users, packs)), limit, left, imports)
 
 
-def _wanted(data: bytes | None, plane: str, users: Sequence[Tool], packs: Packs) -> bytes:
-    pack = _pack(data, users, packs) or packs.whole
+def _wanted(project: Path, data: bytes | None, plane: str, users: Sequence[Tool], packs: Packs) -> bytes:
+    pack = _pack(project, data, users, packs) or packs.whole
     revision = "" if _only_imports(users) else pack.receipt.revision
     return block.put(data, _text(plane, users, pack), revision, header=_header(users[0].target))
 
 
-def _pack(data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | None:
-    """What of the memory there is room for beside what others wrote into a file; None: not enough for any."""
+def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | None:
+    """What of the memory there is room for beside what others wrote into a file, without what they wrote into it
+    already; None: not enough for any.
+    """
     if _only_imports(users):
-        return packs.whole
-    return packs.within(_left(data, users))
+        return imported(project, packs, users)
+    return packs.of(said.read(project, users).of(packs.entries), _left(data, users))
+
+
+def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
+    """The pack for context/active.md: without what all files that import it say already. `more`: tools whose files
+    are about to import it.
+    """
+    tools = [tool for tool in TOOLS if tool.target.form == "import"]
+    readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
+    each = [said.read(project, [tool]).of(packs.entries) for tool in readers]
+    by_all = {id_: place for id_, place in each[0].items() if all(id_ in one for one in each)} if each else {}
+    return packs.of(by_all) or packs.whole
 
 
 def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
@@ -279,20 +299,23 @@ def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
 
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:
-    """What was cut for files that have room for less than the whole."""
+    """What was cut for files that get less than the whole."""
     receipts: dict[str, Receipt | None] = {}
     for path, users in _by_file(project, tools).items():
         data = None if _trouble(project, path) else files.read_if(ground.real(project, path))
-        made = _pack(data, users, packs)
-        receipts[path] = made.receipt if data and made and made is not packs.whole else None
+        made = _pack(project, data, users, packs)
+        receipts[path] = (
+            made.receipt if data and made and made is not packs.whole and not _only_imports(users) else None
+        )
     active.write_receipts(project / plane, receipts)
 
 
-def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The entries that a pack leaves out, and those of which it has the statement only."""
+def _cuts(pack: Pack) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """The entries that a pack has no room for, those of which it has the statement only, and those that are said already."""
     receipt = pack.receipt
     short = tuple(given.id for given in receipt.given if given.form != "full")
-    return tuple(cut.id for cut in receipt.cut), short
+    told = {cut.id: cut.why for cut in receipt.cut if cut.kind == "said"}
+    return tuple(cut.id for cut in receipt.cut if cut.kind in IN_FORCE), short, told
 
 
 def _header(target: Target) -> bytes:

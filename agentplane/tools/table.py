@@ -90,8 +90,15 @@ class Tool(msgspec.Struct, frozen=True):
     """
     scripted: tuple[str, ...] = ()
     """Words of a command line that has it work for a script and end, or serve another program."""
+    reads: tuple[str, ...] = ()
+    """Other instruction files and folders of the project that it reads on its own, beside the one for the memory."""
     reloads: bool = False
     """Whether it reads its files anew with each request, so that a session always has the memory of now."""
+
+    @property
+    def reads_alone(self) -> tuple[str, ...]:
+        """The instruction files that it reads on its own."""
+        return (self.target.path, *self.reads)
 
 
 ACTIVE = ".agentplane/context/active.md"
@@ -117,6 +124,7 @@ TOOLS = (
     Tool(
         "claude-code", "Claude Code", Target("CLAUDE.md", "import"),
         programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
+        reads=(".claude/CLAUDE.md", ".claude/rules"),
         hint="Claude Code asks once whether to use the project's MCP server.",
         hooks=Hooks(".claude/settings.json", "groups", _CLAUDE, timeout=10),
         # Else its model has to search for our tools before it can use one.
@@ -177,6 +185,7 @@ TOOLS = (
         "cursor", "Cursor",
         Target(".cursor/rules/agentplane.mdc", "rule", "---\ndescription: Reviewed project memory\nglobs:\nalwaysApply: true\n---\n"),
         programs=("cursor-agent", "cursor"), marks=(".cursor", ".cursorrules"), homes=(".cursor",),
+        reads=("AGENTS.md", ".cursorrules", ".cursor/rules"),
         hooks=Hooks(
             ".cursor/hooks.json", "flat",
             (

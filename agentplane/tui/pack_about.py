@@ -94,7 +94,7 @@ def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
     for cut in cuts[:_MOST_CUT]:
         pinned = " (pinned)" if cut.pinned else ""
         lines.append(
-            Text.assemble((one_line(cut.id, 40), look("id")), (pinned, look("warn")), f"  {cut.why}")
+            Text.assemble((one_line(cut.id, 40), look("id")), (pinned, look("warn")), f"  {visible(cut.why)}")
         )
     if len(cuts) > _MOST_CUT:
         lines.append(Text(f"and {len(cuts) - _MOST_CUT:,} more", look("muted")))
@@ -149,7 +149,10 @@ def _tool(one: Given, look: Look) -> Iterator[Section]:
 
 def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
     yield _short(made, look)
-    yield _cut(made.receipt.cut, look, title)
+    cuts = made.receipt.cut
+    yield _cut([cut for cut in cuts if cut.kind in pack.IN_FORCE], look, title)
+    yield _cut([cut for cut in cuts if cut.kind == "said"], look, "Its own files say already")
+    yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Expired")
 
 
 # An entry
@@ -176,10 +179,18 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
 def _lacking(one: Given, id_: str) -> Iterator[str]:
     """Where the tool is not given it."""
     title = one_line(one.tool.title, 40)
-    if one.file.pack and any(cut.id == id_ for cut in one.file.pack.receipt.cut):
-        yield f"{title} in {visible(one.file.path)}"
-    if one.start and any(cut.id == id_ for cut in one.start.pack.receipt.cut):
-        yield f"{title} at a session's start"
+    if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
+        yield f"{title} in {visible(one.file.path)}{_told_by(cut)}"
+    if one.start and (cut := _cut_of(one.start.pack, id_)):
+        yield f"{title} at a session's start{_told_by(cut)}"
+
+
+def _cut_of(made: Pack, id_: str) -> Cut | None:
+    return next((cut for cut in made.receipt.cut if cut.id == id_), None)
+
+
+def _told_by(cut: Cut) -> str:
+    return f": {visible(cut.why)}" if cut.kind == "said" else ""
 
 
 def _as_given(entry: Entry, form: str) -> Iterator[Text]:
@@ -190,7 +201,7 @@ def _as_given(entry: Entry, form: str) -> Iterator[Text]:
 def reasons(view: View, entry: Entry) -> Iterator[str]:
     """Why it is where it is, the strongest first; of one that was cut, first why."""
     if cut := view.cuts.get(entry.id):
-        yield cut.why
+        yield visible(cut.why)
     if entry.head.type == "invariant":
         yield "an invariant: these come first"
     if entry.head.pinned:
@@ -215,4 +226,4 @@ def _scope(view: View, entry: Entry) -> str:
     if not view.ask.paths:
         return f"about {globs}; no paths are named, so every scope fits"
     cut = view.cuts.get(entry.id)
-    return f"about {globs}" if cut and cut.why == pack.OUTSIDE else f"about {globs}, which fits the paths"
+    return f"about {globs}" if cut and cut.kind == "scope" else f"about {globs}, which fits the paths"

@@ -22,7 +22,7 @@ WITHHELD = f"{_OURS}withheld "
 """Each before a name."""
 FOR, BESIDE, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
 _PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
-_CUT = {pack.NO_ROOM: "no room", pack.HELD_BACK: "behind a pin", pack.OUTSIDE: "other paths"}
+_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
 
 
 def is_ours(id_: str) -> bool:
@@ -39,7 +39,7 @@ def rows(view: View, *, plain: bool = False) -> list[Row]:
 
 def _this(view: View) -> Row:
     receipt = view.pack.receipt
-    missing = sum(cut.why != pack.OUTSIDE for cut in receipt.cut)
+    missing = sum(cut.kind in pack.WITHOUT_ROOM for cut in receipt.cut)
     text = f"the pack · {receipt.tokens:,} of {receipt.budget:,} tokens"
     badge, state = ("~", "edited") if missing else ("●", "clean")
     return Row(THIS, badge, " ", text, _missing(missing), state, FOR)
@@ -73,7 +73,7 @@ def _size(one: Given) -> str:
 def _worst(one: Given) -> str:
     if one.file.pack is None:
         return "cannot be written"
-    missing = max(sum(cut.why != pack.OUTSIDE for cut in made.receipt.cut) for made in one.packs)
+    missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)
     short = max(sum(given.form != "full" for given in made.receipt.given) for made in one.packs)
     return _missing(missing) or (f"{short:,} short" if short else "" if one.is_wired else "not wired")
 
@@ -128,7 +128,7 @@ def _beside(view: View) -> Iterator[Row]:
 def _left_out(view: View) -> Iterator[Row]:
     entries, width = view.entries, _width(view.entries)
     for cut in view.pack.receipt.cut:
-        right = f"{'pinned, ' if cut.pinned else ''}{_CUT.get(cut.why, cut.why)}"
+        right = f"{'pinned, ' if cut.pinned else ''}{_CUT.get(cut.kind, one_line(cut.why, 60))}"
         yield _entry(entries[cut.id], width, "×", "flag" if cut.pinned else "quiet", right, LEFT_OUT)
 
 

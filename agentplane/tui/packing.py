@@ -3,7 +3,7 @@
 Knows no Textual, and belongs in a thread: it ranks, and reads files of the project.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from agentplane.context.pack import LEAST, Cut, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git
-from agentplane.tools import found, room, sync, wire
+from agentplane.tools import found, room, said, sync, wire
 from agentplane.tools.dialects import DIALECTS
 from agentplane.tools.sync import Fit
 from agentplane.tools.table import TOOLS, Tool
@@ -94,54 +94,63 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     lasting = msgspec.structs.replace(ask, passing=False)
     kept = active.sources(memory, lasting, today)
 
-    def within(budget: int) -> Pack:
-        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice)
+    def within(budget: int, told: Mapping[str, str]) -> Pack:
+        return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice, told)
 
-    packs = room.Packs(within(ask.budget), within)
+    packs = room.Packs(within(ask.budget, {}), within)
     here = (plane.layout.project, plane.layout.root.name)
     holding = sync.wired(plane.layout.project, TOOLS)
     tools = _tools(plane.layout.project, holding)
     files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
     wirings = {one.tool.name: one for one in wire.wirings(*here, tools, packs)}
-    starts = _Starts(sources, ask.task, made.choice if not ask.paths else None)
+    starts = _Starts(plane.layout.project, sources, ask.task, made.choice if not ask.paths else None)
     given = tuple(
         Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
     )
+    made = pack.make(sources, ask, made.choice, _said_by_all(given))
     return View(
         ask,
         made,
         sources,
         given,
         tuple(_steps(given)),
-        entries={entry.id: entry for entry in (*made.choice.ordered, *made.choice.outside)},
+        entries={entry.id: entry for entry in (*made.choice.ordered, *made.choice.outside, *sources.expired)},
         forms={one.id: one.form for one in made.receipt.given},
         cuts={cut.id: cut for cut in made.receipt.cut},
     )
 
 
-class _Starts:
-    """Packs for the starts of sessions; tools with the same limit are given the same."""
+def _said_by_all(given: Sequence[Given]) -> dict[str, str]:
+    """The entries that the own files of every tool say already, and where the first of them does."""
+    each = [one.file.said for one in given]
+    return {id_: at for id_, at in each[0].items() if all(id_ in one for one in each)} if each else {}
 
-    def __init__(self, sources: Sources, task: str | None, choice: Choice | None) -> None:
+
+class _Starts:
+    """Packs for the starts of sessions, without what each tool reads on its own."""
+
+    def __init__(self, project: Path, sources: Sources, task: str | None, choice: Choice | None) -> None:
+        self._project = project
         self._sources = sources
         self._task = task
         self._choice = choice
-        self._made: dict[tuple[int, str], Pack] = {}
+        self._made: dict[tuple[int, str, frozenset[str]], Pack] = {}
 
     def of(self, tool: Tool, wiring: Wiring) -> Start | None:
         dialect = DIALECTS.get(tool.name)
         if dialect is None or not dialect.context or tool.hooks is None:
             return None
-        key = (dialect.budget, dialect.measure)
+        told = said.read(self._project, [tool]).of(self._sources.entries)
+        key = (dialect.budget, dialect.measure, frozenset(told))
         if key not in self._made:
             # A hook knows the task, and no files.
             ask = Ask(self._task, budget=dialect.budget, measure=dialect.measure)
-            self._made[key] = pack.make(self._sources, ask, self._choice)
+            self._made[key] = pack.make(self._sources, ask, self._choice, told)
             self._choice = self._made[key].choice
         made = self._made[key]
         size = pack.characters(made.text) if dialect.measure == "characters" else made.receipt.tokens
         hooked = any(part.part == "hooks" and part.state in ("current", "old") for part in wiring.parts)
-        return Start(made, size, *key, hooked)
+        return Start(made, size, dialect.budget, dialect.measure, hooked)
 
 
 def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:
@@ -170,8 +179,8 @@ def _steps(given: Sequence[Given]) -> Iterator[Step]:
 
 def _is_whole(made: Pack) -> bool:
     receipt = made.receipt
-    outside = {entry.id for entry in made.choice.outside}
-    return all(one.form == "full" for one in receipt.given) and all(cut.id in outside for cut in receipt.cut)
+    has_room = not any(cut.kind in pack.WITHOUT_ROOM for cut in receipt.cut)
+    return has_room and all(one.form == "full" for one in receipt.given)
 
 
 def planned(plane: Plane, ask: Ask) -> Planned:

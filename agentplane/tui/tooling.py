@@ -115,6 +115,7 @@ def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) 
         changes = plane.rewiring(tools, out=True)
         return Planned(verb, tuple(tools), tuple(changes), {}, {})
     made = plane.pack(ask)
+    imported = plane.imported_pack(ask, tools)
     if verb == "sync":
         packs = room.packs(plane.memory, plane.store.clock().date(), made)
         changes = sync.changes(project, plane.layout.root.name, tools, packs)
@@ -124,7 +125,9 @@ def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) 
         changes = plane.rewiring(tools)
         blocked = wire.blocked(project, tools)
     by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
-    real = [change for change in (*changes, _pack_change(plane, made.text)) if change.before != change.after]
+    real = [
+        change for change in (*changes, _pack_change(plane, imported.text)) if change.before != change.after
+    ]
     return Planned(verb, tuple(tools), tuple(real), blocked, by_hand)
 
 
