@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import updates, verbs
-from agentplane.memory.entry import Entry, statement_of
+from agentplane.memory.entry import Entry
 from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
@@ -15,6 +15,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
 from agentplane.text import document, header
+from agentplane.text.statements import statement_of
 
 
 ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]
