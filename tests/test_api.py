@@ -37,7 +37,7 @@ def test_outputs_of_runs_are_in_artifacts_json(here: Plane) -> None:
     sha = "a" * 64
     run = agentplane.write_log({"task": "report", "outputs": [{"path": "out/report.csv", "sha256": sha}]})
     text = here.layout.artifacts.read_text()
-    assert f'{{"path":"out/report.csv","run":"{run}","sha256":"{sha}","task":"report"}}' in text
+    assert f'{{"path": "out/report.csv", "sha256": "{sha}", "run_id": "{run}"}}' in text
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from agentplane.text import decoding
+from agentplane.text.loose import as_list, as_number, as_text
+from agentplane.text.statements import statement_of
 
 
 INBOX_STATUS = "proposed"
@@ -90,17 +92,6 @@ def without_label(text: str, label: str) -> str:
     return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
 
 
-def statement_of(body: str, label: str) -> str:
-    """The first line of a body that says anything, without its label."""
-    first = body.strip("\n").partition("\n\n")[0]
-    for line in first.splitlines():
-        if line.strip():
-            first = line.strip()
-            break
-    prefix = f"{label}:"
-    return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
-
-
 _strict = decoding.Pack(Header)
 _strict_list = decoding.Pack(list[Header])
 _loose = decoding.Pack()
@@ -142,30 +133,12 @@ def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:
             # Not bent: a word that was meant otherwise would change what every tool is given.
             bent, wanted = (value if isinstance(value, bool) else None), "true or false"
         elif name in _LISTS:
-            bent, wanted = _as_list(value), "a list that can be used"
+            bent, wanted = as_list(value), "a list that can be used"
         else:
-            bent = _as_number(value) if name in _NUMBERS else _as_text(value)
+            bent = as_number(value) if name in _NUMBERS else as_text(value)
             wanted = "a value that can be used"
         if bent is None:
             problems.append(f"`{name}` is not {wanted}")
         else:
             values[name] = bent
     return Header(**values), tuple(problems)
-
-
-def _as_text(value: Any) -> str | None:
-    return None if isinstance(value, list | dict) else str(value)
-
-
-def _as_list(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, dict):
-        return None
-    items = value if isinstance(value, list) else [value]
-    return tuple(str(item) for item in items if not isinstance(item, list | dict))
-
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None

@@ -8,7 +8,9 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
-from agentplane.plane import create, git, gitdriver, githooks, gitlog, lock, records, recover, views
+from agentplane.plane import (
+    create, facts, git, gitdriver, githooks, gitlog, lock, pages, records, recover, views,
+)  # fmt: skip
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
@@ -206,9 +208,21 @@ def _wrong_texts(stored: Stored) -> Iterator[str]:
 
 
 def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    for path, made in ((layout.state, views.state(ledger)), (layout.artifacts, views.artifacts(ledger))):
+    texts = facts.texts_in(layout, facts.pages_in(layout, pages.parse_one))
+    made_of = (
+        (layout.state, views.state(ledger, texts), views.earlier_state),
+        (layout.artifacts, views.artifacts(ledger), views.earlier_artifacts),
+    )
+    for path, made, earlier in made_of:
         shown = layout.shown(f"memory/{path.name}")
-        if files.read_if(path) != made:
+        there = files.read_if(path)
+        if there == made:
+            continue
+        if there == earlier(ledger):
+            what = "has the format of an earlier version"
+            remedy = "`agentplane doctor --fix` or the next change updates it."
+            yield Finding("info", shown, what, remedy, fixable=True)
+        else:
             what = "is not what the log says" if path.exists() else "is missing"
             yield Finding("warning", shown, what, "`agentplane doctor --fix` makes it anew.", fixable=True)
 

@@ -55,6 +55,14 @@ class Output(msgspec.Struct, frozen=True, gc=False):
     """The moment of the run. A run that was logged later and happened earlier does not replace it."""
 
 
+class Artifact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One version of a file, and the first run that produced it."""
+
+    path: str
+    sha256: str
+    run: str
+
+
 class OpEvent(msgspec.Struct, frozen=True):
     kind: str
     op: str = ""
@@ -89,6 +97,8 @@ class Ledger(msgspec.Struct, frozen=True):
     outputs: dict[str, dict[str, Output]] = {}
     latest: float = -inf
     """The last moment of an output."""
+    artifacts: dict[str, list[Artifact]] = {}
+    """What runs produced, by task, in the order of the log: each version of a path, and each hash once."""
     tops: dict[str, int] = {}
     """The highest number that a durable id of each prefix ever had; ids are never used twice."""
     pruned: list[str] = []
@@ -149,6 +159,15 @@ def counts(change: records.Change) -> bool:
     return change.before != change.after or stands_here
 
 
+def touches_shelf(known: Mapping[str, Known], record: records.Record) -> bool:
+    """Whether a record can change which texts are trusted. One that only adds candidates cannot."""
+    return any(
+        change.file != INBOX or (change.id in known and known[change.id].file != INBOX)
+        for change in record.changes
+        if counts(change)
+    )
+
+
 def take_in(known: dict[str, Known], record: records.Record) -> None:
     """What a record leaves of its ids. An id whose approved text it did not change keeps its mark."""
     for change in record.changes:
@@ -196,7 +215,7 @@ def from_cache(layout: Layout) -> Ledger | None:
 
 def differing(one: Ledger, other: Ledger) -> list[str]:
     """The parts in which two ledgers of one log say different things."""
-    same = ("known", "met", "ops", "outputs", "named", "tops", "settings")
+    same = ("known", "met", "ops", "outputs", "artifacts", "named", "tops", "settings")
     found = [name for name in same if getattr(one, name) != getattr(other, name)]
     listed = ("pruned", "unproved", "gaps", "heads")
     return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
@@ -297,6 +316,7 @@ class _Sums:
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
         self.latest = ledger.latest
+        self.artifacts = dict(ledger.artifacts)
         self.named = dict(ledger.named)
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
@@ -345,6 +365,7 @@ class _Sums:
             ops=self.ops,
             outputs=self.outputs,
             latest=self.latest,
+            artifacts=self.artifacts,
             named=self.named,
             tops=self.tops,
             pruned=self.pruned,
@@ -434,6 +455,20 @@ class _Sums:
                 outputs[output.path] = Output(output.path, output.sha256, event.run_id, at)
                 self.latest = max(self.latest, at)
         self.outputs[task] = outputs
+        self._add_artifacts(task, event)
+
+    def _add_artifacts(self, task: str, event: RunEvent) -> None:
+        if isinstance(event.outputs, dict):
+            return
+        listed = self.artifacts.get(task, [])
+        known = {output.sha256 for output in listed}
+        new = []
+        for output in event.outputs:
+            if output.sha256 and output.tracked is not False and output.sha256 not in known:
+                known.add(output.sha256)
+                new.append(Artifact(output.path, output.sha256, event.run_id))
+        if new:
+            self.artifacts[task] = [*listed, *new]
 
 
 class _Braided(_Sums):

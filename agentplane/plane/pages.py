@@ -45,6 +45,11 @@ def parse_all(layout: Layout) -> dict[str, Page]:
     return {file: _parsed(file, files.read(layout.file(file))) for file in layout.memory_files()}
 
 
+def parse_one(layout: Layout, file: str) -> Page:
+    """One file without the cache."""
+    return _parsed(file, files.read(layout.file(file)))
+
+
 def _parsed(file: str, data: bytes) -> Page:
     return Page(file, canonical.sha256(data), document.parse(data))
 

@@ -428,7 +428,12 @@ class Store:
             found[file] = self._write_file(file, work, snapshot.pages.get(file))
         if work.record.prunes:
             recover.prune_texts(self.layout, work.record.prunes)
-        views.refresh(self.layout, ledger)
+        before = snapshot.ledger
+        same_shelf = len(before.heads) < 2 and not ledgers.touches_shelf(before.known, work.record)
+        if same_shelf and not work.record.prunes:
+            views.follow(self.layout, before, ledger, same_shelf=True)
+        else:
+            views.refresh(self.layout, ledger, found)
         return Done(
             op=work.record.op,
             verb=work.record.verb,

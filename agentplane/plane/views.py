@@ -1,25 +1,29 @@
 """state.json and artifacts.json: what is trusted and what runs produced, for programs that read files.
 
-Made from the ledger alone, so the same history gives the same bytes. `head` and `op` say up to which
-event the files of the plane are written; recovery goes by them.
+The same history gives the same bytes. Under the key `agentplane`, `head` and `op` say up to which event the files of the
+plane are written; recovery goes by them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache, records
+from agentplane.plane import cache, facts, records
 from agentplane.plane import ledger as ledgers
+from agentplane.plane.facts import Texts
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import Ledger, Output
+from agentplane.plane.ledger import Artifact, Ledger, Output
+from agentplane.plane.pages import Page
 from agentplane.text import files
 
 
 _HEAD_BYTES = 4096
-_encode = msgspec.json.Encoder(order="sorted").encode
+_VERSION = 0
+"""Of both formats."""
+_encode = msgspec.json.encode
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -30,31 +34,64 @@ class Applied(msgspec.Struct, frozen=True):
     size: int | None
 
 
-def state(ledger: Ledger) -> bytes:
-    rows = (
-        {"id": id_, "file": mark.file, "sha256": mark.digest, "op": mark.op}
-        for id_, mark in sorted(ledger.known.items())
-        if mark.digest and mark.file != INBOX
+def state(ledger: Ledger, texts: Texts) -> bytes:
+    rows = (_row(fact) for fact in facts.of(ledger, texts))
+    return b"".join((_top(ledger), *_listed(b"facts", rows), b"\n}\n"))
+
+
+def _top(ledger: Ledger) -> bytes:
+    """All of state.json before the facts. A proposal or a run changes nothing else."""
+    own = {
+        "schema": "agentplane/state@2",
+        "head": ledger.head,
+        "op": ledger.last_op,
+        "size": ledger.size,
+        "revision": ledger.revision(),
+    }
+    updated = _seconds(ledger.ops[-1].ts) if ledger.ops else None
+    return _start([("version", _VERSION), ("last_updated", updated)], own)
+
+
+def artifacts(ledger: Ledger) -> bytes:
+    tasks = (
+        b"".join(_listed(_encode(task)[1:-1], map(_artifact, outputs)))
+        for task, outputs in sorted(ledger.artifacts.items())
+        if outputs
     )
-    return _with_rows(_top(ledger), "entries", rows)
+    start = _start([("version", _VERSION)], {"schema": "agentplane/artifacts@2"})
+    return start + b'"artifacts": {' + b",".join(b"\n" + task for task in tasks) + b"\n}\n}\n"
 
 
-def _top(ledger: Ledger) -> dict[str, Any]:
-    return {
+def earlier_state(ledger: Ledger) -> bytes:
+    """Return state.json as earlier versions write it. It holds digests and no facts."""
+    top = {
         "schema": "agentplane/state@1",
         "head": ledger.head,
         "op": ledger.last_op,
         "size": ledger.size,
         "revision": ledger.revision(),
     }
-
-
-def artifacts(ledger: Ledger) -> bytes:
     rows = (
-        {"task": task, "path": output.path, "sha256": output.sha256, "run": output.run}
+        {"file": mark.file, "id": id_, "op": mark.op, "sha256": mark.digest}
+        for id_, mark in sorted(ledger.known.items())
+        if mark.digest and mark.file != INBOX
+    )
+    return _earlier(top, b"entries", rows)
+
+
+def earlier_artifacts(ledger: Ledger) -> bytes:
+    """Return artifacts.json as earlier versions write it: a flat list, with the last version of each path."""
+    rows = (
+        {"path": output.path, "run": output.run, "sha256": output.sha256, "task": task}
         for task, output in produced(ledger)
     )
-    return _with_rows({"schema": "agentplane/artifacts@1"}, "artifacts", rows)
+    return _earlier({"schema": "agentplane/artifacts@1"}, b"artifacts", rows)
+
+
+def _earlier(top: Mapping[str, Any], name: bytes, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    lines = b"".join(_encode(key) + b":" + _encode(value) + b",\n" for key, value in top.items())
+    listed = b",".join(b"\n" + _encode(row) for row in rows)
+    return b"{\n" + lines + b'"' + name + b'":[' + listed + b"\n]\n}\n"
 
 
 def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
@@ -67,28 +104,36 @@ def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
                 yield task, output
 
 
-def refresh(layout: Layout, ledger: Ledger) -> None:
-    """Writes both views. state.json comes last: it says that all else is written."""
+def refresh(layout: Layout, ledger: Ledger, found: Mapping[str, Page] | None = None) -> None:
+    """Writes both views. state.json comes last: it says that all else is written.
+
+    `found`: the memory files, if the caller has read them.
+    """
     ledgers.keep(layout, ledger)
     cache.save(layout, records.SIZES, records.sizes(layout))
     made = artifacts(ledger)
     if files.read_if(layout.artifacts) != made:
         files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)
-    files.write_atomic(layout.file("memory/state.json"), state(ledger), durable=False)
+    texts = facts.texts_in(layout, facts.pages_in(layout) if found is None else found)
+    files.write_atomic(layout.file("memory/state.json"), state(ledger, texts), durable=False)
 
 
-def follow(layout: Layout, before: Ledger, after: Ledger) -> None:
-    """The same after a run, which changes nothing of the shelf: the rows of state.json stay as they are."""
-    start = _start(_top(before))
+def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = False) -> None:
+    """The same after a run, which changes nothing of the shelf: the facts in state.json stay as they are.
+
+    `same_shelf`: so does the op that came in between.
+    """
+    start = _top(before)
     old = files.read_if(layout.state) or b""
-    if before.last_op != after.last_op or not old.startswith(start):
+    same_shelf = same_shelf or before.last_op == after.last_op
+    if not (same_shelf and before.revision() == after.revision() and old.startswith(start)):
         refresh(layout, after)
         return
     ledgers.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
-    if before.outputs != after.outputs:
+    if before.artifacts != after.artifacts:
         files.write_atomic(layout.file("memory/artifacts.json"), artifacts(after), durable=False)
-    made = _start(_top(after)) + old[len(start) :]
+    made = _top(after) + old[len(start) :]
     files.write_atomic(layout.file("memory/state.json"), made, durable=False)
 
 
@@ -99,29 +144,47 @@ def applied(layout: Layout) -> Applied:
             start = file.read(_HEAD_BYTES)
     except AgentplaneError:
         return Applied(None, None, None)
-    size = re.search(rb'^"size":(\d+),$', start, re.MULTILINE)
+    size = re.search(rb'^"size": ?(\d+),$', start, re.MULTILINE)
     return Applied(_value(start, b"head"), _value(start, b"op"), int(size[1]) if size else None)
 
 
 def _value(start: bytes, key: bytes) -> str | None:
-    found = re.search(rb'^"' + key + rb'":"([^"]*)",$', start, re.MULTILINE)
+    # An earlier version wrote no space behind the colon.
+    found = re.search(rb'^"' + key + rb'": ?"([^"]*)",$', start, re.MULTILINE)
     return found[1].decode(errors="replace") if found else None
 
 
-def _with_rows(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -> bytes:
-    """JSON with a line for each key and each row: small diffs."""
-    return b"".join(_lines(top, name, rows))
+def _start(top: Iterable[tuple[str, Any]], own: Mapping[str, Any]) -> bytes:
+    """The first keys of a view, a line each, and then those of agentplane."""
+    lines = b"".join(_pair(key, value) + b",\n" for key, value in top)
+    return (
+        b"{\n" + lines + b'"agentplane": {\n' + b",\n".join(_pair(*pair) for pair in own.items()) + b"\n},\n"
+    )
 
 
-def _lines(top: dict[str, Any], name: str, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    yield _start(top)
-    yield _encode(name) + b":["
+def _pair(key: str, value: Any) -> bytes:
+    return _encode(key) + b": " + _encode(value)
+
+
+def _listed(name: bytes, rows: Iterable[bytes]) -> Iterator[bytes]:
+    """A key with a list that has a line for each row: small diffs."""
+    yield b'"' + name + b'": ['
     separator = b"\n"
     for row in rows:
-        yield separator + _encode(row)
+        yield separator + row
         separator = b",\n"
-    yield b"\n]\n}\n"
+    yield b"\n]"
 
 
-def _start(top: dict[str, Any]) -> bytes:
-    return b"{\n" + b"".join(_encode(key) + b":" + _encode(value) + b",\n" for key, value in top.items())
+def _row(value: Any) -> bytes:
+    """JSON on one line, with spaces after commas and colons, as most programs write it."""
+    return msgspec.json.format(_encode(value), indent=0)
+
+
+def _artifact(one: Artifact) -> bytes:
+    return _row({"path": one.path, "sha256": one.sha256, "run_id": one.run})
+
+
+def _seconds(ts: str) -> str:
+    """A time of the log without its milliseconds."""
+    return re.sub(r"\.\d+", "", ts)

@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import updates, verbs
-from agentplane.memory.entry import Entry, statement_of
+from agentplane.memory.entry import Entry
 from agentplane.memory.ids import CANDIDATE_PREFIX
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
@@ -16,6 +16,7 @@ from agentplane.plane.store import Edit, Plan
 from agentplane.review.confirm import Confirmation
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
 from agentplane.text import document, header
+from agentplane.text.statements import statement_of
 
 
 ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]

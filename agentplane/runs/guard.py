@@ -160,12 +160,16 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
     """The views are what the log says; where it is damaged, they cannot be."""
     if now.report.faults or now.report.torn or LOG not in now.files:
         return
-    made = (views.state(now.ledger), views.artifacts(now.ledger))
-    for name, right in zip(VIEWS, made, strict=True):
+    made = (
+        (views.state(now.ledger, now.texts), views.earlier_state),
+        (views.artifacts(now.ledger), views.earlier_artifacts),
+    )
+    for name, (right, earlier) in zip(VIEWS, made, strict=True):
         there = now.files.get(name)
         if there == right or (there is None and name not in base.files):
             continue
-        if (there, now.log) != (base.files.get(name), base.log):
+        # A teammate may have an earlier version, which writes another format.
+        if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
             what = "is missing" if there is None else "is not what the log says"
             remedy = "`agentplane doctor --fix`, and commit what it writes."
             yield Finding("error" if name == STATE else "warning", now.where(name), what, remedy)

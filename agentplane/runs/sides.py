@@ -11,10 +11,12 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git, ledger, records, settings
+from agentplane.plane.facts import Texts
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.pages import Page, known_headers
+from agentplane.plane.records import Stored
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.store import Snapshot
 from agentplane.text import canonical, chain, document, files, links
@@ -122,6 +124,19 @@ class Side(msgspec.Struct, frozen=True, dict=True):
         if old and old.document.data == data:
             return old
         return Page(name, canonical.sha256(data), document.parse(data, known_headers(old)))
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The texts that were approved."""
+
+        def load(op: str, digest: str) -> Stored | None:
+            row = self.rows.get(op)
+            if row is None or digest.encode() not in row.line:
+                mark = records.op_mark(op)
+                row = next((r for r in self.records if mark in r.line and digest.encode() in r.line), row)
+            return records.readable(row.line) if row else None
+
+        return Texts(self.pages, load)
 
     @cached_property
     def memory(self) -> Memory:

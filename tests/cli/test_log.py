@@ -13,8 +13,9 @@ import agentplane
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
+from agentplane.plane import facts, views
 from agentplane.plane import ledger as ledgers
-from agentplane.plane import views
+from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.session import Asked
 from agentplane.text import chain
@@ -298,6 +299,10 @@ def test_an_event_costs_one_fsync(plane: Plane, monkeypatch: pytest.MonkeyPatch)
     assert len(synced) == 1
 
 
+def made_anew(layout: Layout, ledger: ledgers.Ledger) -> bytes:
+    return views.state(ledger, facts.texts_in(layout, facts.pages_in(layout)))
+
+
 def test_the_views_follow_a_run_as_if_they_were_made_anew(shelf: Plane) -> None:
     layout = shelf.layout
     for event in (
@@ -307,17 +312,17 @@ def test_the_views_follow_a_run_as_if_they_were_made_anew(shelf: Plane) -> None:
     ):
         shelf.write_log(event)
         ledger = ledgers.advance(ledgers.Ledger(), layout)
-        assert layout.state.read_bytes() == views.state(ledger)
+        assert layout.state.read_bytes() == made_anew(layout, ledger)
         assert layout.artifacts.read_bytes() == views.artifacts(ledger)
         assert ledgers.read(layout) == ledger
-    assert json.loads(layout.artifacts.read_bytes())["artifacts"][0]["sha256"] == SHA
+    assert json.loads(layout.artifacts.read_bytes())["artifacts"]["T1"][0]["sha256"] == SHA
     assert [finding for finding in collect(shelf.store) if finding.severity != "info"] == []
 
 
 def test_a_view_that_is_not_what_the_log_says_is_made_anew(shelf: Plane) -> None:
     shelf.layout.state.write_text("{}\n")
     shelf.write_log({"summary": "x"})
-    assert shelf.layout.state.read_bytes() == views.state(ledgers.read(shelf.layout))
+    assert shelf.layout.state.read_bytes() == made_anew(shelf.layout, ledgers.read(shelf.layout))
 
 
 def test_the_revision_that_is_kept_is_that_of_the_entries(shelf: Plane) -> None:

@@ -122,10 +122,11 @@ def test_views_are_made_from_the_history_alone(plane: Plane) -> None:
     ids = [plane.propose(decision(statement)) for statement in UNLIKE[:5]]
     plane.approve(ids[:3])
     state = json.loads(plane.layout.state.read_bytes())
-    assert state["schema"] == "agentplane/state@1"
-    assert state["head"] == last_event(plane)["hash_self"]
-    assert [entry["id"] for entry in state["entries"]] == ["DEC-001", "DEC-002", "DEC-003"]
-    assert state["revision"] == plane.status().revision
+    own = state["agentplane"]
+    assert own["schema"] == "agentplane/state@2"
+    assert own["head"] == last_event(plane)["hash_self"]
+    assert [fact["id"] for fact in state["facts"]] == ["DEC-001", "DEC-002", "DEC-003"]
+    assert own["revision"] == plane.status().revision
     before = plane.layout.state.read_bytes()
     plane.store.mend()
     assert plane.layout.state.read_bytes() == before

@@ -22,8 +22,9 @@ def plane(git_project: Path) -> Plane:
 
 
 def rows(plane: Plane) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads(plane.layout.artifacts.read_text())["artifacts"]
-    return found
+    """What artifacts.json lists, with the task of each row."""
+    found: dict[str, list[dict[str, str]]] = json.loads(plane.layout.artifacts.read_text())["artifacts"]
+    return [{"task": task, **row} for task, listed in found.items() for row in listed]
 
 
 def test_only_what_git_tracks_and_each_hash_once(plane: Plane) -> None:
@@ -31,13 +32,19 @@ def test_only_what_git_tracks_and_each_hash_once(plane: Plane) -> None:
         plane, "echo x > a.txt; echo x > copy.txt; echo y > b.txt; echo z > untracked.txt", task="T-1"
     )
     sha = hashlib.sha256(b"x\n").hexdigest()
-    assert [(row["path"], row["task"], row["run"]) for row in rows(plane)] == [
+    assert [(row["path"], row["task"], row["run_id"]) for row in rows(plane)] == [
         ("a.txt", "T-1", run.run_id),
         ("b.txt", "T-1", run.run_id),
     ]
     assert rows(plane)[0]["sha256"] == sha
     later = shell(plane, "echo new > a.txt", task="T-1")
-    assert [(row["path"], row["run"]) for row in rows(plane)] == [
+    assert [(row["path"], row["run_id"]) for row in rows(plane)] == [
+        ("a.txt", run.run_id),
+        ("b.txt", run.run_id),
+        ("a.txt", later.run_id),
+    ]
+    found = artifacts.listed(plane.store.snapshot().ledger)
+    assert [(row.path, row.run) for row in found] == [
         ("a.txt", later.run_id),
         ("b.txt", run.run_id),
         ("copy.txt", run.run_id),
@@ -71,7 +78,7 @@ def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
     assert outputs["made.bin"]["tracked"] is False
     assert outputs["a.txt"]["tracked"] is True
     assert run_events(plane)[-1]["summary"] == "Made it."
-    assert [row["path"] for row in rows(plane)] == ["a.txt", "b.txt"]
+    assert [row["path"] for row in rows(plane)] == ["b.txt", "a.txt"]
 
 
 def test_a_link_is_the_text_it_holds(plane: Plane) -> None:

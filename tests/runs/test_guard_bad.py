@@ -517,7 +517,7 @@ def settling_that_takes_an_entry_out(repo: Repo) -> None:
 
 @bad(rf"{MEMORY}/artifacts\.json", "is not what the log says")
 def artifacts_out_of_step(repo: Repo) -> None:
-    swap(repo, f"{MEMORY}/artifacts.json", "artifacts@1", "artifacts@2")
+    swap(repo, f"{MEMORY}/artifacts.json", "artifacts@2", "artifacts@3")
 
 
 @bad(r"\.agentplane/ops/\S+\.jsonl:2", r"the record of op \S+ cannot be read any more")

@@ -11,6 +11,8 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.memory.verbs import Proposal
+from agentplane.plane import ledger as ledgers
+from agentplane.plane import views
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
@@ -525,3 +527,15 @@ def test_nothing_is_written(repo: Repo) -> None:
     before = state()
     repo.check()
     assert state() == before
+
+
+def test_a_branch_with_views_of_an_earlier_version_passes(repo: Repo) -> None:
+    repo.approved("Deploys wait for the bank.")
+    ledger = ledgers.read(repo.layout)
+    repo.layout.state.write_bytes(views.earlier_state(ledger))
+    repo.layout.artifacts.write_bytes(views.earlier_artifacts(ledger))
+    repo.commit()
+    assert [row for row in repo.check() if "json" in row.where] == []
+    repo.layout.state.write_bytes(views.earlier_state(ledger).replace(b'"entries"', b'"facts"'))
+    repo.commit()
+    assert [row.severity for row in repo.check() if "state.json" in row.where] == ["error"]

@@ -1,0 +1,12 @@
+"""The statement of an entry: the first line of its body that says anything, without the label of its kind."""
+
+
+def statement_of(body: str, label: str) -> str:
+    """The first line of a body that says anything, without its label."""
+    first = body.strip("\n").partition("\n\n")[0]
+    for line in first.splitlines():
+        if line.strip():
+            first = line.strip()
+            break
+    prefix = f"{label}:"
+    return first[len(prefix) :].strip() if first.lower().startswith(prefix.lower()) else first
