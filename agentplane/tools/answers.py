@@ -100,8 +100,9 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     receipt = _receipt(made, dialect)
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data = {"for": _for(dialect, task), "stamp": before, "text": answer.text, "receipt": receipt}
+        data: dict[str, Any] = {"for": _for(dialect, task), "stamp": before}
         data |= {"checked_out": here, "tip": tip if by_history else None}
+        data |= {"text": answer.text, "receipt": receipt}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
