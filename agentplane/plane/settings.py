@@ -144,7 +144,7 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ask: bool = True
     """Ask a session once, when it stops after some work, to propose what later sessions should know."""
     name_runs: bool = True
-    """Name the run of a session in the log, which git shares, by the first line of what was asked first."""
+    """Give the run of a session a title in the log, which git shares: the first sentence of what was asked first."""
 
 
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
