@@ -37,6 +37,8 @@ _SOME_WORK = 5
 """Calls of its own tools after which a session is asked."""
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
 _MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
+_HAPPENED = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
+"""The events that tell of one call of a tool's tool, and what each says of it."""
 _QUESTION = (
     "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
     "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
@@ -155,8 +157,8 @@ class _Answering:
             return told
         if event == "prompt":
             self.prompt()
-        elif event == "tool":
-            self.note_call()
+        elif event in _HAPPENED:
+            self.note_call(event)
         elif event == "session-end":
             self.end()
         return self.dialect.empty
@@ -184,13 +186,16 @@ class _Answering:
         if text := self.call.prompt:
             noted.prompt(self.root, run_id, text)
 
-    def note_call(self) -> None:
+    def note_call(self, event: str) -> None:
         from agentplane.runs import noted
 
         run_id = self._run()
         name, path = self.call.called
         if run_id and name:
-            noted.call(self.root, run_id, name, self._shown(path))
+            shown = self._shown(path)
+            if event in ("tool", "failed"):
+                noted.call(self.root, run_id, name, shown)
+            noted.did(self.root, run_id, _HAPPENED[event], name, shown, self.call.command, self.call.outcome)
 
     def _shown(self, path: str) -> str:
         """A path as others may see it, since the log is shared: of what is outside of the project only the name."""

@@ -44,7 +44,7 @@ def has_run(log: Path, run_id: str | None) -> bool:
 def _run_of(line: bytes) -> str | None:
     try:
         event = _event.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
+    except msgspec.MsgspecError:
         return None
     return event.run_id if event.kind == "run" else None
 

@@ -6,8 +6,9 @@ which a thousand are the same dozen, so that sealing counts them.
 
 import json
 import os
+import time
 
-from agentplane.runs.opening import RUNS, WORK, read
+from agentplane.runs.opening import RUNS, WORK, instant, read
 
 
 TYPE_CHECKING = False
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-CALLS, PROMPT, ASKED, TURN = "calls.jsonl", "prompt", "asked", "turn"
+CALLS, DID, PROMPT, ASKED, TURN = "calls.jsonl", "did.jsonl", "prompt", "asked", "turn"
 BELL, HAPPENED = "bell", b"."
 """A FIFO, where a process runs the command that can be asked to start it anew."""
 _MOST_CALLS = 400_000
+_MOST_DID = 4_000_000
+MOST_COMMAND = 16_000
 _MOST_PROMPT = 20_000
 _MOST_PATH = 400
 _MOST_NAMES = 300
@@ -32,6 +35,28 @@ def call(root: str, run_id: str, tool: str, path: str) -> None:
         {"path": _clean(path[:_MOST_PATH], name=True)} if path else {}
     )
     _append(root, run_id, CALLS, json.dumps(said).encode() + b"\n")
+
+
+def did(
+    root: str, run_id: str, event: str, tool: str, path: str, command: str, more: "dict[str, Any]"
+) -> None:
+    """Notes what a call executed, how that ended, and what was decided about it. Sealing makes the lists of it."""
+    said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
+    if command:
+        kept = command if len(command) <= MOST_COMMAND else _cut(command)
+        said["command"] = _clean(kept)
+        if len(kept) < len(command):
+            said["cut"] = len(command) - len(kept)
+    if path:
+        said["path"] = _clean(path[:_MOST_PATH], name=True)
+    if "reason" in more:
+        more = {**more, "reason": _clean(more["reason"])}
+    _append(root, run_id, DID, json.dumps(said | more).encode() + b"\n", _MOST_DID)
+
+
+def _cut(command: str) -> str:
+    """Its beginning, up to a blank: half of a secret would not be known as one."""
+    return command[:MOST_COMMAND].rpartition(" ")[0] or command[:MOST_COMMAND]
 
 
 def receipt(root: str, run_id: str, made: "dict[str, Any]") -> None:
@@ -131,11 +156,11 @@ def _lines(root: str, run_id: str) -> "Iterator[dict[str, Any]]":
             yield said
 
 
-def _append(root: str, run_id: str, name: str, line: bytes) -> None:
+def _append(root: str, run_id: str, name: str, line: bytes, most: int = _MOST_CALLS) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(_path(root, run_id, name), flags, 0o600)
     try:
-        if os.fstat(fd).st_size + len(line) <= _MOST_CALLS:
+        if os.fstat(fd).st_size + len(line) <= most:
             os.write(fd, line)
     finally:
         os.close(fd)
@@ -159,6 +184,7 @@ def _clean(text: str, *, name: bool = False) -> str:
     """The text without secrets. Looking closely takes a while to load, so it is done where one could be."""
     from agentplane.review import worth
 
+    text = text.encode(errors="replace").decode()  # half of a surrogate pair can't be read again
     if not (worth.NAME if name else worth.LINE).search(text.encode(errors="replace")):
         return text
     from agentplane.review.masks import masked_text

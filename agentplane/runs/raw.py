@@ -195,7 +195,7 @@ _stats = decoding.Json(dict[str, _Stat])
 def _noted(work: Path) -> Mapping[str, _Stat]:
     try:
         return _stats.decode(files.read_if(work / BEFORE) or b"{}")
-    except (AgentplaneError, RecursionError, msgspec.MsgspecError):
+    except (AgentplaneError, msgspec.MsgspecError):
         return {}
 
 

@@ -21,6 +21,7 @@ from agentplane.review.masks import masked_text, masked_value
 from agentplane.runs import (
     born,
     capsule,
+    commands,
     events,
     keep,
     noted,
@@ -122,11 +123,17 @@ def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorde
     keep.clear(layout, run_id)
     produced, copies = raw.keep_produced(layout, run_id, _produced(layout, run, after), settings)
     event = _event(store, run, ending, after, _outputs(layout, changes))
+    told = commands.of_open(layout, run)
     gone = [_plain(one.path) for one in changes if one.gone]
     seen = Seen(after, gone, _new_untracked(run.before, after), produced)
     kept = [
         *raw.keep_inputs(layout, run_id, session.work(layout, run_id), run.inputs),
         *copies,
+        *(
+            keep.text(layout, run_id, name, commands.encoded(rows, settings.keep_output))
+            for name, rows in ((commands.COMMANDS, told.commands), (commands.PERMISSIONS, told.permissions))
+            if rows
+        ),
         *(keep.output(layout, run_id, one) for one in recorded),
         *_patches(layout, run, after, settings.keep_output),
         keep.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, event)),

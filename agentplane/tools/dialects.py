@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}")
 """The form of a session's id. It becomes a word of a command line, so it can't begin with a dash."""
 
-EVENTS = ("session-start", "prompt", "tool", "compact", "stop", "session-end")
+EVENTS = (
+    "session-start",
+    "prompt",
+    "tool",
+    "failed",
+    "permission",
+    "denied",
+    "compact",
+    "stop",
+    "session-end",
+)
 
 
 class Dialect:
@@ -163,20 +173,52 @@ class Call:
     @property
     def called(self) -> tuple[str, str]:
         """The name of the tool's tool that was called, and the path that it was called for, if any."""
-        call: dict[str, Any] = next(
-            (
-                found
-                for name in ("postToolUse", "preToolUse", "toolCall")
-                if (found := _inside(self.said, name))
-            ),
-            self.said,
-        )
-        given: object = next(
-            (call[key] for key in ("tool_input", "toolArgs", "parameters", "args", "input") if key in call),
-            {},
-        )
+        call, given = self._call
         name = _first(call, "tool_name", "toolName", "name") or self._text("hook_event_name", "event")
-        return name, _first(_object(given), *_PATHS) or self._text("file_path")
+        return name, _first(given, *_PATHS) or self._text("file_path")
+
+    @property
+    def command(self) -> str:
+        """What was executed, where the tool's tool executes something."""
+        given = self._call[1]
+        told = next((given[key] for key in _COMMANDS if key in given), "")
+        if isinstance(told, list) and all(isinstance(word, str) for word in told):
+            if len(told) == 3 and told[1] in ("-c", "-lc"):
+                return str(told[2])
+            import shlex
+
+            return shlex.join(told)
+        return told if isinstance(told, str) else ""
+
+    @property
+    def outcome(self) -> "dict[str, Any]":
+        """How a call ended and why it was allowed or denied, as far as the tool says it."""
+        call = self._call[0]
+        answer: object = next((call[key] for key in _ANSWERS if key in call), None)
+        about = answer if isinstance(answer, dict) else {}
+        code = next(
+            (found for key in _CODES if type(found := about.get(key)) is int and -_INT < found < _INT), None
+        )
+        text = answer if isinstance(answer, str) else self._text("error")
+        took: object = call.get("duration_ms", call.get("duration"))
+        is_time = isinstance(took, (int, float)) and not isinstance(took, bool) and 0 <= took < 1e12
+        told = {
+            "exit": code if code is not None else _exit_in(text),
+            "seconds": round(float(str(took)) / 1000, 3) if is_time else None,
+            "mode": self._text("permission_mode", "permissionMode")[:40],
+            "use": _first(call, "tool_use_id", "toolUseId", "call_id")[:200],
+            "reason": self._text("reason")[:300],
+        }
+        return {key: value for key, value in told.items() if value not in (None, "")}
+
+    @property
+    def _call(self) -> "tuple[dict[str, Any], dict[str, Any]]":
+        """The fields that tell of a call, and its arguments."""
+        inner = (_inside(self.said, name) for name in ("postToolUse", "preToolUse", "toolCall"))
+        call = next((found for found in inner if found), self.said)
+        names = ("tool_input", "toolArgs", "parameters", "args", "input")
+        given: object = next((call[key] for key in names if key in call), {})
+        return call, _object(given)
 
     @property
     def is_final(self) -> bool:
@@ -190,6 +232,20 @@ class Call:
 
 
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")
+
+_COMMANDS = ("command", "cmd", "CommandLine", "commandLine", "script")
+_ANSWERS = ("tool_response", "tool_output", "toolResult", "tool_result", "result", "output")
+_INT = 1 << 31
+_CODES = ("exit_code", "exitCode", "exit_status")
+
+
+def _exit_in(text: str) -> int | None:
+    found = (
+        re.search(r"(?i)\b(?:exit code|exited with code)\"?:? *(-?[0-9]{1,5})\b", text[:400])
+        if text
+        else None
+    )
+    return int(found[1]) if found else None
 
 
 def _first(fields: "dict[str, Any]", *names: str) -> str:

@@ -12,7 +12,9 @@ import msgspec
 Form = Literal["block", "import", "rule"]
 """A managed block in a file of others; a block that holds an import line; a file of our own."""
 
-Event = Literal["session-start", "prompt", "tool", "compact", "stop", "session-end"]
+Event = Literal[
+    "session-start", "prompt", "tool", "failed", "permission", "denied", "compact", "stop", "session-end"
+]
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -111,6 +113,12 @@ _CLAUDE: tuple[tuple[Event, str], ...] = (
 )  # fmt: skip
 
 
+_DECIDED: tuple[tuple[Event, str], ...] = (
+    ("failed", "PostToolUseFailure"), ("permission", "PermissionRequest"), ("denied", "PermissionDenied"),
+)  # fmt: skip
+"""What Claude Code tells besides of calls that failed, and of what it asks its person and denies by itself."""
+
+
 def import_line(plane: str) -> str:
     """The line by which a file imports the pack of a plane whose folder has this name."""
     return f"@{ACTIVE.replace('.agentplane', plane, 1)}"
@@ -126,7 +134,7 @@ TOOLS = (
         programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
         reads=(".claude/CLAUDE.md", ".claude/rules"),
         hint="Claude Code asks once whether to use the project's MCP server.",
-        hooks=Hooks(".claude/settings.json", "groups", _CLAUDE, timeout=10),
+        hooks=Hooks(".claude/settings.json", "groups", (*_CLAUDE, *_DECIDED), timeout=10),
         # Else its model has to search for our tools before it can use one.
         mcp=(Mcp((".mcp.json",), shape="stdio", more=(("alwaysLoad", True),)),),
         limits=Limits(context_characters=10_000),
@@ -145,7 +153,7 @@ TOOLS = (
         "codex", "Codex CLI", SHARED,
         programs=("codex",), marks=(".codex",), homes=(".codex",),
         hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
-        hooks=Hooks(".codex/hooks.json", "groups", _CLAUDE, timeout=10, ending=3),
+        hooks=Hooks(".codex/hooks.json", "groups", (*_CLAUDE, _DECIDED[1]), timeout=10, ending=3),
         mcp=(Mcp((".codex/config.toml",), ("mcp_servers",), "toml"),),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
         resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",

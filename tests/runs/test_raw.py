@@ -154,7 +154,9 @@ def test_a_secret_in_an_input_is_masked(plane: Plane, tmp_path: Path) -> None:
     run = shell(plane, "true", inputs=[str(tmp_path / "env")])
     assert TOKEN.encode() not in everything(plane.layout.root)
     kept = run.file("inputs/files/env")
-    assert kept and kept.masked and kept.full_sha256 == sha256(f"TOKEN={TOKEN}\n".encode())
+    assert kept
+    assert kept.masked
+    assert kept.full_sha256 == sha256(f"TOKEN={TOKEN}\n".encode())
 
 
 def test_a_copy_that_the_command_changed_is_not_the_input(plane: Plane) -> None:

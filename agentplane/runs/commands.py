@@ -1,0 +1,220 @@
+"""What a session executed, and what its tool decided about that: made when the run is sealed, of what hooks noted and of
+the tool's session file.
+
+A session file tells of calls that failed or were rejected and of their exit codes; hooks tell of calls of subagents, of questions
+and of tools whose files are not read. So both are joined, by the tool's own id of a call, else by the command.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.review.masks import masked_text
+from agentplane.runs import capsule, glance, noted, session, transcripts
+from agentplane.runs.capsule import Run
+from agentplane.runs.session import OpenRun
+from agentplane.runs.transcripts import Row
+from agentplane.text import decoding, files
+
+
+COMMANDS, PERMISSIONS = f"{capsule.OUTPUTS}/commands.jsonl", f"{capsule.OUTPUTS}/permissions.jsonl"
+_LARGEST = 16 << 20
+
+T = TypeVar("T")
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A command that a session executed."""
+
+    command: str = ""
+    tool: str = ""
+    """The tool's own name of what executes commands."""
+    at: str = ""
+    exit: int | None = None
+    """None where nothing tells it."""
+    seconds: float | None = None
+    failed: bool = False
+    mode: str = ""
+    """The permission mode, or approval policy, at that time."""
+    cut: int = 0
+    """Characters that are left out at its end."""
+    more: int = 0
+    """Of the last row: so many more are left out."""
+
+    @property
+    def is_bad(self) -> bool:
+        return self.failed or bool(self.exit)
+
+
+class Permission(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A decision of the tool, or of its person, about a call."""
+
+    decision: str = ""
+    """`allowed` or `denied`; `asked` where no answer was seen."""
+    by: str = ""
+    """`person`, `classifier`, `settings`; `prompt`: it ran after the tool asked, so a person or a hook allowed it."""
+    tool: str = ""
+    command: str = ""
+    path: str = ""
+    at: str = ""
+    mode: str = ""
+    reason: str = ""
+    times: int = 1
+    """Calls that ran without a question are counted by their mode."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    commands: tuple[Command, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+
+
+def of_open(layout: Layout, run: OpenRun) -> Told:
+    """What is known of a session that goes on, or is about to be sealed."""
+    if run.session is None:
+        return Told()
+    told = transcripts.read(run.asked.tool, run.session.transcript, run.started)
+    shown = [_shown(layout, run.asked.cwd, row) for row in told]
+    return of_rows([*joined(list(_noted(layout, run.run_id)), shown)])
+
+
+def of_sealed(layout: Layout, run: Run) -> Told:
+    """What a capsule holds of it; nothing where it is not on this machine, or was made by an older version."""
+    return Told(
+        tuple(_read(layout, run, COMMANDS, _command)),
+        tuple(_read(layout, run, PERMISSIONS, _permission)),
+    )
+
+
+def of_rows(rows: Sequence[Row]) -> Told:
+    ran = [row for row in rows if row.event in ("ran", "failed")]
+    commands = [
+        Command(
+            masked_text(row.command),
+            row.tool,
+            row.at,
+            row.exit,
+            row.seconds,
+            row.event == "failed",
+            row.mode,
+            row.cut,
+        )
+        for row in ran
+        if row.command
+    ]
+    return Told(tuple(commands), tuple(_decisions(rows)))
+
+
+def encoded(rows: Sequence[Command] | Sequence[Permission], most: int) -> bytes:
+    """A row a line, as far as there is room; the last one then says how many are missing."""
+    lines, size = list[bytes](), 0
+    for number, row in enumerate(rows):
+        line = msgspec.json.encode(row) + b"\n"
+        size += len(line)
+        if size > most or number >= transcripts.MOST_ROWS:
+            return b"".join(lines) + msgspec.json.encode({"more": len(rows) - number}) + b"\n"
+        lines.append(line)
+    return b"".join(lines)
+
+
+def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
+    """Every call once, in the order of time. What a session file tells of a call counts; a hook adds what it leaves out."""
+    by_use = {row.use: row for row in hooks if row.use and row.event in ("ran", "failed")}
+    known = {row.use for row in told if row.use}
+    spare = Counter((row.command, row.path) for row in told)
+    rows = [_completed(row, by_use.get(row.use)) for row in told]
+    for row in hooks:
+        if row.event == "asked":
+            rows.append(row)
+        elif row.use and row.use in known:
+            continue
+        elif not row.use and spare[row.command, row.path] > 0:
+            spare[row.command, row.path] -= 1
+        else:
+            rows.append(row)
+    yield from sorted(rows, key=lambda row: row.at)
+
+
+def _shown(layout: Layout, folder: str, row: Row) -> Row:
+    """As hooks note a call: without secrets, and of a path outside of the project only the name."""
+    path = row.path
+    for project in (str(layout.project), folder):
+        path = path.removeprefix(os.path.join(project, ""))
+    path = f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
+    return msgspec.structs.replace(row, command=masked_text(row.command), path=masked_text(path))
+
+
+def _completed(row: Row, hook: Row | None) -> Row:
+    if hook is None:
+        return row
+    return msgspec.structs.replace(
+        row,
+        mode=row.mode or hook.mode,
+        exit=hook.exit if row.exit is None else row.exit,
+        seconds=row.seconds if hook.seconds is None else hook.seconds,
+    )
+
+
+def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
+    open_ones: dict[str, list[Permission]] = {}
+    found: list[Permission] = []
+    quietly: Counter[str] = Counter()
+    for row in rows:
+        what = row.command or f"{row.tool} {row.path}"
+        if row.event == "asked":
+            open_ones.setdefault(what, []).append(_permission_of(row, "asked", ""))
+            continue
+        asked = open_ones.pop(what, [])
+        if len(asked) > 1:
+            open_ones[what] = asked[:-1]
+        if row.event == "denied":
+            found.append(_permission_of(row, "denied", row.by or "classifier"))
+        elif asked:
+            found.append(msgspec.structs.replace(asked[-1], decision="allowed", by="prompt"))
+        elif row.mode:
+            quietly[row.mode] += 1
+    found += [permission for waiting in open_ones.values() for permission in waiting]
+    yield from sorted(found, key=lambda one: one.at)
+    for mode, times in quietly.items():
+        yield Permission("allowed", "settings", mode=mode, times=times)
+
+
+def _permission_of(row: Row, decision: str, by: str) -> Permission:
+    command, reason = masked_text(row.command), masked_text(row.reason)
+    return Permission(decision, by, row.tool, command, row.path, row.at, row.mode, reason)
+
+
+_row = decoding.Json(Row)
+
+
+def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
+    """What hooks noted; what does not fit is passed over."""
+    try:
+        data = files.read_if(session.work(layout, run_id) / noted.DID, most=_LARGEST) or b""
+    except AgentplaneError:
+        return
+    yield from _each(data.split(b"\n"), _row)
+
+
+_command, _permission = decoding.Json(Command), decoding.Json(Permission)
+
+
+def _read(layout: Layout, run: Run, name: str, form: decoding.Json[T]) -> Iterator[T]:
+    try:
+        piece = glance.start(layout, run, name, _LARGEST)
+    except (AgentplaneError, OSError):
+        return
+    yield from _each((piece.data if piece else b"").split(b"\n"), form)
+
+
+def _each(lines: Iterable[bytes], form: decoding.Json[T]) -> Iterator[T]:
+    for line in lines:
+        try:
+            if line:
+                yield form.decode(line)
+        except msgspec.MsgspecError:
+            continue
