@@ -102,7 +102,8 @@ class EntryScreen(ListScreen):
         if rest:
             self.carry_out(self._adoption(rest))
         if held:
-            self.plane_app.say(f"{len(held):,} with a high-severity flag: adopt them one by one", stays=True)
+            told = f"{len(held):,} with a high-severity flag: adopt them one by one"
+            self.app.notify(told, severity="warning", markup=False)
 
     def _adoption(self, edits: "Sequence[str]") -> Op:
         ids = tuple(name.removeprefix(EDIT) for name in edits)

@@ -4,6 +4,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
+from agentplane.tui.conflict import ConflictScreen
 from tests.conftest import decision, files_of
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 
@@ -223,26 +224,17 @@ def waiting_id(plane: Plane, place: int) -> str:
     return plane.memory().inbox_ids[place]
 
 
-def test_a_conflict_says_why_it_cannot_be_approved_and_enter_compares(three: Plane) -> None:
+def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(three: Plane) -> None:
     three.approve([three.memory().inbox_ids[0]])
     three.propose(decision("Use MySQL for the ledger."))
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G")
         await sitting.calm()
-        assert "conflicts with DEC-001: enter compares" in sitting.said
+        assert "conflicts with DEC-001: a compares them" in sitting.said
         await sitting.press("a")
-        await sitting.calm()
-        assert "contradicts DEC-001" in sitting.said
-        assert "enter compares them" in sitting.said
-        assert "✗" in sitting.said
-        assert sitting.here == "Use MySQL for the ledger."
-        await sitting.press("enter")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
         await sitting.press("1")
-        await sitting.pilot.pause()
-        if getattr(sitting.app.screen, "WHERE", "") == "conflict":
-            await sitting.press("enter")
         await sitting.calm()
         assert "Approved DEC-002 · u undoes" in sitting.said
 
@@ -257,21 +249,22 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
+        assert f"conflicts with {second}: a compares them" in sitting.said
         await sitting.press("a")
+        assert isinstance(sitting.app.screen, ConflictScreen)
+        await sitting.press("a", "enter", "y", "escape")
         await sitting.calm()
-        assert sitting.here == "Use MySQL for the ledger"
-        assert sitting.inbox.off["approve"] == "conflicts with DEC-001: enter compares"
-        await sitting.press("u")
-        await sitting.calm()
+        assert plane.memory().shelf == []
+        assert sitting.app.screen is sitting.inbox
         plane.reject([first])  # another process
         await sitting.until(lambda: len(sitting.rows) == 1)
         await sitting.calm()
         await sitting.press("g", "a")
         await sitting.calm()
-        assert "Approved DEC-002" in sitting.said  # an id is never given twice
+        assert "Approved DEC-001" in sitting.said
 
     sit(plane, steps)
-    assert [entry.id for entry in plane.memory().shelf] == ["DEC-002"]
+    assert [entry.statement for entry in plane.memory().shelf] == ["Use MySQL for the ledger"]
     assert second not in plane.memory().entries
 
 

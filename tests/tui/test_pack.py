@@ -14,6 +14,7 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import Refused
 from agentplane.memory.verbs import Proposal
+from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import found
 from agentplane.tui import pack_rows
 from agentplane.tui.pack_field import Field
@@ -605,7 +606,9 @@ def test_hostile_text_is_shown_as_text_at_any_size(plane: Plane, size: tuple[int
     plane.approve([plane.propose(decision(UNLIKE[0]))])
     path = plane.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace(UNLIKE[0], hostile.replace("\x1b", "").replace("\u202e", "")))
-    plane.adopt()
+    with pytest.raises(Unconfirmed) as error:
+        plane.adopt()
+    plane.adopt(confirmed=error.value.confirmation)
     (plane.layout.project / ".codex").mkdir()
 
     async def steps(sitting: Sitting) -> None:
