@@ -3,13 +3,15 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import date
+from datetime import UTC, date
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.memory import verbs
+from agentplane.memory import expiry, verbs
+from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane import badges, git
@@ -124,8 +126,20 @@ class Changes:
         badges.keep(self.layout, found, shas, snapshot.ledger.size)
         return found
 
+    def today(self) -> date:
+        """The day that counts for dates of entries, in UTC."""
+        return self.store.clock().astimezone(UTC).date()
+
+    def expiry_of(self, entry: Entry) -> Expiry | None:
+        """What is to be said of the date of an entry in force, with a warning as early as the settings say."""
+        return expiry.of(entry, self.today(), self.store.settings().expiry.warn_days)
+
+    def expiring(self, memory: Memory) -> dict[str, Expiry]:
+        """The entries in force that expired or soon do, by id."""
+        return expiry.of_each(memory.shelf, self.today(), memory.snapshot.settings.expiry.warn_days)
+
     def _today(self) -> date:
-        return self.store.clock().date()
+        return self.today()
 
     def _stamp(self, actor: str) -> Stamp:
         return Stamp(self._today(), actor, git.head(self.layout.project))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.api.tools import Tools
-from agentplane.memory import ids
+from agentplane.memory import expiry, ids
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings, undo
@@ -47,6 +47,11 @@ class Status(msgspec.Struct, frozen=True):
     """Another process is in the middle of a change. What it has committed counts already."""
     unchecked: int = 0
     """So many candidates were not checked for conflicts as things are now; `conflicts` counts the others."""
+    expired: int = 0
+    """Entries in force whose date is over: tools don't get them."""
+    expiring: int = 0
+    """Entries that expire within `warn_days`."""
+    warn_days: int = 0
 
 
 class Plane(Tools):
@@ -59,6 +64,7 @@ class Plane(Tools):
         # What a change that is not completed left in the files is nobody's edit.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
         conflicts, unchecked = self._contested(memory)
+        dated = [told.state for told in self.expiring(memory).values()]
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
@@ -70,6 +76,9 @@ class Plane(Tools):
             next="agentplane doctor" if damaged else _next_step(memory),
             writing=writing,
             unchecked=unchecked,
+            expired=dated.count("expired"),
+            expiring=dated.count("soon"),
+            warn_days=memory.snapshot.settings.expiry.warn_days,
         )
 
     def is_damaged(self) -> bool:
@@ -92,8 +101,10 @@ class Plane(Tools):
         memory = self.memory_for_tools()
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        found = [entry for entry in memory.shelf if wanted.takes(entry)]
-        return scan(delivery.divided(memory.snapshot, found).entries, query, limit)
+        taken = [entry for entry in memory.shelf if wanted.takes(entry)]
+        found = scan(delivery.divided(memory.snapshot, taken).entries, query, limit)
+        expired = expiry.of_each((memory.entries[result.id] for result in found), self.today())
+        return [msgspec.structs.replace(result, expired=result.id in expired) for result in found]
 
     def withheld(self) -> tuple[str, ...]:
         """Return the ids of entries in force that tools are not given, because they look like they contain a secret."""

@@ -11,7 +11,9 @@ from agentplane.cli import behind, complete, out, rows
 from agentplane.cli.door import ids_argument, json_option, opened
 from agentplane.cli.rows import with_signer
 from agentplane.errors import AgentplaneError, BadInput, Damaged
+from agentplane.memory import expiry
 from agentplane.memory.entry import SHELF_STATUSES
+from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import lock, stamp
@@ -41,6 +43,9 @@ def status_command(as_json: bool) -> None:
     counts = [out.count(status.waiting, "candidate"), out.count(status.hand_edits, "hand edit")]
     counts += [f"{status.conflicts} of them with conflicts"] if status.conflicts else []
     counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
+    counts += [f"{out.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
+    soon = out.count(status.expiring, "entry expires", "entries expire")
+    counts += [f"{soon} within {out.count(status.warn_days, 'day')}"] if status.expiring else []
     counts += ["the log and the files do not fit together"] if status.damaged else []
     out.line(f"  {', '.join(counts)}")
     if status.writing:
@@ -102,15 +107,23 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
         plane.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             out.note(reviewer.conflicts.missing)
+    expiring = plane.expiring(memory)
     if as_json:
         candidates = [rows.as_candidate(reviewed) for reviewed in found]
         edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
         awaited = [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()]
-        out.emit("inbox", candidates=candidates, hand_edits=edits, unchecked=unchecked, awaited=awaited)
+        dated = [rows.as_expiring(memory.entries[id_], told) for id_, told in expiring.items()]
+        more = {"unchecked": unchecked, "awaited": awaited, "expiring": dated}
+        out.emit("inbox", candidates=candidates, hand_edits=edits, **more)
         return
     for reviewed in found:
         _print_candidate(reviewed)
     _print_hand_edits(memory)
+    for id_, told in expiring.items():
+        out.line(
+            out.row([("x" if told.state == "expired" else "~", 1), (id_, 11)], memory.entries[id_].statement)
+        )
+        out.line(out.row([("", 1)], _what_of_date(told, id_)), dim=True)
     if unchecked:
         out.note(_checked(len(found), unchecked, goes_on=goes_on))
     if memory.hidden:
@@ -123,7 +136,7 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     if memory.broken:
         what = out.count(memory.broken, "piece", "pieces")
         out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
-    elif not memory.inbox_ids and not memory.hand_edits:
+    elif not memory.inbox_ids and not memory.hand_edits and not expiring:
         out.note("nothing waits.")
 
 
@@ -140,7 +153,8 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
 @json_option
 def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
     """The entries on the shelf."""
-    memory = opened().memory()
+    plane = opened()
+    memory, today = plane.memory(), plane.today()
     name = kind_named(memory.kinds, kind).name if kind else None
     status = status.lower()
     if status not in (*SHELF_STATUSES, "all"):
@@ -155,12 +169,14 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
     ]
     found = rows.readable(memory, found)
     if as_json:
-        out.emit("list", entries=[rows.as_entry(entry) for entry in found])
+        out.emit("list", entries=[rows.as_entry(entry, today) for entry in found])
         return
     size = max((len(entry.id) for entry in found), default=0)
     for entry in found:
         mark = " " if entry.trusted else "~"
+        told = expiry.of(entry, today)
         state = "" if entry.head.status == "accepted" else f"({entry.head.status}) "
+        state = f"({told.said}) " if told else state
         out.line(out.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
     if not found:
         out.note("no such entries.")
@@ -178,12 +194,14 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
     found = plane.reviewer(memory).look(candidates) if candidates else []
     reviewed = {each.entry.id: each for each in found}
     if as_json:
-        out.emit("show", entries=[rows.as_shown(entry, reviewed.get(entry.id)) for entry in entries])
+        out.emit(
+            "show", entries=[rows.as_shown(entry, reviewed.get(entry.id), plane.today()) for entry in entries]
+        )
         return
     for number, entry in enumerate(entries):
         if number:
             out.line()
-        rows.print_entry(memory, entry, reviewed.get(entry.id))
+        rows.print_entry(memory, entry, reviewed.get(entry.id), plane.expiry_of(entry))
 
 
 @click.command()
@@ -216,6 +234,12 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
         if texts and step.after is not None:
             for text in visible(step.after).splitlines():
                 out.line(f"    {text}")
+
+
+def _what_of_date(told: Expiry, id_: str) -> str:
+    name = one_line(id_, 40)
+    held = "tools don't get it any more" if told.state == "expired" else "tools get it until then"
+    return f"{told.said}; {held} · `agentplane edit {name}` gives another date, `agentplane deprecate {name}` ends it"
 
 
 def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:

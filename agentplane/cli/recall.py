@@ -29,7 +29,8 @@ def recall_command(
         return
     for result in found:
         out.line(out.row([(result.id, 11), (f"{result.score:.2f}", 4)], result.statement))
-        out.line(out.row([("", 11)], f"{result.file} · {one_line(result.why, 100)}"), dim=True)
+        state = "expired · " if result.expired else ""
+        out.line(out.row([("", 11)], f"{state}{result.file} · {one_line(result.why, 100)}"), dim=True)
     if not found:
         out.note("nothing is near to that.")
     tell_withheld(plane.withheld())

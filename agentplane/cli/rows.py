@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agentplane.cli import out
+from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane.origin import tool_in
 from agentplane.text.visible import visible
@@ -53,8 +56,9 @@ def readable_text(text: str | None) -> str | None:
     return masked_text(text)
 
 
-def as_entry(entry: Entry) -> dict[str, Any]:
+def as_entry(entry: Entry, today: date) -> dict[str, Any]:
     head = entry.head
+    told = expiry.of(entry, today)
     return {
         "id": entry.id,
         "type": head.type,
@@ -76,6 +80,7 @@ def as_entry(entry: Entry) -> dict[str, Any]:
         "refines": head.refines,
         "unrelated": head.unrelated,
         "expires_at": head.expires_at,
+        "expired": told is not None,
         "check": head.check,
         "anchor": head.anchor,
         "proposed_by": head.proposed_by,
@@ -84,9 +89,9 @@ def as_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def as_shown(entry: Entry, reviewed: "Reviewed | None") -> dict[str, Any]:
+def as_shown(entry: Entry, reviewed: "Reviewed | None", today: date) -> dict[str, Any]:
     """An entry in full; a candidate with its conflicts and flags."""
-    return as_entry(entry) | (as_candidate(reviewed) if reviewed else {})
+    return as_entry(entry, today) | (as_candidate(reviewed) if reviewed else {})
 
 
 def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
@@ -119,10 +124,21 @@ def as_hand_edit(edit: HandEdit) -> dict[str, Any]:
     return {"id": edit.id, "change": edit.change, "file": edit.file, "line": edit.line}
 
 
-def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None") -> None:
-    """An entry in full."""
+def as_expiring(entry: Entry, told: Expiry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "statement": entry.statement,
+        "state": told.state,
+        "day": told.day,
+        "days_left": told.left,
+    }
+
+
+def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told: Expiry | None) -> None:
+    """An entry in full. `told`: what is to be said of its date."""
     head = entry.head
-    out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(head.status)}", bold=True)
+    state = f"{head.status}, {told.said}" if told else head.status
+    out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(state)}", bold=True)
     for text in visible(entry.body.strip("\r\n")).splitlines():
         out.line(f"  {text}")
     facts = {

@@ -43,6 +43,7 @@ def _found(result: Result) -> Fields:
         "text": text[:_LONGEST] + more,
         "why": one_line(result.why, 200),
         "file": result.file,
+        "expired": result.expired,
     }
 
 
@@ -94,6 +95,7 @@ def context(session: Session, asked: tools.Context) -> Fields:
         "revision": receipt.revision,
         "tokens": receipt.tokens,
         "cut": [cut.id for cut in receipt.cut][:100],
+        "expired": [cut.id for cut in receipt.cut if cut.kind == "expired"][:100],
     }
 
 

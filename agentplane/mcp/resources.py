@@ -11,6 +11,7 @@ from agentplane.context import notes
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.mcp.texts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
+from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match
 from agentplane.review import delivery
@@ -118,6 +119,8 @@ def _entry(plane: Plane, name: str) -> str:
         "source": head.source,
         "approved by": head.approved_by,
         "updated": head.updated,
+        "expires": head.expires_at,
+        "expired": "yes: no pack has it" if expiry.of(entry, plane.today()) else "",
     }
     lines = [f"- {name}: {one_line(value)}" for name, value in facts.items() if value]
     return "\n".join([f"# {entry.id}", "", visible(entry.body.strip()), "", *lines, ""])

@@ -1,5 +1,6 @@
 """When an entry expires. It holds through the day of its date, and days are those of UTC, as everywhere in a plane."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Literal
 
@@ -55,4 +56,11 @@ def of(entry: Entry, today: date, warn_days: int = 0) -> Expiry | None:
     left = (day - today).days
     if left < 0:
         return Expiry("expired", day, left)
-    return Expiry("soon", day, left) if left < warn_days else None
+    return Expiry("soon", day, left) if warn_days > 0 and left <= warn_days else None
+
+
+def of_each(entries: Iterable[Entry], today: date, warn_days: int = 0) -> dict[str, Expiry]:
+    """The same of many, by id; those that expire first come first."""
+    dated = ((entry, of(entry, today, warn_days)) for entry in entries if entry.head.expires_at)
+    found = {entry.id: one for entry, one in dated if one is not None}
+    return dict(sorted(found.items(), key=lambda item: (item[1].day, item[0])))

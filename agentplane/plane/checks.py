@@ -9,8 +9,18 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
 from agentplane.plane import (
-    create, facts, git, gitdriver, githooks, gitlog, lock, pages, records, recover, views,
-)  # fmt: skip
+    create,
+    facts,
+    git,
+    gitdriver,
+    githooks,
+    gitlog,
+    lock,
+    pages,
+    records,
+    recover,
+    views,
+)
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger

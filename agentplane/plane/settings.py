@@ -129,6 +129,13 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Add the notes of the last run to the context, labeled as not reviewed. Flagged notes are always withheld."""
 
 
+class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Entries with a date."""
+
+    warn_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 7
+    """Days before an entry expires from which on `inbox`, `status` and the screens say so; 0: they don't."""
+
+
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: bool = True
     """After a decision, bring the new memory at once to the files of coding tools that hold the old one."""
@@ -165,6 +172,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gate: Gate = Gate()
     runs: Runs = Runs()
     context: Context = Context()
+    expiry: Expiry = Expiry()
     tools: Tools = Tools()
     hooks: Hooks = Hooks()
     tui: Tui = Tui()

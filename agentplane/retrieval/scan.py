@@ -45,6 +45,8 @@ class Result(msgspec.Struct, frozen=True):
     why: str
     """What in the query it was found by."""
     file: str
+    expired: bool = False
+    """Whether its date is over, so that no pack has it."""
 
 
 def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:

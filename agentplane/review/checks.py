@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from agentplane.findings import Finding
+from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.store import Store
@@ -46,14 +47,10 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
 
 
 def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
-    try:
-        over = date.fromisoformat((entry.head.expires_at or "")[:10])
-    except ValueError:
-        return
-    if over < today:
+    if expiry.is_over(entry.head, today):
         name = one_line(entry.id, 40)
         remedy = f"`agentplane deprecate {name}`, or give it another date with `agentplane edit {name}`."
-        yield Finding("warning", where, f"{name} expired on {over}", remedy)
+        yield Finding("warning", where, f"{name} expired on {expiry.day_of(entry.head)}", remedy)
 
 
 def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:

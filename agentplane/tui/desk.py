@@ -12,6 +12,7 @@ import msgspec
 from agentplane.api import Plane, open_plane
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
 from agentplane.memory.settle import Settled
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import cache, git, layout, stamp
@@ -54,6 +55,8 @@ class Shown(msgspec.Struct, frozen=True):
     settings: Tui
     reviewed: dict[str, Reviewed]
     """What was found about candidates so far; filled in slices."""
+    expiring: dict[str, Expiry] = {}
+    """The entries that expired or soon do, by id."""
 
     @property
     def conflicts(self) -> int:
@@ -132,6 +135,7 @@ class Desk:
             refusal=self._refusal(memory.snapshot.settings),
             settings=memory.snapshot.settings.tui,
             reviewed=kept,
+            expiring=self.plane.expiring(memory),
         )
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:

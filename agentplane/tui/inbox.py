@@ -103,7 +103,15 @@ class InboxScreen(Deciding):
             self.plane_app.in_sight((*([self.current] if self.current else []), *self.view.in_sight))
 
     def at_rest(self) -> str:
-        return f"grouped by {self._by}" if self.current else ""
+        return " · ".join(filter(None, (f"grouped by {self._by}" if self.current else "", self._dates())))
+
+    def _dates(self) -> str:
+        """How many entries on the shelf expired or soon do."""
+        told = [one.state for one in self._shown.expiring.values()] if self._shown else []
+        expired, soon = told.count("expired"), told.count("soon")
+        parts = [f"{expired:,} expired"] if expired else []
+        parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
+        return f"{', '.join(parts)}: 2" if parts else ""
 
     @property
     def called(self) -> dict[str, str]:

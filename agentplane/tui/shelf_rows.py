@@ -9,6 +9,7 @@ from agentplane.tui.rows import EDIT
 
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
+    from agentplane.memory.expiry import Expiry
     from agentplane.memory.shelf import HandEdit
     from agentplane.tui.desk import Shown
 
@@ -32,17 +33,27 @@ def rows(shown: "Shown", *, plain: bool = False) -> list[Row]:
             entry.head.status != "accepted",
         ),
     )
-    return [*made, *(_row(entry, edits.get(entry.id), width, plain=plain) for entry in ranked)]
+    return [
+        *made,
+        *(
+            _row(entry, edits.get(entry.id), shown.expiring.get(entry.id), width, plain=plain)
+            for entry in ranked
+        ),
+    ]
 
 
-def _row(entry: "Entry", edit: "HandEdit | None", width: int, *, plain: bool) -> Row:
+def _row(entry: "Entry", edit: "HandEdit | None", told: "Expiry | None", width: int, *, plain: bool) -> Row:
     head = entry.head
     badge, state = _BADGES.get(head.status, ("?", "flag"))
+    if told is not None:
+        badge, state = ("×", "flag") if told.state == "expired" else ("●", "edited")
     if edit is not None:
         badge, state = "~", "edited"
     right = (
         edit.change
         if edit
+        else told.said
+        if told
         else ("pinned" if head.pinned else "")
         if head.status == "accepted"
         else head.status

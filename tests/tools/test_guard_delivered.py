@@ -35,6 +35,8 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Repo:
         plane.approve([plane.propose(decision("Scoped.", scope=["src/**"]))])
         plane.pin(["DEC-001"])
         sync(repo)
+        # Git ignores the pack unless somebody adds it, as projects of older versions did.
+        repo.git("add", "-f", ACTIVE)
         repo.commit("delivered")
         repo.git("branch", "-qf", "work", "main")
         repo.git("checkout", "-q", "work")

@@ -223,7 +223,7 @@ def test_lines_that_mean_the_same(project: Path, text: str) -> None:
         ("- ~~Use tabs in Go files.~~", ENTRY),
         ("<!-- Use tabs in Go files. -->", ENTRY),
         ("- Use C for the parser", "Use C++ for the parser"),
-        ("- Pass `no-verify` to it", "Pass `--no-verify` to it"),
+        ("- Pass `no-color` to it", "Pass `--no-color` to it"),
         ("- Keep x >= 3 always", "Keep x <= 3 always"),
         ("- Docs: use vitest here", "Tests: use vitest here"),
         ("- ❌ Use tabs in Go files.", ENTRY),
