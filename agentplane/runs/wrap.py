@@ -80,7 +80,17 @@ def run(
             if again is None or signals:
                 return msgspec.structs.replace(ran, earlier=tuple(earlier))
             earlier.append(ran)
-            asked = Asked(again.command, asked.cwd, asked.task, asked.tool, parent_run_id=ran.run_id)
+            asked = Asked(
+                again.command,
+                asked.cwd,
+                asked.task,
+                asked.tool,
+                layer=asked.layer,
+                systemic_scale=asked.systemic_scale,
+                impact=asked.impact,
+                parent_run_id=ran.run_id,
+                inputs=asked.inputs,
+            )
             opened = session.begin(store, asked, by, variables)
             if signals:
                 ending = Ending(

@@ -25,7 +25,7 @@ _SIGNS = {
     "shelf": "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
     "tools": _TOOLS,
     "pack": "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
-    "runs": "● ok   × failed   · ended, nobody saw how   ▸ open   ? lost   ◆ marked",
+    "runs": "● ok   × failed   · ended, nobody saw how   + import   ▸ open   ? lost   ◆ marked",
 }
 _PLAIN = str.maketrans("●×·▸→◆✓", "ox.>>*+")
 _TITLES = {

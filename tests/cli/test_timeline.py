@@ -70,6 +70,19 @@ def test_how_it_ended_is_said_in_words(plane: Plane, cli: Cli) -> None:
     assert "  -  " in outcomes["who knows"]
 
 
+def test_a_session_is_named_by_its_title_and_an_import_is_said_to_be_one(plane: Plane, cli: Cli) -> None:
+    logged(plane, title="Fix the parser.", tool="codex")
+    logged(plane, activity="import", summary="Harvested 2 candidates.")
+    logged(plane, task="Rewrite the importer so that every statement is offered once", summary="Old.")
+    old, imported, session = cli("timeline", "--limit", "3").out.splitlines()
+    assert session.endswith("Fix the parser.")
+    assert "  import  " in imported
+    assert "Rewrite the imp…" in old
+    rows = events(cli, "--limit", "3")
+    assert [row["activity"] for row in rows] == [None, "import", None]
+    assert (rows[2]["title"], rows[2]["task"]) == ("Fix the parser.", None)
+
+
 def test_filters(plane: Plane, cli: Cli) -> None:
     one = logged(plane, task="T1", tool="codex", summary="a")
     two = logged(plane, task="T2", tool="codex", summary="T1 is only named here")

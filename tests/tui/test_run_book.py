@@ -5,9 +5,12 @@ import os
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.style import Style
 
 from agentplane.api import Plane
 from agentplane.runs import session
@@ -16,6 +19,7 @@ from agentplane.runs.session import Asked
 from agentplane.runs.timeline import Row
 from agentplane.text import chain
 from agentplane.tui import run_chain, run_query, run_rows
+from agentplane.tui.run_about import RunAbout
 from agentplane.tui.run_book import PAGE, Book
 from agentplane.tui.run_chart import bars
 from agentplane.tui.run_diff import Pair, pairs
@@ -223,6 +227,27 @@ def test_rows_by_day_with_what_is_open_first() -> None:
     ]
 
 
+def test_a_session_is_named_by_its_title_and_an_old_task_is_cut() -> None:
+    """Older versions made the first line of a prompt the task."""
+    words = "Rewrite the importer so that every statement is offered once and every line that was skipped"
+    runs = [run(run_id="a", title="Fix the parser."), run(run_id="b", task=words, summary="Did it.")]
+    rows = run_rows.rows(runs, Place("day", NOW))
+    assert [row.text for row in rows] == ["10:00  Fix the parser.", "10:00  Rewrite the imp… · Did it."]
+    assert len(run_rows.rows(runs, Place("task", NOW))[1].group) <= 60
+
+
+def test_the_pane_says_the_title_and_how_the_plan_was_rated(plane: Plane) -> None:
+    row = run(title="Fix the parser.", task="T-1", layer="L5", systemic_scale=4.0, impact="Tabs are read.")
+    about = RunAbout(row, None, plane.memory(), NOW, lambda _: Style())
+    console = Console(width=80, file=StringIO())
+    with console.capture() as caught:
+        for section in about.sections():
+            console.print(*section, sep="\n")
+    words = " ".join(caught.get().split())
+    for told in ("Fix the parser.", "T-1", "layer L5", "scale 4", "impact Tabs are read."):
+        assert told in words
+
+
 def test_rows_by_task_stand_together() -> None:
     runs = [run(run_id=str(n), task=task) for n, task in enumerate(["web", "db", "web", None])]
     made = run_rows.rows(runs, Place("task", NOW))
@@ -246,7 +271,8 @@ def test_the_last_day_goes_on_where_not_all_was_read() -> None:
 
 
 def test_plain_characters_and_no_two_outcomes_alike() -> None:
-    kinds = [run(exit_status=0), run(exit_status=1), run(), run(kind="open"), run(kind="lost")]
+    imported = run(activity="import")
+    kinds = [run(exit_status=0), run(exit_status=1), run(), run(kind="open"), run(kind="lost"), imported]
     for plain in (False, True):
         badges = [row.badge for row in run_rows.rows(kinds, Place("day", NOW, plain=plain))]
         assert len(set(badges)) == len(kinds)
