@@ -17,6 +17,7 @@ from agentplane.plane import history, layout, lock, origin, prune, recover, trus
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
+from agentplane.retrieval import traces
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
 
 
@@ -84,11 +85,23 @@ class Plane(Tools):
         return self.keep_badge(self.memory())
 
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
-        """The trusted entries that are nearest to a query; unless asked for others, those in force."""
+        """The trusted entries that are nearest to a query; unless asked for others, those in force.
+
+        A query that is a task, a run or a path also finds its runs, the facts from them, and the files they produced.
+        """
         memory = self.memory_for_tools()
+        of_runs = wanted.tag is None and wanted.path is None and wanted.status == IN_FORCE.status
+        if wanted.kind in (traces.RUN, traces.ARTIFACT):
+            found = traces.find(self.layout, query, limit, tuple) if of_runs else traces.Found()
+            return traces.joined(found, (), limit, wanted.kind)
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
+        looked_at = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
+        entries = [entry for entry in looked_at if wanted.takes(entry)]
+        found = traces.find(self.layout, query, limit, lambda: entries)
+        if not of_runs:
+            found = traces.Found(found.entries)
+        return traces.joined(found, scan(entries, query, limit), limit, wanted.kind)
 
     def undo(self, op: str | None = None) -> Done:
         return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))
