@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +11,14 @@ import msgspec
 
 from agentplane.api.tools import Tools
 from agentplane.memory import expiry, ids
+from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
 from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
+from agentplane.retrieval import traces
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
 from agentplane.review import delivery
 
@@ -96,20 +98,37 @@ class Plane(Tools):
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
         """The trusted entries that are nearest to a query; unless asked for others, those in force.
 
-        Entries that look like they contain a secret are withheld from everybody who asks.
+        Entries that look like they contain a secret are withheld from everybody who asks. A query that is a task, a run or a
+        path also finds its runs, the facts from them, and the files they produced.
         """
         memory = self.memory_for_tools()
+        of_runs = wanted.tag is None and wanted.path is None and wanted.status == IN_FORCE.status
+        if wanted.kind in (traces.RUN, traces.ARTIFACT):
+            found = traces.find(self.layout, query, limit, tuple) if of_runs else traces.Found()
+            return traces.joined(found, (), limit, wanted.kind)
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        taken = [entry for entry in memory.shelf if wanted.takes(entry)]
-        found = scan(delivery.divided(memory.snapshot, taken).entries, query, limit)
-        expired = expiry.of_each((memory.entries[result.id] for result in found), self.today())
-        return [msgspec.structs.replace(result, expired=result.id in expired) for result in found]
+        looked_at = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
+        entries = self._recallable(memory, [entry for entry in looked_at if wanted.takes(entry)])
+        found = traces.find(self.layout, query, limit, lambda: entries)
+        if not of_runs:
+            found = traces.Found(found.entries)
+        results = traces.joined(found, scan(entries, query, limit), limit, wanted.kind)
+        told = (memory.entries[result.id] for result in results if result.id in memory.entries)
+        expired = expiry.of_each(told, self.today())
+        return [msgspec.structs.replace(result, expired=result.id in expired) for result in results]
 
     def withheld(self) -> tuple[str, ...]:
         """Return the ids of entries in force that tools are not given, because they look like they contain a secret."""
         given = delivery.given(self.memory_for_tools())
         return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
+
+    def _recallable(self, memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the entries that hold no likely secret and, of those that nobody approved, no flag of high severity."""
+        from agentplane.review import gate  # takes long to load
+
+        given = delivery.divided(memory.snapshot, entries).entries
+        return [entry for entry in given if entry.trusted or not gate.has_high_flag(entry, {})]
 
     def undo(self, op: str | None = None) -> Done:
         return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))

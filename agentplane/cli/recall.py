@@ -14,23 +14,42 @@ from agentplane.text.visible import one_line
 @click.option(
     "--limit", type=click.IntRange(1, 100), default=5, show_default=True, metavar="N", help="How many."
 )
-@click.option("--kind", "--type", metavar="KIND", shell_complete=complete.kinds, help="Only this kind.")
+@click.option(
+    "--kind",
+    "--type",
+    metavar="KIND",
+    shell_complete=complete.kinds,
+    help="Only this kind; `run` and `artifact` are kinds too.",
+)
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @click.option("--path", metavar="PATH", help="Only what is about this path.")
+@click.option("--unreviewed", is_flag=True, help="Also candidates, and manual edits that nobody accepted.")
 @json_option
 def recall_command(
-    words: tuple[str, ...], limit: int, kind: str | None, tag: str | None, path: str | None, as_json: bool
+    words: tuple[str, ...],
+    limit: int,
+    kind: str | None,
+    tag: str | None,
+    path: str | None,
+    unreviewed: bool,
+    as_json: bool,
 ) -> None:
-    """Find what is approved and in force, the nearest to QUERY first."""
+    """Find what is approved and in force, the nearest to QUERY first.
+
+    A task, a run id or a path finds its runs, the facts from them, and the files they produced.
+    """
+    wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed)
     plane = opened()
-    found = plane.recall(" ".join(words), limit=limit, wanted=Wanted(kind, tag, path=path))
+    found = plane.recall(" ".join(words), limit=limit, wanted=wanted)
     if as_json:
         out.emit("recall", results=found, withheld=plane.withheld())
         return
     for result in found:
-        out.line(out.row([(result.id, 11), (f"{result.score:.2f}", 4)], result.statement))
+        shown = result.kind if result.kind == "artifact" else result.id
+        out.line(out.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
         state = "expired · " if result.expired else ""
-        out.line(out.row([("", 11)], f"{state}{result.file} · {one_line(result.why, 100)}"), dim=True)
+        sort = "" if result.trusted else f"{result.kind}, not reviewed · "
+        out.line(out.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True)
     if not found:
         out.note("nothing is near to that.")
     tell_withheld(plane.withheld())

@@ -6,9 +6,11 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Logged
+from agentplane.context import notes
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.mcp import tools
+from agentplane.mcp.resources import NOT_REVIEWED
 from agentplane.mcp.session import Session
 from agentplane.memory.verbs import Proposal
 from agentplane.retrieval.scan import Result, Wanted
@@ -35,6 +37,8 @@ def recall(session: Session, asked: tools.Recall) -> Fields:
 
 def _found(result: Result) -> Fields:
     text = visible(result.text)
+    if not result.trusted:
+        text = f"{NOT_REVIEWED}\n\n{notes.fenced(text)}"
     more = f"… (agentplane://entry/{result.id} has all of it)" if len(text) > _LONGEST else ""
     return {
         "id": result.id,
@@ -44,6 +48,7 @@ def _found(result: Result) -> Fields:
         "why": one_line(result.why, 200),
         "file": result.file,
         "expired": result.expired,
+        "trusted": result.trusted,
     }
 
 
@@ -76,7 +81,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
         "near": [
             {"id": result.id, "score": result.score, "statement": one_line(result.statement, 300)}
             for result in near
-            if result.id not in met
+            if result.trusted and result.id not in met
         ][:_NEAR],
         "flags": [one_line(flag, 300) for flag in offered.reviewed.flags],
         "waiting": offered.waiting,

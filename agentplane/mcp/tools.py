@@ -88,7 +88,8 @@ _TEXTS, _OBJECTS = _list(_TEXT), _list({"type": "object"})
 TOOLS = (
     Tool(
         "recall",
-        "Search the project's memory: decisions, invariants, assumptions and facts that people approved. "
+        "Search the project's memory: decisions, invariants, assumptions and facts that people approved. A task or path "
+        "as query also finds its runs and files. "
         "Use it before deciding something that may be decided already.",
         Recall,
         _object(
@@ -102,7 +103,7 @@ TOOLS = (
         ),
         _object(
             results=_list(
-                _object(id=_TEXT, kind=_TEXT, score=_NUMBER, text=_TEXT, why=_TEXT, file=_TEXT),
+                _object(id=_TEXT, kind=_TEXT, score=_NUMBER, text=_TEXT, why=_TEXT, file=_TEXT, trusted=_FLAG),
             )
         ),
         reads=True,

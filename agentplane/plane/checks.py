@@ -218,10 +218,11 @@ def _wrong_texts(stored: Stored) -> Iterator[str]:
 
 
 def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
+    lines = [line for _, line in chain.lines(layout.log)]
     texts = facts.texts_in(layout, facts.pages_in(layout, pages.parse_one))
     made_of = (
         (layout.state, views.state(ledger, texts), views.earlier_state),
-        (layout.artifacts, views.artifacts(ledger), views.earlier_artifacts),
+        (layout.artifacts, views.artifacts(ledger, lines), views.earlier_artifacts),
     )
     for path, made, earlier in made_of:
         shown = layout.shown(f"memory/{path.name}")

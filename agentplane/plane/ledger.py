@@ -55,14 +55,6 @@ class Output(msgspec.Struct, frozen=True, gc=False):
     """The moment of the run. A run that was logged later and happened earlier does not replace it."""
 
 
-class Artifact(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One version of a file, and the first run that produced it."""
-
-    path: str
-    sha256: str
-    run: str
-
-
 class OpEvent(msgspec.Struct, frozen=True):
     kind: str
     op: str = ""
@@ -97,8 +89,8 @@ class Ledger(msgspec.Struct, frozen=True):
     outputs: dict[str, dict[str, Output]] = {}
     latest: float = -inf
     """The last moment of an output."""
-    artifacts: dict[str, list[Artifact]] = {}
-    """What runs produced, by task, in the order of the log: each version of a path, and each hash once."""
+    produced: str | None = None
+    """The hash of the last event with files that count; artifacts.json names the one up to which it is written."""
     tops: dict[str, int] = {}
     """The highest number that a durable id of each prefix ever had; ids are never used twice."""
     pruned: list[str] = []
@@ -215,7 +207,7 @@ def from_cache(layout: Layout) -> Ledger | None:
 
 def differing(one: Ledger, other: Ledger) -> list[str]:
     """The parts in which two ledgers of one log say different things."""
-    same = ("known", "met", "ops", "outputs", "artifacts", "named", "tops", "settings")
+    same = ("known", "met", "ops", "outputs", "produced", "named", "tops", "settings")
     found = [name for name in same if getattr(one, name) != getattr(other, name)]
     listed = ("pruned", "unproved", "gaps", "heads")
     return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
@@ -316,7 +308,7 @@ class _Sums:
         self.ops = list(ledger.ops)
         self.outputs = dict(ledger.outputs)
         self.latest = ledger.latest
-        self.artifacts = dict(ledger.artifacts)
+        self.produced = ledger.produced
         self.named = dict(ledger.named)
         self.tops = dict(ledger.tops)
         self.pruned = list(ledger.pruned)
@@ -365,7 +357,7 @@ class _Sums:
             ops=self.ops,
             outputs=self.outputs,
             latest=self.latest,
-            artifacts=self.artifacts,
+            produced=self.produced,
             named=self.named,
             tops=self.tops,
             pruned=self.pruned,
@@ -450,25 +442,12 @@ class _Sums:
         for output in event.outputs:
             if not output.sha256 or output.tracked is False:
                 continue
+            self.produced = chain.hash_of(line)
             known = outputs.get(output.path)
             if known is None or times.replaces(at, known.at):
                 outputs[output.path] = Output(output.path, output.sha256, event.run_id, at)
                 self.latest = max(self.latest, at)
         self.outputs[task] = outputs
-        self._add_artifacts(task, event)
-
-    def _add_artifacts(self, task: str, event: RunEvent) -> None:
-        if isinstance(event.outputs, dict):
-            return
-        listed = self.artifacts.get(task, [])
-        known = {output.sha256 for output in listed}
-        new = []
-        for output in event.outputs:
-            if output.sha256 and output.tracked is not False and output.sha256 not in known:
-                known.add(output.sha256)
-                new.append(Artifact(output.path, output.sha256, event.run_id))
-        if new:
-            self.artifacts[task] = [*listed, *new]
 
 
 class _Braided(_Sums):

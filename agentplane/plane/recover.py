@@ -71,8 +71,8 @@ def committed_ops(ledger: Ledger) -> set[str | None]:
     return {*(note.op for note in ledger.ops), *ledger.unproved}
 
 
-def repair(layout: Layout) -> list[str]:
-    """Mends the plane; called under its lock. Says what was done, in words for a person."""
+def repair(layout: Layout, *, whole: bool = False) -> list[str]:
+    """Mends the plane; called under its lock. Says what was done, in words for a person. `whole`: see `views.refresh`."""
     done = [*_mend_log(layout), *_remove_temps(layout)]
     check_whole(layout)
     ledger = ledgers.read(layout)
@@ -80,7 +80,7 @@ def repair(layout: Layout) -> list[str]:
     done += _roll_forward(layout, ledger)
     if ledger.pruned and prune_texts(layout, ledger.pruned):
         done.append("took texts out again that had been pruned: a merge had brought them back")
-    views.refresh(layout, ledger)
+    views.refresh(layout, ledger, whole=whole)
     return done
 
 

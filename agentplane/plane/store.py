@@ -319,7 +319,7 @@ class Store:
     def mend(self) -> list[str]:
         """Repairs what a crash left. Says what was done."""
         with lock.held(self.layout, self.settings().write.lock_timeout):
-            return recover.repair(self.layout)
+            return recover.repair(self.layout, whole=True)
 
     def _with_settings_noted(self, snapshot: Snapshot, origin: Origin) -> Snapshot:
         """The plane after an op for changed trust settings, if there is one to write. Called under the lock."""

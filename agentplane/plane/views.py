@@ -5,7 +5,7 @@ plane are written; recovery goes by them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,11 +13,12 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, facts, records
 from agentplane.plane import ledger as ledgers
+from agentplane.plane import produced as produced_files
 from agentplane.plane.facts import Texts
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import Artifact, Ledger, Output
+from agentplane.plane.ledger import Ledger, Output
 from agentplane.plane.pages import Page
-from agentplane.text import files
+from agentplane.text import chain, files
 
 
 _HEAD_BYTES = 4096
@@ -35,7 +36,7 @@ class Applied(msgspec.Struct, frozen=True):
 
 
 def state(ledger: Ledger, texts: Texts) -> bytes:
-    rows = (_row(fact) for fact in facts.of(ledger, texts))
+    rows = (produced_files.line_of(fact) for fact in facts.of(ledger, texts))
     return b"".join((_top(ledger), *_listed(b"facts", rows), b"\n}\n"))
 
 
@@ -52,14 +53,14 @@ def _top(ledger: Ledger) -> bytes:
     return _start([("version", _VERSION), ("last_updated", updated)], own)
 
 
-def artifacts(ledger: Ledger) -> bytes:
-    tasks = (
-        b"".join(_listed(_encode(task)[1:-1], map(_artifact, outputs)))
-        for task, outputs in sorted(ledger.artifacts.items())
-        if outputs
-    )
-    start = _start([("version", _VERSION)], {"schema": "agentplane/artifacts@2"})
-    return start + b'"artifacts": {' + b",".join(b"\n" + task for task in tasks) + b"\n}\n}\n"
+def artifacts(ledger: Ledger, lines: Sequence[bytes]) -> bytes:
+    """`lines`: those of the log."""
+    return _artifacts_top(ledger) + produced_files.written(produced_files.gathered(lines))
+
+
+def _artifacts_top(ledger: Ledger) -> bytes:
+    own = {"schema": "agentplane/artifacts@2", "head": ledger.produced}
+    return _start([("version", _VERSION)], own) + b'"artifacts": {'
 
 
 def earlier_state(ledger: Ledger) -> bytes:
@@ -104,16 +105,17 @@ def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
                 yield task, output
 
 
-def refresh(layout: Layout, ledger: Ledger, found: Mapping[str, Page] | None = None) -> None:
+def refresh(
+    layout: Layout, ledger: Ledger, found: Mapping[str, Page] | None = None, *, whole: bool = False
+) -> None:
     """Writes both views. state.json comes last: it says that all else is written.
 
-    `found`: the memory files, if the caller has read them.
+    `found`: the memory files, if the caller has read them. `whole`: artifacts.json may have been edited, so it is compared
+    with the log.
     """
     ledgers.keep(layout, ledger)
     cache.save(layout, records.SIZES, records.sizes(layout))
-    made = artifacts(ledger)
-    if files.read_if(layout.artifacts) != made:
-        files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)
+    _write_artifacts(layout, ledger, whole=whole)
     texts = facts.texts_in(layout, facts.pages_in(layout) if found is None else found)
     files.write_atomic(layout.file("memory/state.json"), state(ledger, texts), durable=False)
 
@@ -131,10 +133,41 @@ def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = 
         return
     ledgers.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
-    if before.artifacts != after.artifacts:
-        files.write_atomic(layout.file("memory/artifacts.json"), artifacts(after), durable=False)
+    _extend_artifacts(layout, before, after)
     made = _top(after) + old[len(start) :]
     files.write_atomic(layout.file("memory/state.json"), made, durable=False)
+
+
+def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
+    """Gathers artifacts.json from the log, unless it says that it is written up to the last event with files."""
+    start = _artifacts_top(ledger)
+    if not whole and _begins_with(layout, start):
+        return
+    made = artifacts(ledger, [line for _, line in chain.lines(layout.log)])
+    if files.read_if(layout.artifacts) != made:
+        files.write_atomic(layout.file("memory/artifacts.json"), made, durable=False)
+
+
+def _extend_artifacts(layout: Layout, before: Ledger, after: Ledger) -> None:
+    """Adds what a run produced to artifacts.json."""
+    if before.produced == after.produced:
+        return
+    start = _artifacts_top(before)
+    old = files.read_if(layout.artifacts) or b""
+    new = (line for _, line in chain.lines(layout.log, before.size))
+    made = produced_files.extended(old[len(start) :], new) if old.startswith(start) else None
+    if made is None or len(before.heads) > 1:
+        _write_artifacts(layout, after, whole=True)
+    else:
+        files.write_atomic(layout.file("memory/artifacts.json"), _artifacts_top(after) + made, durable=False)
+
+
+def _begins_with(layout: Layout, start: bytes) -> bool:
+    try:
+        with files.reading(layout.artifacts) as file:
+            return file.read(len(start)) == start
+    except AgentplaneError:
+        return False
 
 
 def applied(layout: Layout) -> Applied:
@@ -174,15 +207,6 @@ def _listed(name: bytes, rows: Iterable[bytes]) -> Iterator[bytes]:
         yield separator + row
         separator = b",\n"
     yield b"\n]"
-
-
-def _row(value: Any) -> bytes:
-    """JSON on one line, with spaces after commas and colons, as most programs write it."""
-    return msgspec.json.format(_encode(value), indent=0)
-
-
-def _artifact(one: Artifact) -> bytes:
-    return _row({"path": one.path, "sha256": one.sha256, "run_id": one.run})
 
 
 def _seconds(ts: str) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from agentplane.match.words import listed
 from agentplane.memory.entry import Entry
+from agentplane.plane.layout import INBOX
 from agentplane.review.globs import can_meet
 
 
@@ -20,12 +21,14 @@ class Wanted(msgspec.Struct, frozen=True):
     status: str = "accepted"
     path: str | None = None
     """What it is about: entries that are for other paths are left out."""
+    unreviewed: bool = False
+    """Also candidates, and manual edits that nobody accepted."""
 
     def takes(self, entry: Entry) -> bool:
         head = entry.head
         return (
-            entry.trusted
-            and head.status == self.status
+            (entry.trusted or self.unreviewed)
+            and (head.status == self.status or (self.unreviewed and entry.file == INBOX))
             and self.kind in (None, head.type)
             and (self.tag is None or self.tag in head.tags)
             and (self.path is None or can_meet(head.scope, (self.path,)))
@@ -47,6 +50,8 @@ class Result(msgspec.Struct, frozen=True):
     file: str
     expired: bool = False
     """Whether its date is over, so that no pack has it."""
+    trusted: bool = True
+    """False for what nobody approved: candidates, manual edits, runs and the files that they produced."""
 
 
 def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
@@ -66,7 +71,9 @@ def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
         key=lambda row: (-row[0], -len(_shared(row[1], entries[row[2]].statement)), entries[row[2]].id),
     )
     return [
-        _result(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= _LEAST_SCORE
+        result_of(entries[at], score, _why(shared))
+        for score, shared, at in ranked[:limit]
+        if score >= _LEAST_SCORE
     ]
 
 
@@ -89,13 +96,18 @@ def _shared(words: list[str], text: str) -> list[str]:
     return [word for word in words if not present.isdisjoint(listed(word))]
 
 
-def _result(entry: Entry, score: float, shared: list[str]) -> Result:
+def _why(shared: list[str]) -> str:
+    return f"has {', '.join(shared)}" if shared else "similar words"
+
+
+def result_of(entry: Entry, score: float, why: str) -> Result:
     return Result(
         id=entry.id,
         kind=entry.head.type,
         score=score,
         statement=entry.statement,
         text=entry.body.strip(),
-        why=f"has {', '.join(shared)}" if shared else "similar words",
+        why=why,
         file=f"{entry.file}:{entry.line}",
+        trusted=entry.trusted,
     )

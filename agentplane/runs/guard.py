@@ -25,6 +25,7 @@ from agentplane.runs import (
 )
 from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
+from agentplane.text import links
 
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
@@ -162,7 +163,10 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
         return
     made = (
         (views.state(now.ledger, now.texts), views.earlier_state),
-        (views.artifacts(now.ledger), views.earlier_artifacts),
+        (
+            views.artifacts(now.ledger, [line for line in now.log if links.has_form(line)]),
+            views.earlier_artifacts,
+        ),
     )
     for name, (right, earlier) in zip(VIEWS, made, strict=True):
         there = now.files.get(name)

@@ -313,7 +313,9 @@ def test_the_views_follow_a_run_as_if_they_were_made_anew(shelf: Plane) -> None:
         shelf.write_log(event)
         ledger = ledgers.advance(ledgers.Ledger(), layout)
         assert layout.state.read_bytes() == made_anew(layout, ledger)
-        assert layout.artifacts.read_bytes() == views.artifacts(ledger)
+        assert layout.artifacts.read_bytes() == views.artifacts(
+            ledger, layout.log.read_bytes().splitlines(keepends=True)
+        )
         assert ledgers.read(layout) == ledger
     assert json.loads(layout.artifacts.read_bytes())["artifacts"]["T1"][0]["sha256"] == SHA
     assert [finding for finding in collect(shelf.store) if finding.severity != "info"] == []

@@ -2,12 +2,13 @@
 
 from agentplane.api import Plane
 from tests.cli.conftest import Cli
+from tests.conftest import decision
 
 
 def test_what_is_approved_is_found(shelf: Plane, cli: Cli) -> None:
     found = cli("recall", "which ui", "--json").json("recall")["results"]
     assert [row["id"] for row in found] == ["DEC-001"]
-    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file"}
+    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file", "trusted"}
     assert "Rationale: It is quick." in found[0]["text"]
     told = cli("recall", "textual")
     assert told.code == 0
@@ -39,3 +40,24 @@ def test_nothing_near_is_said(shelf: Plane, cli: Cli) -> None:
 def test_a_kind_that_is_none_is_an_error(shelf: Plane, cli: Cli) -> None:
     cli("recall", "x", "--kind", "opinion").refused(2, "no kind")
     cli("recall", "x", "--limit", "0").refused(2, "--limit")
+
+
+def test_a_task_finds_its_runs(shelf: Plane, cli: Cli) -> None:
+    run = shelf.write_log(
+        {"task": "T1", "summary": "Did it.", "outputs": [{"path": "a.md", "sha256": "0" * 64}]}
+    )
+    found = cli("recall", "T1", "--json").json("recall")["results"]
+    assert [(row["kind"], row["id"], row["trusted"]) for row in found] == [
+        ("run", run, False),
+        ("artifact", "a.md", False),
+    ]
+    told = cli("recall", "T1").out
+    assert "run, not reviewed" in told
+    assert "artifact, not reviewed" in told
+    assert cli("recall", "T1", "--kind", "run", "--json").json("recall")["results"] == found[:1]
+
+
+def test_candidates_come_only_if_asked_for(shelf: Plane, cli: Cli) -> None:
+    shelf.propose(decision("Gulls eat chips."))
+    assert cli("recall", "gulls").out == ""
+    assert "decision, not reviewed" in cli("recall", "gulls", "--unreviewed").out

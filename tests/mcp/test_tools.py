@@ -98,6 +98,17 @@ def test_recall_is_narrowed(shelf: Plane, asked: dict[str, Any], ids: set[str]) 
     assert {row["id"] for row in found} == ids or (asked.get("limit") == 1 and len(found) == 1)
 
 
+def test_a_task_is_recalled_with_what_belongs_to_it(shelf: Plane) -> None:
+    run = shelf.write_log({"task": "T1", "summary": "Did it.", "outputs": [{"path": "README.md"}]})
+    told = ok(call(shelf.layout.project, "recall", query="T1"))
+    jsonschema.validate(told, tools.BY_NAME["recall"].output)
+    assert [(row["kind"], row["id"], row["trusted"]) for row in told["results"]] == [
+        ("run", run, False),
+        ("artifact", "README.md", False),
+    ]
+    assert all("Nobody reviewed it" in row["text"] for row in told["results"])
+
+
 def test_what_nobody_approved_is_not_recalled(shelf: Plane) -> None:
     shelf.propose(decision("Queues run on Redis."))
     path = shelf.layout.memory / "decisions.md"

@@ -1,0 +1,194 @@
+"""What a task, a run or a path left behind: runs, the facts that came from them, and the files that they produced.
+
+A query that is such a name, character by character, is looked up in the log. Any other query finds nothing here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain as chained
+from itertools import islice, zip_longest
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.memory.entry import Entry
+from agentplane.plane.layout import Layout
+from agentplane.plane.logged import is_run_id
+from agentplane.plane.produced import Row
+from agentplane.retrieval.scan import Result, result_of
+from agentplane.runs import capsule
+from agentplane.runs.capsule import Run
+from agentplane.text import files
+from agentplane.text.visible import one_line
+
+
+RUN, ARTIFACT = "run", "artifact"
+"""The kinds of results that are no entries."""
+
+_BLOCK = 1 << 22
+_LONGEST = 400
+_TEXT = 240
+_FEW = 5
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What was found under a name, the most recent first."""
+
+    entries: tuple[Result, ...] = ()
+    runs: tuple[Result, ...] = ()
+    artifacts: tuple[Result, ...] = ()
+
+
+def find(layout: Layout, query: str, limit: int, entries: Callable[[], Iterable[Entry]]) -> Found:
+    """Look a name up. `entries` are those that may be given."""
+    name = query.strip()
+    path = name.removeprefix("./")
+    if not name or len(name) > _LONGEST:
+        return Found()
+    runs = _runs(layout, name, path)
+    ids = {run.run_id for run in runs}
+    named = {str(fact) for run in runs for fact in run.derived_facts if isinstance(fact, str)}
+    is_name = " " not in name
+    about = [
+        (entry, why)
+        for entry in (entries() if is_name or runs else ())
+        if (why := _why(entry, name, path if is_name else None, ids, named))
+    ]
+    return Found(
+        tuple(result_of(entry, 1.0, why) for entry, why in about),
+        tuple(_of_run(layout, run, name, path) for run in runs[:limit]),
+        tuple(
+            islice(
+                _artifacts(runs, "" if any(name in (run.task, run.run_id) for run in runs) else path), limit
+            )
+        ),
+    )
+
+
+def joined(found: Found, by_words: Sequence[Result], limit: int, kind: str | None = None) -> list[Result]:
+    """The results of all sorts in turn, so that none of them takes the place of the others. `kind`: only this one."""
+    lanes: Sequence[Sequence[Result]] = (found.entries, found.runs, found.artifacts, by_words)
+    rows: dict[tuple[str, ...], Result] = {}
+    for result in chained.from_iterable(zip_longest(*lanes)):
+        if result is not None and kind in (None, result.kind):
+            version = result.text if result.kind == ARTIFACT else ""
+            rows.setdefault((result.kind, result.id, version), result)
+    return list(rows.values())[: max(limit, 0)]
+
+
+def _why(entry: Entry, name: str, path: str | None, runs: set[str], named: set[str]) -> str | None:
+    head = entry.head
+    if name in (head.id, head.external_id):
+        return "has this id"
+    if head.source in runs or head.external_id in named or head.id in named:
+        return f"from run {head.source}" if head.source in runs else "named by its run"
+    if path is not None and any(cited.partition("#")[0].split(":")[0] == path for cited in head.evidence):
+        return f"cites {one_line(path, 100)}"
+    return None
+
+
+def _runs(layout: Layout, name: str, path: str) -> list[Run]:
+    """The runs of a task of this name, of this id, or that produced this path, the last first."""
+    task, produced = _field("task", name), _field("path", path)
+    marks = [task, produced, *([_field("run_id", name)] if is_run_id(name) else [])]
+    found: list[Run] = []
+    for line in _lines_with(layout, marks):
+        try:
+            run = capsule.read_event(line)
+        except msgspec.MsgspecError:
+            continue
+        if run.run_id and (name in (run.task, run.run_id) or _made(run, path)):
+            found.append(run)
+    return found[::-1]
+
+
+def _field(key: str, value: str) -> bytes:
+    return b'"' + key.encode() + b'":' + msgspec.json.encode(value)
+
+
+def _made(run: Run, path: str) -> bool:
+    return any(output.get("path") == path for output in run.outputs)
+
+
+def _lines_with(layout: Layout, marks: Sequence[bytes]) -> Iterator[bytes]:
+    """The runs among the lines of the log that hold one of the marks. Blocks without one are not split into lines."""
+    try:
+        with files.reading(layout.log) as stream:
+            rest = b""
+            while block := stream.read(_BLOCK):
+                whole, newline, rest = (rest + block).rpartition(b"\n")
+                if newline and any(mark in whole for mark in marks):
+                    for line in whole.split(b"\n"):
+                        if b'"kind":"run"' in line and any(mark in line for mark in marks):
+                            yield line
+    except AgentplaneError:
+        return
+
+
+def _of_run(layout: Layout, run: Run, name: str, path: str) -> Result:
+    why = (
+        "this run"
+        if run.run_id == name
+        else "this task"
+        if run.task == name
+        else f"produced {one_line(path, 100)}"
+    )
+    told = _told(run)
+    return Result(
+        id=run.run_id,
+        kind=RUN,
+        score=1.0,
+        statement=told[0],
+        text="\n".join(told),
+        why=why,
+        file=layout.shown(f"runs/{run.run_id}" if run.capsule else "memory/log.jsonl"),
+        trusted=False,
+    )
+
+
+def _told(run: Run) -> list[str]:
+    """What a run says of itself. Nobody reviewed it, so a text that the gate flags is withheld."""
+    said = run.summary or " ".join(run.command) or "A run"
+    steps = [str(step) for step in run.next_actions]
+    outputs = [str(output.get("path")) for output in run.outputs]
+    texts = [said, run.task or "", run.tool or "", *steps, *outputs]
+    if codes := _flagged(texts):
+        return [f"Withheld: the text of this run was flagged ({codes})."]
+    exit_status = "" if run.exit_status is None else f", exit {run.exit_status}"
+    lines = [
+        one_line(said, _TEXT),
+        f"{one_line(run.ts, 40)} by {one_line(run.tool or 'unknown', 40)}{exit_status}",
+    ]
+    lines += [f"task: {one_line(run.task, _TEXT)}"] if run.task else []
+    lines += [f"produced: {', '.join(one_line(one, 100) for one in outputs[:_FEW])}"] if outputs else []
+    return [*lines, *(f"next: {one_line(step, _TEXT)}" for step in steps[:_FEW])]
+
+
+def _artifacts(runs: Sequence[Run], path: str) -> Iterator[Result]:
+    """The versions of files that runs produced: of all files of a task or a run, else of one path. The last come first."""
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        task = run.task or ""
+        for output in run.outputs:
+            made, sha256 = str(output.get("path")), output.get("sha256")
+            counts = isinstance(sha256, str) and output.get("tracked") is not False
+            if counts and (not path or made == path) and (made, str(sha256)) not in seen:
+                seen.add((made, str(sha256)))
+                yield _of_artifact(Row(made, str(sha256), run.run_id), task)
+
+
+def _of_artifact(one: Row, task: str) -> Result:
+    why = f"produced by {one_line(one.run_id, 40)}"
+    if codes := _flagged((one.path, task)):
+        told = f"Withheld: the name of this file or its task was flagged ({codes})."
+        return Result(one.sha256, ARTIFACT, 1.0, told, told, why, "", trusted=False)
+    shown = one_line(one.path, _TEXT)
+    of = f" for {one_line(task, _TEXT)}" if task else ""
+    told = f"{shown} (SHA-256 {one.sha256}), {why}{of}"
+    return Result(one.path, ARTIFACT, 1.0, shown, told, why, shown, trusted=False)
+
+
+def _flagged(texts: Iterable[str]) -> str:
+    """The codes of the flags of texts that nobody reviewed; empty where there are none."""
+    from agentplane.review import gate
+
+    return ", ".join(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
