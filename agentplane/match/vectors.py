@@ -8,7 +8,7 @@ import hashlib
 import importlib
 import importlib.util
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -30,6 +30,8 @@ _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
+_FEW = 64
+"""So many are embedded in less time than is taken to read what was kept."""
 _LONGEST = 20_000  # characters; what a text is about is said by then
 
 
@@ -47,10 +49,13 @@ def available() -> str | None:
 class Vectors:
     """Embeds texts, each one once."""
 
-    def __init__(self, kept: bytes | None = None, limit: int = LIMIT) -> None:
-        """`kept`: what `to_bytes` gave earlier; anything else counts as nothing kept."""
+    def __init__(self, kept: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
+        """`kept`: what `to_bytes` gave earlier, or what reads that; anything else counts as nothing kept."""
         self._limit = limit
-        self._kept: dict[bytes, npt.NDArray[np.float16]] = _read(kept) if kept else {}
+        self._unread = kept if callable(kept) else None
+        self._kept: dict[bytes, npt.NDArray[np.float16]] = (
+            {} if kept is None or callable(kept) else _read(kept)
+        )
         self.changed = False
 
     @classmethod
@@ -66,6 +71,7 @@ class Vectors:
 
     def to_bytes(self) -> bytes:
         """Everything kept, the latest of it where it is too much."""
+        self._load()
         latest = list(self._kept)[-self._limit :] if self._limit else []
         rows = b"".join(self._kept[key].tobytes() for key in latest)
         body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
@@ -74,6 +80,8 @@ class Vectors:
     def of(self, texts: Sequence[str]) -> Floats:
         """A row for each text: the mean of the vectors of its tokens. Call only where `available()` is None."""
         keys = [_key(text) for text in texts]
+        if self._unread is not None and sum(key not in self._kept for key in keys) > _FEW:
+            self._load()
         made: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
             if key not in self._kept and key not in made:
@@ -83,7 +91,13 @@ class Vectors:
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
 
     def __len__(self) -> int:
+        self._load()
         return len(self._kept)
+
+    def _load(self) -> None:
+        if self._unread is not None:
+            found, self._unread = self._unread() or b"", None
+            self._kept = _read(found) | self._kept
 
     def _keep(self, made: dict[bytes, npt.NDArray[np.float16]]) -> None:
         if not made:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.memory import lookup
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
@@ -87,6 +88,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     project: Path | None = None
     instructions: Mapping[str, str] = {}
     shelf: tuple[Entry, ...] = ()
+    words: lookup.Words | None = None
+    """Which of the shelf hold a word, where that is known."""
     tombstones: Tombstones | None = None
     candidate: str = ""
     """The id of a candidate that is looked at again, so that it is not compared with itself."""
@@ -116,7 +119,8 @@ def context(
     return msgspec.structs.replace(
         found,
         instructions=gate_repeats.read_instructions(project) if found.looks_for("restated") else {},
-        shelf=tuple(memory.shelf) if found.looks_for("known") else (),
+        shelf=memory.shelf_in_order if found.looks_for("known") else (),
+        words=lookup.of_shelf(memory) if found.looks_for("known") else None,
     )
 
 
@@ -262,7 +266,8 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):
         besides = frozenset(proposal.supersedes)
-        if id_ := gate_repeats.on_shelf(statement, context.shelf, besides):
+        entries = context.words.holding(statement) if context.words else context.shelf
+        if id_ := gate_repeats.on_shelf(statement, entries, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
         yield from _repeats(_repeat(statement, proposal, context))
