@@ -7,6 +7,7 @@ below are exact (the weights are float16, the sum is float64), so every machine 
 import hashlib
 import importlib
 import importlib.util
+import os
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -14,11 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from agentplane.match.bm25 import Floats
-from agentplane.text import files
+from agentplane.text import decoding, files
 
 
 WIDTH = 256
@@ -27,6 +29,8 @@ LIMIT = 200_000
 
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TENSOR = "embedding.weight"
+_MOST_ROWS = 4096  # tokens, of 32,000; 3 MB
 _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
@@ -131,12 +135,12 @@ def _mean(text: str) -> npt.NDArray[np.float16]:
     ids = [i for i in tokenizer.encode(clean, add_special_tokens=False).ids if i < len(weights)]
     if not ids:
         return np.zeros(WIDTH, dtype=np.float16)
-    mean: npt.NDArray[np.float64] = weights[ids].sum(axis=0, dtype=np.float64) / len(ids)
+    mean: npt.NDArray[np.float64] = weights.of(ids).sum(axis=0, dtype=np.float64) / len(ids)
     return mean.astype(np.float16)
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[Any, npt.NDArray[np.float16]]:
+def _model() -> tuple[Any, "_Rows | _Loaded"]:
     """The tokenizer and the vector of each token.
 
     Read out of the wheel, without the package: importing it takes several times as long as all else, loads a
@@ -150,16 +154,68 @@ def _model() -> tuple[Any, npt.NDArray[np.float16]]:
     if not (tokenizer.is_file() and weights.is_file()):
         return _loaded_by_package(folder)
     encode = importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
-    rows = importlib.import_module("safetensors.numpy").load_file(str(weights))["embedding.weight"]
-    return _whole_texts(encode), rows
+    return _whole_texts(encode), _Rows(weights)
 
 
-def _loaded_by_package(folder: Path) -> tuple[Any, npt.NDArray[np.float16]]:
+class _Rows:
+    """The vectors of tokens, read from a safetensors file as they are asked for: few of them ever are.
+
+    Such a file begins with the length of its header, then comes the header as JSON, then the numbers.
+    """
+
+    def __init__(self, weights: Path) -> None:
+        self._fd = os.open(weights, os.O_RDONLY | os.O_CLOEXEC)
+        (length,) = struct.unpack("<Q", os.pread(self._fd, 8, 0))
+        about = decoding.Json(dict[str, _Tensor]).decode(os.pread(self._fd, length, 8))[_TENSOR]
+        count, width = about.shape
+        if about.dtype != "F16" or width != WIDTH:
+            raise ValueError(f"rows of {width} numbers of the type {about.dtype}")
+        self._first = 8 + length + about.data_offsets[0]
+        self._count = count
+        self._read: dict[int, npt.NDArray[np.float16]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def of(self, ids: Sequence[int]) -> npt.NDArray[np.float16]:
+        return np.array([self._row(id_) for id_ in ids])
+
+    def _row(self, id_: int) -> npt.NDArray[np.float16]:
+        found = self._read.get(id_)
+        if found is None:
+            if len(self._read) >= _MOST_ROWS:
+                self._read.clear()
+            size = 2 * WIDTH
+            found = np.frombuffer(os.pread(self._fd, size, self._first + id_ * size), dtype="<f2")
+            self._read[id_] = found
+        return found
+
+
+class _Tensor(msgspec.Struct, frozen=True):
+    dtype: str = ""
+    shape: tuple[int, ...] = (0, 0)
+    data_offsets: tuple[int, int] = (0, 0)
+
+
+class _Loaded:
+    """The same, where another release has loaded all of them."""
+
+    def __init__(self, rows: npt.NDArray[np.float16]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def of(self, ids: Sequence[int]) -> npt.NDArray[np.float16]:
+        return self._rows[ids]
+
+
+def _loaded_by_package(folder: Path) -> tuple[Any, "_Loaded"]:
     """Where another release keeps its files elsewhere."""
     # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
     load = importlib.import_module("wordllama").WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
-    return _whole_texts(loaded.tokenizer), loaded.embedding
+    return _whole_texts(loaded.tokenizer), _Loaded(loaded.embedding)
 
 
 def _whole_texts(tokenizer: Any) -> Any:

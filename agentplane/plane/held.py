@@ -36,6 +36,11 @@ def get(layout: Layout, name: str) -> Any:
     return _of(layout).get(name) if _most else None
 
 
+def each(name: str) -> list[Any]:
+    """What is kept under a name, of all planes."""
+    return [parts[name] for parts in list(_planes.values()) if name in parts]
+
+
 def put(layout: Layout, name: str, value: Any) -> None:
     if _most:
         _of(layout)[name] = value

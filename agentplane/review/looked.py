@@ -151,6 +151,8 @@ class Looks:
         self.rejected: frozenset[str] | None = None
         self._changed = False
         self._unsaved = 0
+        self._as_of: str | None = None
+        """The head of the log when it was to be kept last."""
         self._stamp: object = None
         """Of the file, when it was read or written last."""
 
@@ -396,18 +398,29 @@ class Looks:
         """Keeps all of it, if anything came to it. Where the log has moved on, what was kept before stays."""
         if not self._changed or self._sides is None:
             return False
+        self._as_of = snapshot.ledger.head
         # A process that serves for long has it in memory; what was not written is looked at again by the next one.
         if held.is_on() and self._stamp is not None and not held.is_due(self._unsaved, len(self._keys)):
             return False
+        return self._write(snapshot.ledger.head)
+
+    def save_now(self) -> None:
+        """Keeps what was not worth keeping yet."""
+        if self._changed and self._sides is not None and not self.is_overtaken():
+            self._write(self._as_of)
+
+    def _write(self, head: str | None) -> bool:
+        if self._sides is None:
+            return False
         with suppress(AgentplaneError):
-            if chain.tail(self._layout.log).head != snapshot.ledger.head:
+            if chain.tail(self._layout.log).head != head:
                 return False
         self._tidy(self._sides[0] | self._sides[1])
         sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
         rejected = sorted(self.rejected) if self.rejected is not None else None
-        head = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
-        file = _File(program(), head, list(_packed(self.seen)), list(_packed(self._stale)))
-        cache.save_as_of(self._layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(file))
+        first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
+        file = _File(program(), first, list(_packed(self.seen)), list(_packed(self._stale)))
+        cache.save_as_of(self._layout, head, KEPT, msgspec.msgpack.encode(file))
         self._changed, self._unsaved = False, 0
         self._stamp = _stamp(self._layout)
         return True
@@ -461,6 +474,12 @@ def of(layout: Layout) -> Looks:
         found = Looks(layout)
         held.put(layout, KEPT, found)
     return found
+
+
+def save_held() -> None:
+    """Before a process ends that served for long."""
+    for found in held.each(KEPT):
+        found.save_now()
 
 
 def _stamp(layout: Layout) -> tuple[int, int, int] | None:
