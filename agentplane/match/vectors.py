@@ -56,7 +56,8 @@ class Vectors:
     def __init__(self, kept: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
         """`kept`: what `to_bytes` gave earlier, or what reads that; anything else counts as nothing kept."""
         self._limit = limit
-        self._unread = kept if callable(kept) else None
+        self._source = kept if callable(kept) else None
+        self._unread = self._source
         self._kept: dict[bytes, npt.NDArray[np.float16]] = (
             {} if kept is None or callable(kept) else _read(kept)
         )
@@ -97,6 +98,11 @@ class Vectors:
     def __len__(self) -> int:
         self._load()
         return len(self._kept)
+
+    def release(self) -> None:
+        """Frees what can be read again; what came since is embedded again where it is asked for."""
+        if self._source is not None:
+            self._kept, self._unread, self.changed = {}, self._source, False
 
     def _load(self) -> None:
         if self._unread is not None:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 
@@ -16,13 +17,12 @@ _PLANES = 4
 """Of so many planes at once parts are kept; one server works for one project, or for a few."""
 _SHARE = 24
 """A command that looks at ten thousand candidates fills the caches of `claims/`. A server needs this part of that."""
-_MMAP_THRESHOLD, _LARGE = -3, 128 * 1024
-"""The number of the option in malloc.h, and its default. Set once, it stays: else one large array raises it to its own size,
-and what is freed later stays with the process.
-"""
+_CALLS = 32
+"""So often what was freed is given back to the system. It takes some milliseconds."""
 
 _turn = threading.Lock()
 _ready = False
+_count = count()
 
 
 def begin() -> None:
@@ -31,7 +31,6 @@ def begin() -> None:
     with _turn:
         if _ready:
             return
-        _return_what_is_freed()
         _load_numpy()
         from agentplane.plane import held
 
@@ -45,6 +44,8 @@ def after_call() -> None:
         found = cache.cache_info()
         if found.maxsize and found.maxsize > _SHARE and found.currsize > found.maxsize // _SHARE:
             cache.cache_clear()
+    if next(_count) % _CALLS == 0:
+        _give_back()
 
 
 def end() -> None:
@@ -72,9 +73,9 @@ def _load_numpy() -> None:
         del os.environ[name]
 
 
-def _return_what_is_freed() -> None:
-    """Only the GNU library has this; elsewhere nothing is changed."""
+def _give_back() -> None:
+    """Only the GNU library has this; elsewhere nothing is done."""
     import ctypes
 
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
+        ctypes.CDLL(None).malloc_trim(0)

@@ -99,7 +99,7 @@ class Kept:
         """Keeps the vectors if any came to them. Those of a few texts are made faster than all are written."""
         if "vectors" in self.__dict__ and self.vectors.changed:
             cache.save_as_of(self.layout, self.head, _VECTORS, self.vectors.to_bytes())
-            del self.vectors  # read again when they are needed again
+            self.vectors.changed = False
 
 
 class Neighbours:
@@ -213,6 +213,8 @@ class Neighbours:
             written = len(corpus)
         if self._name:
             held.put(self._kept.layout, self._name, _Built(corpus, written))
+        if held.is_on():
+            vectors.release()
         self.__dict__.pop("_base", None)
         return corpus
 

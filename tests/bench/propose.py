@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -209,12 +210,10 @@ def processor_time(words: Sequence[str], folder: Path, rounds: int = 5) -> float
     """Of a command, the least of some runs."""
     times = []
     for _ in rounds_of(rounds):
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(words, cwd=folder, env=_environment(), capture_output=True, check=True)
-        after = os.times()
-        times.append(
-            after.children_user + after.children_system - before.children_user - before.children_system
-        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return max(min(times), 0.001)
 
 
