@@ -19,8 +19,8 @@ from agentplane.match.vectors import Vectors
 
 _SAMPLE = 128  # texts that stand for the whole corpus where it is asked how near a text is to any other
 _CELLS = 1 << 20  # of one signal at a time: a block of queries times the texts
-_PART = 8192  # vectors at a time, where a larger copy of them is needed for a moment
-_STRIP = 512  # the same in a product: so little is done by one thread, and waking another one takes longer
+_FEW_CELLS = 1 << 17  # where several wide copies of a block are needed
+_PART = 512  # vectors at a time, where a larger copy of them is needed for a moment; in a product so few are left to one thread
 _STEPS = 254  # vectors in whole numbers, so that their products are exact and the same on every machine
 _TIE = 0.02  # totals nearer than this may give one rounded score, of which the first in the corpus counts
 _SMALL = 5  # texts; so few say little about what all of them have in common
@@ -290,8 +290,8 @@ class Corpus:
             return np.zeros((len(queries), len(self)), dtype=np.float32)
         return self._names.found([query.text for query in queries])
 
-    def _blocks(self, queries: Sequence[T]) -> Iterator[Sequence[T]]:
-        step = max(_CELLS // max(len(self), 1), 1)
+    def _blocks(self, queries: Sequence[T], cells: int = _CELLS) -> Iterator[Sequence[T]]:
+        step = max(cells // max(len(self), 1), 1)
         for begin in range(0, len(queries), step):
             yield queries[begin : begin + step]
 
@@ -339,9 +339,9 @@ class Corpus:
     def _products(self, queries: npt.NDArray[np.int8]) -> Floats:
         own = self._embedded[1]
         found = np.empty((len(queries), len(own)), dtype=np.float32)
-        for begin in range(0, len(own), _STRIP):
-            part = own[begin : begin + _STRIP].astype(np.float32)
-            found[:, begin : begin + _STRIP] = queries.astype(np.float32) @ part.T
+        for begin in range(0, len(own), _PART):
+            part = own[begin : begin + _PART].astype(np.float32)
+            found[:, begin : begin + _PART] = queries.astype(np.float32) @ part.T
         return found / np.float32(_STEPS * _STEPS)
 
     @cached_property
@@ -359,7 +359,7 @@ class Corpus:
             count[rows] -= 1
         names = [name for name in fusion.USUAL if name != "meaning" or self.missing is None]
         sums = {name: np.zeros((2, len(self))) for name in names}
-        for part in self._blocks(rows):
+        for part in self._blocks(rows, _FEW_CELLS):
             for name in names:
                 found = self._one(name, [texts[row] for row in part]).astype(np.float64)
                 if themselves:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.match.bm25 import Floats
+from agentplane.match.pieces import Pieces
 from agentplane.text import decoding, files
 
 
@@ -138,7 +139,7 @@ def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
 def _mean(text: str) -> npt.NDArray[np.float16]:
     tokenizer, weights = _model()
     clean = text[:_LONGEST].encode("utf-8", "replace").decode()
-    ids = [i for i in tokenizer.encode(clean, add_special_tokens=False).ids if i < len(weights)]
+    ids = [i for i in tokenizer.ids(clean) if i < len(weights)]
     if not ids:
         return np.zeros(WIDTH, dtype=np.float16)
     mean: npt.NDArray[np.float64] = weights.of(ids).sum(axis=0, dtype=np.float64) / len(ids)
@@ -146,7 +147,7 @@ def _mean(text: str) -> npt.NDArray[np.float16]:
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[Any, "_Rows | _Loaded"]:
+def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
     """The tokenizer and the vector of each token.
 
     Read out of the wheel, without the package: importing it takes several times as long as all else, loads a
@@ -159,8 +160,11 @@ def _model() -> tuple[Any, "_Rows | _Loaded"]:
     tokenizer, weights = folder / _TOKENIZER, folder / _WEIGHTS
     if not (tokenizer.is_file() and weights.is_file()):
         return _loaded_by_package(folder)
-    encode = importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
-    return _whole_texts(encode), _Rows(weights)
+    try:
+        known: Pieces | _Library = Pieces(tokenizer)
+    except (ValueError, msgspec.MsgspecError):
+        known = _Library(importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer)))
+    return known, _Rows(weights)
 
 
 class _Rows:
@@ -216,15 +220,22 @@ class _Loaded:
         return self._rows[ids]
 
 
-def _loaded_by_package(folder: Path) -> tuple[Any, "_Loaded"]:
+def _loaded_by_package(folder: Path) -> tuple["_Library", "_Loaded"]:
     """Where another release keeps its files elsewhere."""
     # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
     load = importlib.import_module("wordllama").WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
-    return _whole_texts(loaded.tokenizer), _Loaded(loaded.embedding)
+    return _Library(loaded.tokenizer), _Loaded(loaded.embedding)
 
 
-def _whole_texts(tokenizer: Any) -> Any:
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+class _Library:
+    """The tokenizer of another release, by the library that reads any."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+
+    def ids(self, text: str) -> list[int]:
+        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return found

@@ -15,7 +15,7 @@ from typing import Any
 
 _PLANES = 4
 """Of so many planes at once parts are kept; one server works for one project, or for a few."""
-_SHARE = 24
+_SHARE = 48
 """A command that looks at ten thousand candidates fills the caches of `claims/`. A server needs this part of that."""
 _CALLS = 32
 """So often what was freed is given back to the system. It takes some milliseconds."""

@@ -196,7 +196,7 @@ class Neighbours:
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        base, vectors = self._base, self._kept.vectors
+        base, vectors = self._base or self._built_apart(), self._kept.vectors
         if base is None:
             base = _Built(Corpus([Compared(statement) for statement in self._places], vectors), 0)
         corpus = base.corpus
@@ -206,10 +206,7 @@ class Neighbours:
             corpus = corpus.extended(new)
         written = base.written
         if self._name and (not written or held.is_due(len(corpus) - written, written)):
-            said = [text.title for text in corpus.texts]
-            data = msgspec.msgpack.encode(_Index(corpus.first, said, memoryview(corpus.to_bytes())))
-            cache.save_as_of(self._kept.layout, self._kept.head, self._name, data)
-            self._kept.save()
+            _keep(self._kept, self._name, corpus)
             written = len(corpus)
         if self._name:
             held.put(self._kept.layout, self._name, _Built(corpus, written))
@@ -225,6 +222,15 @@ class Neighbours:
         if built is not None:
             titles = [text.title for text in built.corpus.texts]
             return built if self._is_near(titles, built.corpus.first) else None
+        return self._from_cache()
+
+    def _built_apart(self) -> "_Built | None":
+        """A large index that a process serving for long lets another one build."""
+        from agentplane.review import built_apart
+
+        if self._name is None or not held.is_on() or len(self._places) < built_apart.LEAST:
+            return None
+        built_apart.build(self._kept, self._name, list(self._places))
         return self._from_cache()
 
     def _from_cache(self) -> "_Built | None":
@@ -266,3 +272,18 @@ def _compared(text: Text) -> "Compared":
     from agentplane.match.corpus import Text as Compared
 
     return Compared(text.statement)
+
+
+def build(kept: Kept, name: str, statements: Sequence[str]) -> None:
+    """Puts an index of these into the cache."""
+    from agentplane.match.corpus import Corpus
+    from agentplane.match.corpus import Text as Compared
+
+    _keep(kept, name, Corpus([Compared(statement) for statement in statements], kept.vectors))
+
+
+def _keep(kept: Kept, name: str, corpus: "Corpus") -> None:
+    said = [text.title for text in corpus.texts]
+    data = msgspec.msgpack.encode(_Index(corpus.first, said, memoryview(corpus.to_bytes())))
+    cache.save_as_of(kept.layout, kept.head, name, data)
+    kept.save()
