@@ -20,6 +20,8 @@ _SHARE = 48
 _CALLS = 32
 """So often what was freed is given back to the system. It takes some milliseconds."""
 
+_ROOMS = ("agentplane.claims.", "agentplane.match.")
+
 _turn = threading.Lock()
 _ready = False
 _count = count()
@@ -57,7 +59,7 @@ def end() -> None:
 
 
 def _caches() -> Iterator[Any]:
-    rooms = [module for name, module in list(sys.modules.items()) if name.startswith("agentplane.claims.")]
+    rooms = [module for name, module in list(sys.modules.items()) if name.startswith(_ROOMS)]
     return (value for module in rooms for value in vars(module).values() if hasattr(value, "cache_clear"))
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import Entry, read_headers
+from agentplane.memory.entry import Entry, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane import held
 from agentplane.plane.layout import INBOX
@@ -228,6 +228,8 @@ class Memory:
         kind, kinds = self._kind_of_file.get(file), self.kinds
         by_hand_counts = self._by_hand_counts
         heads, bent = read_headers([block.packed for block in blocks])
+        if held.is_on():
+            share(heads)
         entries = []
         for block, head in zip(blocks, heads, strict=True):
             mark = known.get(block.id)

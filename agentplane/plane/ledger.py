@@ -219,9 +219,18 @@ def _kept(layout: Layout) -> Ledger:
         return Ledger()
     if ledger.version != VERSION or not _still_there(layout, ledger):
         return Ledger()
-    if data:
+    if data and held.is_on():
+        _share(ledger.known.values())
         held.put(layout, _WRITTEN, _Written(ledger.size, ledger.head, len(data)))
     return ledger
+
+
+def _share(known: Iterable[Known]) -> None:
+    """Lets marks of one op have one object for its name, and those of one file for the file's."""
+    names: dict[str, str] = {}
+    for mark in known:
+        msgspec.structs.force_setattr(mark, "op", names.setdefault(mark.op, mark.op))
+        msgspec.structs.force_setattr(mark, "file", names.setdefault(mark.file, mark.file))
 
 
 def from_cache(layout: Layout) -> Ledger | None:

@@ -169,9 +169,15 @@ def in_force(memory: Memory, kept: Kept) -> Neighbours:
     entries = memory.shelf_in_order
 
     def made() -> Neighbours:
-        return Neighbours([text_of(one) for one in entries if one.head.status == "accepted"], kept, "shelf")
+        # Of an entry no claims are read, so its body is not kept a second time.
+        texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
+        return Neighbours(texts, kept, "shelf")
 
     return held.once(memory.snapshot.layout, "in force", (entries,), made).at(kept)
+
+
+def _without_body(text: Text) -> Text:
+    return msgspec.structs.replace(text, body="")
 
 
 def deciding(memory: Memory) -> ConflictsOf:

@@ -51,7 +51,7 @@ def sentences(data: Path) -> tuple[list[str], str]:
             f"no texts in {data}/adr and {data}/instructions: a vocabulary by Zipf's law stands in",
             flush=True,
         )
-        return _made_up(), "made up"
+        return made_up(), "made up"
     listed = list(found)
     random.Random(7).shuffle(listed)
     return listed, "adr, instructions"
@@ -72,7 +72,7 @@ def _real(data: Path) -> Iterator[str]:
                 yield said
 
 
-def _made_up() -> list[str]:
+def made_up() -> list[str]:
     dice = random.Random(7)
     sounds = ("ba", "ke", "lo", "mi", "ru", "sta", "tri", "ven", "pol", "dar", "nex", "qui", "for", "sel")
     words = ["".join(dice.choices(sounds, k=dice.randint(2, 4))) for _ in range(_SYNTHETIC)]
@@ -167,6 +167,24 @@ class Server:
         found: dict[str, Any] = answer["result"]
         return found
 
+    def send(self, statement: str) -> None:
+        """Proposes and does not wait for the answer."""
+        arguments = {"type": "decision", "statement": statement}
+        params = {"name": "propose", "arguments": arguments}
+        self._write({"jsonrpc": "2.0", "id": "unread", "method": "tools/call", "params": params})
+
+    def kill(self, number: int) -> None:
+        self._process.send_signal(number)
+        self._close()
+
+    def _close(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        with suppress(OSError):
+            self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
     def _write(self, message: dict[str, Any]) -> None:
         assert self._process.stdin
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -187,9 +205,7 @@ class Server:
         return int(status["VmRSS"].split()[0]) / 1024, int(status["VmHWM"].split()[0]) / 1024
 
     def end(self) -> None:
-        assert self._process.stdin
-        self._process.stdin.close()
-        self._process.wait(30)
+        self._close()
 
 
 @contextmanager
@@ -260,7 +276,7 @@ def propose(size: int, folder: Path) -> dict[str, Any]:
     found = measured(min(size, len(texts) // 2), folder, texts, len(rounds_of(PROPOSALS)))
     return {
         "ratio": found["x_bare"],
-        "limit": 4,
+        "limit": 6,
         "ms": found["median_ms"],
         "mb": found["peak_mb"],
         "cli_ms": found["cli_ms"],
