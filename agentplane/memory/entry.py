@@ -80,6 +80,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return statement_of(self.body, self.label)
 
 
+def said(entry: Entry) -> str:
+    """All the words that an entry is found by."""
+    return f"{entry.body}\n{' '.join(entry.head.tags)}"
+
+
 def without_label(text: str, label: str) -> str:
     """A text without the label that stands before it; as it is where another word does, or nothing follows."""
     head, colon, rest = text.lstrip().partition(":")

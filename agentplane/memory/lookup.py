@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.match import words
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, said
 from agentplane.memory.shelf import Memory
 from agentplane.plane import held
 
@@ -19,15 +19,8 @@ _MOST_LATER = 8
 Places = npt.NDArray[np.int32]
 
 
-def said(entry: Entry) -> str:
-    """All the words that an entry is found by."""
-    return f"{entry.body}\n{' '.join(entry.head.tags)}"
-
-
-def of_shelf(memory: Memory) -> "Words | None":
-    """The index of the shelf, where this process serves for long; else looking at each entry once takes less."""
-    if not held.is_on():
-        return None
+def of_shelf(memory: Memory) -> "Words":
+    """The index of the shelf. Only for a process that serves for long: for one question a look at each entry takes less."""
     layout, entries = memory.snapshot.layout, memory.shelf_in_order
     before: Words | None = held.get(layout, _LAST)
 

@@ -9,20 +9,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from agentplane.memory import lookup
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.plane import held
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.lookup import Words
 
 Action = Literal["refuse", "flag", "off"]
 
@@ -88,7 +91,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     project: Path | None = None
     instructions: Mapping[str, str] = {}
     shelf: tuple[Entry, ...] = ()
-    words: lookup.Words | None = None
+    words: "Words | None" = None
     """Which of the shelf hold a word, where that is known."""
     tombstones: Tombstones | None = None
     candidate: str = ""
@@ -120,8 +123,16 @@ def context(
         found,
         instructions=gate_repeats.read_instructions(project) if found.looks_for("restated") else {},
         shelf=memory.shelf_in_order if found.looks_for("known") else (),
-        words=lookup.of_shelf(memory) if found.looks_for("known") else None,
+        words=_words(memory) if found.looks_for("known") else None,
     )
+
+
+def _words(memory: Memory) -> "Words | None":
+    if not held.is_on():
+        return None
+    from agentplane.memory import lookup
+
+    return lookup.of_shelf(memory)
 
 
 def check(proposal: Proposal, context: Context) -> Verdict:

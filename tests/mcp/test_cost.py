@@ -17,7 +17,8 @@ from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import lookup
 from agentplane.plane import cache, held
-from agentplane.retrieval.scan import IN_FORCE, look_up, scan
+from agentplane.retrieval.indexed import look_up
+from agentplane.retrieval.scan import IN_FORCE, scan
 from agentplane.review.neighbours import FEW
 from tests.bench import propose as bench
 from tests.conftest import UNLIKE, decision, plane_in
@@ -125,7 +126,6 @@ def test_an_index_finds_what_a_scan_finds(tmp_path: Path) -> None:
     for round_ in range(3):
         memory = plane.memory()
         index = lookup.of_shelf(memory)
-        assert index is not None
         entries = [entry for entry in memory.shelf if IN_FORCE.takes(entry)]
         for _ in range(25):
             words = " ".join(dice.choices(" ".join(dice.choices(TEXTS, k=3)).split(), k=dice.randint(1, 14)))
@@ -147,7 +147,6 @@ def test_words_of_any_script_are_found_word_for_word(git_project: Path) -> None:
         plane.approve([plane.propose(decision(statement))])
     memory = plane.memory()
     index = lookup.of_shelf(memory)
-    assert index is not None
     for entry in memory.shelf:
         assert entry in index.holding(entry.statement)
         assert entry in index.holding(entry.statement.casefold())
