@@ -127,7 +127,8 @@ class Memory:
     def _part(self, page: Page) -> _Part:
         layout, name, shelf = self.snapshot.layout, f"part {page.file}", self.snapshot.ledger.shelf
         # An op that touches nothing on the shelf hands this very object on, and changes no mark of a shelf file.
-        then, before = held.get(layout, name) or (None, None)
+        kept: tuple[str | None, _Part | None] = held.get(layout, name) or (None, None)
+        then, before = kept
         same_marks = shelf is not None and then is shelf and page.file != INBOX
         if (
             before is not None
