@@ -14,7 +14,7 @@ from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings, undo
+from agentplane.plane import held, history, layout, lock, origin, prune, recover, trust_settings, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
@@ -108,12 +108,10 @@ class Plane(Tools):
             return traces.joined(found, (), limit, wanted.kind)
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        looked_at = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
-        entries = self._recallable(memory, [entry for entry in looked_at if wanted.takes(entry)])
-        found = traces.find(self.layout, query, limit, lambda: entries)
+        found = traces.find(self.layout, query, limit, lambda: self._recallable(memory, wanted))
         if not of_runs:
             found = traces.Found(found.entries)
-        results = traces.joined(found, scan(entries, query, limit), limit, wanted.kind)
+        results = traces.joined(found, self._by_words(memory, wanted, query, limit), limit, wanted.kind)
         told = (memory.entries[result.id] for result in results if result.id in memory.entries)
         expired = expiry.of_each(told, self.today())
         return [msgspec.structs.replace(result, expired=result.id in expired) for result in results]
@@ -123,12 +121,25 @@ class Plane(Tools):
         given = delivery.given(self.memory_for_tools())
         return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
 
-    def _recallable(self, memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries that hold no likely secret and, of those that nobody approved, no flag of high severity."""
-        from agentplane.review import gate  # takes long to load
+    def _recallable(self, memory: Memory, wanted: Wanted) -> list[Entry]:
+        looked_at = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
+        return _without_danger(memory, [entry for entry in looked_at if wanted.takes(entry)])
 
-        given = delivery.divided(memory.snapshot, entries).entries
-        return [entry for entry in given if entry.trusted or not gate.has_high_flag(entry, {})]
+    def _by_words(self, memory: Memory, wanted: Wanted, query: str, limit: int) -> list[Result]:
+        """What is nearest to the words of a query. A process that serves for long looks it up in an index."""
+        if not held.is_on() or wanted.unreviewed:
+            return scan(self._recallable(memory, wanted), query, limit)
+        from agentplane.memory import lookup
+        from agentplane.retrieval.indexed import look_up
+
+        index, many = lookup.of_shelf(memory), limit
+        while True:
+            found = look_up(index, wanted, query, many)
+            given = {entry.id for entry in _without_danger(memory, [memory.entries[one.id] for one in found])}
+            kept = [result for result in found if result.id in given]
+            if len(kept) >= limit or len(found) < many:
+                return kept[:limit]
+            many *= 2
 
     def undo(self, op: str | None = None) -> Done:
         return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))
@@ -222,3 +233,11 @@ def open_plane(
     start = Path(path)
     found = layout.at(start) if layout.is_plane(start) else layout.find(start)
     return Plane(Store(found, clock, token), origin.here(channel, found.project, actor))
+
+
+def _without_danger(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that hold no likely secret and, of those that nobody approved, no flag of high severity."""
+    from agentplane.review import gate  # takes long to load
+
+    given = delivery.divided(memory.snapshot, entries).entries
+    return [entry for entry in given if entry.trusted or not gate.has_high_flag(entry, {})]

@@ -72,12 +72,14 @@ def propose_many(
     successors: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Plan:
     """One op for all of them; each with who proposes it. `successors`: which of them took the place of which, by place."""
-    taken = memory.ids_in_files | memory.snapshot.ledger.known.keys()
+    known = memory.snapshot.ledger.known
+    given: set[str] = set()
     names: list[str] = []
     for proposal, _ in proposals:
         check_proposal(memory, proposal)
-        names.append(ids.new_candidate(taken, token))
-        taken.add(names[-1])
+        id_ = ids.new_candidate(lambda id_: id_ in known or id_ in given or memory.is_in_files(id_), token)
+        given.add(id_)
+        names.append(id_)
     edits = []
     for place, (proposal, by) in enumerate(proposals):
         links = [*proposal.superseded_by, *(names[other] for other in successors.get(place, ()))]

@@ -379,8 +379,6 @@ class Store:
         joint = self._joint(ledger)
         prev = chain.hash_of(joint) if joint else ledger.head or chain.GENESIS
         line, sha256 = records.line_of(work.record, work.texts)
-        known = dict(ledger.known)
-        ledgers.take_in(known, work.record)
         event = {
             "kind": "op",
             "ts": work.record.ts,
@@ -390,7 +388,7 @@ class Store:
             "channel": work.record.channel,
             "ids": [change.id for change in work.record.changes],
             "op_sha256": sha256,
-            "revision": ledgers.revision_of(known),
+            "revision": ledgers.revision_after(ledger, work.record),
         }
         linked = chain.link(signatures.signed_event(event, prev, snapshot.settings, self.layout), prev)
         if joint:

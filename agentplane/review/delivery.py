@@ -60,7 +60,7 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
         return Given(tuple(entries))
     known = _Known(snapshot)
     holding = {entry.digest for entry in entries if known.holds_secret(entry)}
-    known.save(entries)
+    known.save()
     return Given(
         tuple(entry for entry in entries if entry.digest not in holding),
         tuple(entry for entry in entries if entry.digest in holding),
@@ -118,13 +118,14 @@ class _Known:
             (self._holding if _holds_secret(entry) else self._without).add(key)
         return key in self._holding
 
-    def save(self, entries: Sequence[Entry]) -> None:
+    def save(self) -> None:
         if not self._changed:
             return
-        if len(self._without) + len(self._holding) > 2 * len(entries) + _MANY:
-            asked = set(map(_key, entries))
-            self._without &= asked
-            self._holding &= asked
+        marks = self._snapshot.ledger.known.values()
+        if len(self._without) + len(self._holding) > 2 * len(marks) + _MANY:
+            approved = {bytes.fromhex(mark.digest)[:_KEY] for mark in marks if mark.digest}
+            self._without &= approved
+            self._holding &= approved
         kept = _Kept(engine(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
         head = self._snapshot.ledger.head
         cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))

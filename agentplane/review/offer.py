@@ -99,15 +99,19 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
     return Plan("relate", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
 
 
+def _given(memory: Memory, id_: str) -> Entry | None:
+    """The approved text of an entry, if tools may have it."""
+    entry = memory.approved_as(id_)
+    return entry if entry and delivery.divided(memory.snapshot, [entry]).entries else None
+
+
 def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
     """The conflicts of a candidate. Of other entries only that is told which people approved, or the gate lets pass."""
-    given = delivery.given(memory) if reviewed.conflicts else delivery.Given(())
-    approved = {entry.id: entry for entry in given.entries}
     found = []
     for conflict in reviewed.conflicts:
         other = memory.entries.get(conflict.id)
         waits = other is not None and other.file == INBOX
-        told = other if waits and other and not gate.has_high_flag(other, {}) else approved.get(conflict.id)
+        told = other if waits and other and not gate.has_high_flag(other, {}) else _given(memory, conflict.id)
         statement = one_line(told.statement, _SHOWN) if told else None
         found.append(Met(_shown(conflict, told), waits, statement))
     return tuple(found)
