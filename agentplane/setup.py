@@ -2,13 +2,14 @@
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from agentplane.api import open_plane
 from agentplane.context import active
-from agentplane.errors import BadInput, Refused
+from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding
 from agentplane.plane import create, git, gitdriver, origin
 from agentplane.plane.layout import Layout, is_plane
@@ -105,6 +106,6 @@ def make(wanted: Outlook, channel: str) -> Made:
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
         wired = plane.wire(wanted.tools)
-    if plane.make_context():
-        files.append(active.ACTIVE)
+    with suppress(AgentplaneError):  # a damaged plane is for `doctor` to explain
+        files += [active.ACTIVE] if plane.make_context() else []
     return Made(tuple(files), tuple(told), wired)

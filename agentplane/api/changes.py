@@ -106,13 +106,11 @@ class Changes:
         """Settle what git merged without a hook of agentplane, as `git stash pop` does. Only in a clone that `init` set up."""
         from agentplane.plane import gitdriver
 
-        ledger = self.store.snapshot().ledger
-        if not ledger.unsettled or ledger.gaps or not gitdriver.is_set(self.layout):
-            return None
-        if git.going_on(self.layout.root) or git.stages(self.layout.root):
-            return None
-        with suppress(AgentplaneError, OSError):
-            return self.settle(deep=False)
+        with suppress(AgentplaneError, OSError):  # what stands in the way, `doctor` says
+            ledger = self.store.snapshot().ledger
+            is_open = ledger.unsettled and not ledger.gaps and gitdriver.is_set(self.layout)
+            is_busy = is_open and (git.going_on(self.layout.root) or git.stages(self.layout.root))
+            return self.settle(deep=False) if is_open and not is_busy else None
         return None
 
     def keep_badge(self, memory: Memory) -> Badge:

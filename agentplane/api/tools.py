@@ -14,7 +14,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
-from agentplane.plane.store import deliverable
+from agentplane.plane.store import deliverable, settings_changed
 from agentplane.text.visible import visible
 
 
@@ -89,9 +89,12 @@ class Tools(Runs):
         layout = self.layout
         if not sync.importing(*self._ground, TOOLS):
             return False
-        ledger = self.store.snapshot().ledger
+        snapshot = self.store.snapshot()
+        ledger = snapshot.ledger
         if ledger.unsettled or active.revision(layout.root) == ledger.revision():
             return False
+        if settings_changed(snapshot.settings, ledger):
+            return False  # the log is to have these first, and a hook of git writes no log
         if git.tracked(layout.root, (active.ACTIVE,)):
             return False
         return self.write_pack(self._packs().whole)

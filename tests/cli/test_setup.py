@@ -127,6 +127,21 @@ def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Pat
     assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
 
 
+@pytest.mark.parametrize(("answer", "chained"), [("y", True), ("n", False), ("", False)])
+def test_init_asks_before_it_chains_a_hook(
+    person: Cli, git_project: Path, answer: str, chained: bool
+) -> None:
+    mine = git_project / ".git/hooks/post-merge"
+    mine.write_text("#!/bin/sh\necho mine\n")
+    mine.chmod(0o755)
+    done = person("init", typing=f"y\n{answer}\n")
+    assert done.code == 0
+    assert "Git hook post-merge not set: .git/hooks/post-merge is a hook of your own." in done.err
+    assert "Run agentplane after your own post-merge?" in done.err
+    assert (mine.read_text() == "#!/bin/sh\necho mine\n") is not chained
+    assert ("chained: .git/hooks/post-merge (to undo: mv " in done.err) is chained
+
+
 def test_init_asks_and_takes_enter_for_yes(person: Cli, project: Path) -> None:
     assert person("init", typing="\n").code == 0
     assert (project / ".agentplane" / "memory" / "log.jsonl").is_file()
