@@ -176,8 +176,8 @@ def test_of_several_hand_edits_the_flagged_one_stays(open_gate: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
         await sitting.press("asterisk", "a")
+        await sitting.until(lambda: "1 with a high-severity flag: adopt" in sitting.screen)
         await sitting.calm()
-        assert "1 with a high-severity flag: adopt" in sitting.screen
 
     sit(open_gate, steps)
     assert [edit.id for edit in open_gate.memory().hand_edits] == ["DEC-001"]
