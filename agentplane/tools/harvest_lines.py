@@ -7,11 +7,13 @@ Commands, code, tables, steps and long prose are left where they are. Each piece
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
+
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -122,6 +124,10 @@ _DRAWN = re.compile(r"[├└│─]")
 
 def read(text: str, first: int = 1) -> Read:
     """The statements of a text whose first line has this number, and what else the text says."""
+    # Commands that only look at the plane load this module too, and the parser takes its time to load.
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
     # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
     tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").disable("inline").parse(text))
     found: list[Line] = []
@@ -162,12 +168,12 @@ _WHOLE: dict[str, Why] = {"fence": "code", "code_block": "code", "table": "table
 """What is left as one piece, by the parser's names."""
 
 
-def _whole(node: SyntaxTreeNode, first: int) -> Left:
+def _whole(node: "SyntaxTreeNode", first: int) -> Left:
     inside = node.content if node.type in ("fence", "code_block") else _text_in(node)
     return Left(inside.strip().partition("\n")[0], _line(node, first), _WHOLE[node.type])
 
 
-def _text_in(node: SyntaxTreeNode) -> str:
+def _text_in(node: "SyntaxTreeNode") -> str:
     """The text of a node and all that is in it, or of its first part that has any."""
     if node.type == "inline":
         return node.content
@@ -182,7 +188,7 @@ def _sort(pieces: Iterable[Line | Left], found: list[Line], left: list[Left]) ->
             left.append(piece)
 
 
-def _items(node: SyntaxTreeNode, first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
+def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
     around = lead + " ".join(titles[-1:])
     is_procedure = node.type == "ordered_list" and not _NORM.search(around)
     against = bool(_NEGATED.search(" ".join((*titles[-1:], lead))))
@@ -292,9 +298,9 @@ def _reasoned(line: Line, why: str) -> Line:
     return msgspec.structs.replace(line, why=f"{line.why} {said}".strip())
 
 
-def _inline(node: SyntaxTreeNode) -> str:
+def _inline(node: "SyntaxTreeNode") -> str:
     return "".join(child.content for child in node.children if child.type == "inline")
 
 
-def _line(node: SyntaxTreeNode, first: int) -> int:
+def _line(node: "SyntaxTreeNode", first: int) -> int:
     return first + (node.map[0] if node.map else 0)

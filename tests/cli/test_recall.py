@@ -7,7 +7,7 @@ from tests.cli.conftest import Cli
 def test_what_is_approved_is_found(shelf: Plane, cli: Cli) -> None:
     found = cli("recall", "which ui", "--json").json("recall")["results"]
     assert [row["id"] for row in found] == ["DEC-001"]
-    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file"}
+    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file", "expired"}
     assert "Rationale: It is quick." in found[0]["text"]
     told = cli("recall", "textual")
     assert told.code == 0
