@@ -35,6 +35,7 @@ Why = Literal[
     "command or path",
     "introduces what follows",
     "says the opposite without its heading",
+    "no longer holds, says its heading",
     "points to text around it",
     "too short to stand alone",
     "states no rule, choice or fact",
@@ -91,6 +92,10 @@ _NEGATED = re.compile(
     r"(?i)\b(?:don['’]?ts?|do not|avoid|never|anti-?patterns?|bad|wrong|forbidden|prohibited|not to|what not|mistakes|"
     r"out of scope|deprecated)\b|[❌🚫⛔]"
 )
+_OVER = re.compile(
+    r"(?i)\b(?:no longer|outdated|obsolete|superseded|revoked|withdrawn|former(?:ly)?|old rules?|used to|previous(?:ly)?|legacy rules?)\b"
+)
+"""Says of what follows that it holds no more, however that is worded."""
 _CONDITION = re.compile(r"(?i)^(?:when|if|for|in|before|after|while|on|during|where)\b")
 _BOILERPLATE = re.compile(
     r"(?i)this file (?:provides|contains|gives|is)|provides? guidance to|you are (?:an?|the) |^see (?:also )?[\[`@]|"
@@ -190,6 +195,7 @@ def _sort(pieces: Iterable[Line | Left], found: list[Line], left: list[Left]) ->
 
 def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
     around = lead + " ".join(titles[-1:])
+    is_over = bool(_OVER.search(" ".join((*titles, lead))))
     is_procedure = node.type == "ordered_list" and not _NORM.search(around)
     against = bool(_NEGATED.search(" ".join((*titles[-1:], lead))))
     condition = lead.rstrip(": ") if lead and len(lead) <= _LEAD and _CONDITION.match(lead) else ""
@@ -206,6 +212,8 @@ def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: st
                 yield _whole(part, first)
         if len(said) > _LONGEST_PIECE:
             yield Left(said, line, "too long for one entry")
+        elif is_over:
+            yield Left(said, line, "no longer holds, says its heading")
         elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(said))):
             yield Left(said, line, "numbered step")
         else:
@@ -242,7 +250,9 @@ def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line |
         return
     for sentence in parts:
         text = plain(sentence)
-        if _NORM.search(text) or _CHOICE.search(text):
+        if any(map(_OVER.search, titles)):
+            yield Left(text, line, "no longer holds, says its heading")
+        elif _NORM.search(text) or _CHOICE.search(text):
             yield _statement(text, line, titles)
         elif text:
             yield Left(text, line, "prose without a rule")
