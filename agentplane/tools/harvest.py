@@ -112,9 +112,10 @@ def _found(
     replaced: dict[str, list[str]] = {}
     for haul in hauls:
         for taken in haul.taken:
-            if taken.mark in seen:
+            marks = (taken.mark, *taken.also)
+            if any(mark in seen for mark in marks):
                 known[haul.source] += 1
-                entry = there.get(taken.mark)
+                entry = next((there[mark] for mark in marks if mark in there), None)
                 if entry is not None and entry.file != INBOX and entry.head.status == "accepted":
                     for mark in taken.successors:
                         replaced.setdefault(mark, []).append(entry.id)

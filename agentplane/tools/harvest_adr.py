@@ -94,6 +94,8 @@ Status = Literal["accepted", "superseded", "deprecated"]
 class Decision(msgspec.Struct, frozen=True):
     statement: str
     """Title and decision."""
+    title: str
+    decided: str
     why: str
     """Context and consequences."""
     line: int
@@ -138,6 +140,8 @@ def read(text: str, name: str = "") -> Decision | Unusable:
     replaces = " ".join(map(str, _listed(fields.get("supersedes")))) or "\n".join(_SUPERSEDES.findall(said))
     return Decision(
         statement,
+        title,
+        decided,
         why,
         line,
         status or "accepted",

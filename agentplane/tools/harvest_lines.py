@@ -7,11 +7,13 @@ Commands, code, tables, steps and long prose are left where they are. Each piece
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
+
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -33,6 +35,7 @@ Why = Literal[
     "command or path",
     "introduces what follows",
     "says the opposite without its heading",
+    "no longer holds, says its heading",
     "points to text around it",
     "too short to stand alone",
     "states no rule, choice or fact",
@@ -89,6 +92,10 @@ _NEGATED = re.compile(
     r"(?i)\b(?:don['’]?ts?|do not|avoid|never|anti-?patterns?|bad|wrong|forbidden|prohibited|not to|what not|mistakes|"
     r"out of scope|deprecated)\b|[❌🚫⛔]"
 )
+_OVER = re.compile(
+    r"(?i)\b(?:no longer|outdated|obsolete|superseded|revoked|withdrawn|former(?:ly)?|old rules?|used to|previous(?:ly)?|legacy rules?)\b"
+)
+"""Says of what follows that it holds no more, however that is worded."""
 _CONDITION = re.compile(r"(?i)^(?:when|if|for|in|before|after|while|on|during|where)\b")
 _BOILERPLATE = re.compile(
     r"(?i)this file (?:provides|contains|gives|is)|provides? guidance to|you are (?:an?|the) |^see (?:also )?[\[`@]|"
@@ -122,6 +129,10 @@ _DRAWN = re.compile(r"[├└│─]")
 
 def read(text: str, first: int = 1) -> Read:
     """The statements of a text whose first line has this number, and what else the text says."""
+    # Commands that only look at the plane load this module too, and the parser takes its time to load.
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
     # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
     tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").disable("inline").parse(text))
     found: list[Line] = []
@@ -162,12 +173,12 @@ _WHOLE: dict[str, Why] = {"fence": "code", "code_block": "code", "table": "table
 """What is left as one piece, by the parser's names."""
 
 
-def _whole(node: SyntaxTreeNode, first: int) -> Left:
+def _whole(node: "SyntaxTreeNode", first: int) -> Left:
     inside = node.content if node.type in ("fence", "code_block") else _text_in(node)
     return Left(inside.strip().partition("\n")[0], _line(node, first), _WHOLE[node.type])
 
 
-def _text_in(node: SyntaxTreeNode) -> str:
+def _text_in(node: "SyntaxTreeNode") -> str:
     """The text of a node and all that is in it, or of its first part that has any."""
     if node.type == "inline":
         return node.content
@@ -182,8 +193,9 @@ def _sort(pieces: Iterable[Line | Left], found: list[Line], left: list[Left]) ->
             left.append(piece)
 
 
-def _items(node: SyntaxTreeNode, first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
+def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: str) -> Iterator[Line | Left]:
     around = lead + " ".join(titles[-1:])
+    is_over = bool(_OVER.search(" ".join((*titles, lead))))
     is_procedure = node.type == "ordered_list" and not _NORM.search(around)
     against = bool(_NEGATED.search(" ".join((*titles[-1:], lead))))
     condition = lead.rstrip(": ") if lead and len(lead) <= _LEAD and _CONDITION.match(lead) else ""
@@ -200,6 +212,8 @@ def _items(node: SyntaxTreeNode, first: int, titles: tuple[str, ...], lead: str)
                 yield _whole(part, first)
         if len(said) > _LONGEST_PIECE:
             yield Left(said, line, "too long for one entry")
+        elif is_over:
+            yield Left(said, line, "no longer holds, says its heading")
         elif is_procedure and (_PROCEDURE.search(around) or not _NORM.search(plain(said))):
             yield Left(said, line, "numbered step")
         else:
@@ -236,7 +250,9 @@ def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line |
         return
     for sentence in parts:
         text = plain(sentence)
-        if _NORM.search(text) or _CHOICE.search(text):
+        if any(map(_OVER.search, titles)):
+            yield Left(text, line, "no longer holds, says its heading")
+        elif _NORM.search(text) or _CHOICE.search(text):
             yield _statement(text, line, titles)
         elif text:
             yield Left(text, line, "prose without a rule")
@@ -292,9 +308,9 @@ def _reasoned(line: Line, why: str) -> Line:
     return msgspec.structs.replace(line, why=f"{line.why} {said}".strip())
 
 
-def _inline(node: SyntaxTreeNode) -> str:
+def _inline(node: "SyntaxTreeNode") -> str:
     return "".join(child.content for child in node.children if child.type == "inline")
 
 
-def _line(node: SyntaxTreeNode, first: int) -> int:
+def _line(node: "SyntaxTreeNode", first: int) -> int:
     return first + (node.map[0] if node.map else 0)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
+from pathlib import Path
 
 import msgspec
 
@@ -11,6 +12,7 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
+from agentplane.tools import said
 from agentplane.tools.table import TOOLS, Tool
 
 
@@ -29,29 +31,37 @@ class Packs:
         self.whole = whole
         self._make = make
         self._made: dict[tuple[int, frozenset[str]], Pack] = {}
+        self._said: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def said(self, project: Path, users: Sequence[Tool]) -> dict[str, str]:
+        """The entries that every one of these tools reads anyway, and where. Their files are read once."""
+        names = tuple(tool.name for tool in users)
+        if names not in self._said:
+            self._said[names] = said.read(project, users).of(self.entries)
+        return self._said[names]
 
     @property
     def entries(self) -> Sequence[Entry]:
         """What there is to choose from."""
         return self.whole.choice.ordered
 
-    def of(self, said: Mapping[str, str], size: int | None = None) -> Pack | None:
-        """A pack of so many bytes at most; None where that is too few for any. No size: there is no limit."""
-        whole = self._of(self.whole.receipt.budget, said) if said else self.whole
+    def of(self, without: Mapping[str, str], size: int | None = None) -> Pack | None:
+        """A pack without these entries, of so many bytes at most; None where that is too few for any. No size: there is no limit."""
+        whole = self._of(self.whole.receipt.budget, without) if without else self.whole
         if size is None or _size(whole) <= size:
             return whole
         budget = size * 2 // 7
         while budget >= pack.LEAST:
-            made = self._of(budget, said)
+            made = self._of(budget, without)
             if _size(made) <= size:
                 return made
             budget -= budget // 20
         return None
 
-    def _of(self, budget: int, said: Mapping[str, str]) -> Pack:
-        key = budget, frozenset(said)
+    def _of(self, budget: int, without: Mapping[str, str]) -> Pack:
+        key = budget, frozenset(without)
         if key not in self._made:
-            self._made[key] = self._make(budget, said)
+            self._made[key] = self._make(budget, without)
         return self._made[key]
 
 
@@ -66,8 +76,8 @@ def packs(read: Callable[[], Memory], today: date, whole: Pack | None = None) ->
     ask = Ask(told.task, told.paths, told.budget, passing=False) if told else Ask(passing=False)
     sources = cache(lambda: active.sources(read(), ask, today))
 
-    def make(budget: int, said: Mapping[str, str]) -> Pack:
-        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget), said=said)
+    def make(budget: int, without: Mapping[str, str]) -> Pack:
+        return pack.make(sources(), msgspec.structs.replace(ask, budget=budget), said=without)
 
     return Packs(whole or make(ask.budget, {}), make)
 

@@ -2,7 +2,7 @@
 
 An entry is said where every line of it is a list item, a paragraph or a sentence of such a file, outside of our block.
 Lines are compared by their words: case, emphasis, bullets, labels, line breaks and closing punctuation don't count.
-A line that says the opposite without its heading, code, tables and quotes say nothing.
+A line that its heading takes back, reports of progress, code, tables and quotes say nothing.
 """
 
 import os
@@ -22,7 +22,9 @@ from agentplane.tools.table import Tool
 _LARGEST = 512 * 1024
 _MOST_FILES = 100
 _MOST_HOPS = 5
-_SILENT = ("code", "table", "quote", "says the opposite without its heading")
+_SILENT = (
+    "code", "table", "quote", "says the opposite without its heading", "no longer holds, says its heading", "reports progress",
+)  # fmt: skip
 _IMPORT = re.compile(r"(?<![\w`@./-])@((?:\.{0,2}/)?[\w./-]{1,300})")
 _CODE = re.compile(r"`[^`\n]*`")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")

@@ -17,7 +17,7 @@ from agentplane.context import active
 from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
-from agentplane.tools import block, entries, ground, room, said
+from agentplane.tools import block, entries, ground, room
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
 from agentplane.tools.table import TOOLS, Target, Tool, import_line
@@ -279,7 +279,7 @@ def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs
     """
     if _only_imports(users):
         return imported(project, packs, users)
-    return packs.of(said.read(project, users).of(packs.entries), _left(data, users))
+    return packs.of(packs.said(project, users), _left(data, users))
 
 
 def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
@@ -288,7 +288,7 @@ def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
     """
     tools = [tool for tool in TOOLS if tool.target.form == "import"]
     readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
-    each = [said.read(project, [tool]).of(packs.entries) for tool in readers]
+    each = [packs.said(project, [tool]) for tool in readers]
     by_all = {id_: place for id_, place in each[0].items() if all(id_ in one for one in each)} if each else {}
     return packs.of(by_all) or packs.whole
 

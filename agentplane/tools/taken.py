@@ -23,6 +23,8 @@ class Taken(msgspec.Struct, frozen=True):
     """The status that it has there, where it is not in force."""
     successors: tuple[str, ...] = ()
     """The marks of what took its place."""
+    also: tuple[str, ...] = ()
+    """Marks under which it may have been offered before: earlier versions took a part of a decision record."""
 
     @property
     def mark(self) -> str:

@@ -8,7 +8,8 @@ from tests.conftest import decision
 def test_what_is_approved_is_found(shelf: Plane, cli: Cli) -> None:
     found = cli("recall", "which ui", "--json").json("recall")["results"]
     assert [row["id"] for row in found] == ["DEC-001"]
-    assert set(found[0]) == {"id", "kind", "score", "statement", "text", "why", "file", "trusted"}
+    keys = {"id", "kind", "score", "statement", "text", "why", "file", "trusted", "expired"}
+    assert set(found[0]) == keys
     assert "Rationale: It is quick." in found[0]["text"]
     told = cli("recall", "textual")
     assert told.code == 0

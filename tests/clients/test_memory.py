@@ -48,3 +48,22 @@ def test_a_second_session_after_an_approval_has_the_new_revision(
     assert plane.status().revision != revision
     assert plane.status().revision in model.text()
     assert APPROVED in model.text()
+
+
+RULE = "Tables of amounts are sorted by currency, never by size."
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_rule_that_was_imported_from_its_own_file_reaches_the_model_once(
+    client: MakeClient, plane: Plane, model: Model, name: str
+) -> None:
+    tool = client(name)
+    for path in ("AGENTS.md", "CLAUDE.md"):
+        (plane.layout.project / path).write_text(f"# Rules\n\n- **{RULE.removesuffix('.')}**\n")
+    plane.take_in(plane.harvest(["instructions"]))
+    plane.approve([*plane.memory().inbox_ids, plane.propose(decision(APPROVED))])
+    wire(tool)
+    tool.run("Say hello.")
+    assert APPROVED in model.text()
+    counts = [asked.text.count(RULE.removesuffix(".")) for asked in model.turns]
+    assert max(counts) == 1

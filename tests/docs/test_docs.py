@@ -143,7 +143,7 @@ def test_json_keys_are_documented(
             used |= set(value[0])
     assert used - documented == set()
     # What is told of what is not in these data: an empty list has no keys to show.
-    empty = {"doctor": {"fixed"}, "log": {"refused"}}.get(name, set())
+    empty = {"doctor": {"fixed"}, "log": {"refused"}, "inbox": {"state", "day", "days_left"}}.get(name, set())
     assert documented - used <= empty
 
 

@@ -17,6 +17,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
 from agentplane.tools import harvest, harvest_adr, harvest_memories
+from agentplane.tools.taken import mark_of
 from tests.conftest import ROOT, decision, files_of, plane_in
 from tests.e2e.terminal import AGENTPLANE
 
@@ -354,6 +355,17 @@ def test_a_record_that_was_superseded_since_it_was_imported(plane: Plane, home: 
     assert plane.memory().get(second).head.supersedes == (old,)
     plane.approve([second], Choice(supersede=(old,)))
     assert plane.memory().get(old).head.status == "superseded"
+
+
+@pytest.mark.parametrize("before", ["Use PostgreSQL", "Data is kept in PostgreSQL."])
+def test_a_record_that_an_earlier_version_took_a_part_of_is_not_offered_again(
+    plane: Plane, home: Path, write: Write, before: str
+) -> None:
+    mark = mark_of(before)
+    plane.approve([plane.propose(decision(before, harvested=mark))])
+    write("docs/adr/0001-postgresql.md", OLD.format("Accepted"))
+    found = looked(plane, home, "adr")
+    assert (found.offers, found.known["adr"]) == ((), 1)
 
 
 def test_records_are_found_where_projects_keep_them(plane: Plane, home: Path, write: Write) -> None:

@@ -64,6 +64,8 @@ def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]])
             "Do not do any of this:\n\n- Use default exports in modules",
             "says the opposite without its heading",
         ),
+        ("## No longer valid\n\n- Never use `any` in types", "no longer holds, says its heading"),
+        ("## Old rules\n\nAlways use tabs here.", "no longer holds, says its heading"),
         ("- This must be done for all of them", "points to text around it"),
         ("You are an expert who must use TypeScript.", "about this file or its reader"),
         ("This file provides guidance and must be read.", "about this file or its reader"),

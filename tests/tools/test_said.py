@@ -218,6 +218,8 @@ def test_lines_that_mean_the_same(project: Path, text: str) -> None:
         ("- Never use tabs in Go files", ENTRY),
         ("- Use tabs in Go files only in tests", ENTRY),
         ("## Don't\n\n- Use tabs in Go files", ENTRY),
+        ("## Rules that no longer apply\n\n- Use tabs in Go files", ENTRY),
+        ("## Changelog\n\n- Use tabs in Go files", ENTRY),
         ("```\nUse tabs in Go files.\n```", ENTRY),
         ("> Use tabs in Go files.", ENTRY),
         ("- ~~Use tabs in Go files.~~", ENTRY),
