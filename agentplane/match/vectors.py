@@ -37,6 +37,7 @@ _KEY = 16
 _SUM = 32
 _FEW = 64
 """So many are embedded in less time than is taken to read what was kept."""
+_WORD = 24  # characters
 _LONGEST = 20_000  # characters; what a text is about is said by then
 
 
@@ -91,7 +92,7 @@ class Vectors:
         made: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
             if key not in self._kept and key not in made:
-                made[key] = _mean(text)
+                made[key] = _mean_of_word(text) if len(text) <= _WORD else _mean(text)
         found = [made[key] if key in made else self._kept[key] for key in keys]
         self._keep(made)
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
@@ -134,6 +135,12 @@ def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
     keys = (body[4 + i * _KEY : 4 + (i + 1) * _KEY] for i in range(count))
     rows = np.frombuffer(body, dtype="<f2", offset=4 + count * _KEY).reshape(count, WIDTH)
     return dict(zip(keys, rows, strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _mean_of_word(text: str) -> npt.NDArray[np.float16]:
+    """Single words are asked for again and again."""
+    return _mean(text)
 
 
 def _mean(text: str) -> npt.NDArray[np.float16]:

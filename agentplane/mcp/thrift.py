@@ -7,20 +7,23 @@ for sums that are too small for two, and forgets what was worked out of single s
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
 
 _PLANES = 4
 """Of so many planes at once parts are kept; one server works for one project, or for a few."""
-_SHARE = 48
+_SHARE = 24
 """A command that looks at ten thousand candidates fills the caches of `claims/`. A server needs this part of that."""
 _CALLS = 32
 """So often what was freed is given back to the system. It takes some milliseconds."""
 
-_ROOMS = ("agentplane.claims.", "agentplane.match.")
+_ARENA_MAX = -8
+"""The number of the option in malloc.h."""
+_ROOMS = ("agentplane.claims.", "agentplane.match.words")
 
 _turn = threading.Lock()
 _ready = False
@@ -33,6 +36,7 @@ def begin() -> None:
     with _turn:
         if _ready:
             return
+        _have_one_arena()
         _load_numpy()
         from agentplane.plane import held
 
@@ -58,9 +62,14 @@ def end() -> None:
         looked.save_held()
 
 
-def _caches() -> Iterator[Any]:
-    rooms = [module for name, module in list(sys.modules.items()) if name.startswith(_ROOMS)]
-    return (value for module in rooms for value in vars(module).values() if hasattr(value, "cache_clear"))
+def _caches() -> Sequence[Any]:
+    return _caches_in(tuple(name for name in tuple(sys.modules) if name.startswith(_ROOMS)))
+
+
+@lru_cache(maxsize=1)
+def _caches_in(modules: tuple[str, ...]) -> Sequence[Any]:
+    found = (value for name in modules for value in vars(sys.modules[name]).values())
+    return [value for value in found if hasattr(value, "cache_clear")]
 
 
 def _load_numpy() -> None:
@@ -75,8 +84,16 @@ def _load_numpy() -> None:
         del os.environ[name]
 
 
+def _have_one_arena() -> None:
+    """Each call has a thread of its own; where each thread has memory of its own, little of it is ever given back."""
+    import ctypes
+
+    # Only the GNU library has these two; elsewhere nothing is done.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
 def _give_back() -> None:
-    """Only the GNU library has this; elsewhere nothing is done."""
     import ctypes
 
     with suppress(OSError, AttributeError):
