@@ -72,6 +72,7 @@ class Run(msgspec.Struct, frozen=True):
     exit_status: int | None = None
     summary: str | None = None
     revision: str | None = None
+    inputs: object = None
     outputs: list[dict[str, object]] = []
     derived_facts: list[object] = []
     next_actions: list[object] = []
