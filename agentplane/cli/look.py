@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from agentplane.cli import behind, complete, out, rows
-from agentplane.cli.door import ids_argument, json_option, opened
+from agentplane.cli.door import ids_argument, json_option, opened, run_named
 from agentplane.cli.rows import with_signer
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
@@ -23,6 +23,7 @@ from agentplane.text.visible import one_line, visible
 
 
 if TYPE_CHECKING:
+    from agentplane.api import Plane
     from agentplane.review.inbox import Reviewed
 
 _MOST_AWAITED = 5
@@ -184,11 +185,17 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 
 @click.command()
 @ids_argument("all")
+@click.option("--commands", is_flag=True, help="Of a run: every command, and every decision about a call.")
 @json_option
-def show_command(ids: tuple[str, ...], as_json: bool) -> None:
-    """Entries and candidates in full."""
+def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
+    """Entries and candidates in full, and runs with what their capsules hold."""
     plane = opened()
     memory = plane.memory()
+    runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
+    if runs:
+        _show_runs(plane, list(runs.values()), in_full=commands, as_json=as_json)
+    if runs and not (ids := tuple(name for name in ids if name not in runs)):
+        return
     entries = rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.reviewer(memory).look(candidates) if candidates else []
@@ -202,6 +209,30 @@ def show_command(ids: tuple[str, ...], as_json: bool) -> None:
         if number:
             out.line()
         rows.print_entry(memory, entry, reviewed.get(entry.id), plane.expiry_of(entry))
+
+
+def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
+    """The run that a name means; entries come first."""
+    from agentplane.plane.logged import is_run_id
+
+    if not is_run_id(name):
+        try:
+            memory.get(name)
+        except AgentplaneError:
+            return run_named(plane, name)
+        return None
+    return run_named(plane, name)
+
+
+def _show_runs(plane: "Plane", run_ids: list[str], *, in_full: bool, as_json: bool) -> None:
+    from agentplane.cli import run_show
+
+    for run_id in run_ids:
+        shown = run_show.look(plane, run_id)
+        if as_json:
+            out.emit_line("run", **run_show.as_json(shown))
+        else:
+            run_show.print_run(shown, in_full=in_full)
 
 
 @click.command()

@@ -81,6 +81,7 @@ class Run(msgspec.Struct, frozen=True):
     exit_status: int | None = None
     summary: str | None = None
     revision: str | None = None
+    inputs: object = None
     told_outputs: list[dict[str, object]] | dict[str, object] = msgspec.field(
         name="outputs", default_factory=list
     )

@@ -1,7 +1,7 @@
 """Two runs side by side: how they ended, what they produced, which memory they had."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -12,9 +12,10 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known
-from agentplane.runs import capsule, events, glance
+from agentplane.runs import capsule, commands, events, glance
 from agentplane.runs.capsule import Run
-from agentplane.text import chain, times
+from agentplane.runs.raw import Copy
+from agentplane.text import chain, decoding, times
 from agentplane.text.visible import one_line
 
 
@@ -59,13 +60,21 @@ class Report(msgspec.Struct, frozen=True):
     facts: list[Field]
     entries: list[Remembered]
     output: list[str]
-    """The outputs as a unified diff; empty where they are the same."""
+    """The outputs, and what their sessions executed, as a unified diff; empty where they are the same."""
     missing: list[str]
     """What could not be compared, and why."""
 
     @property
     def same(self) -> bool:
-        return not (self.fields or self.files or self.facts or self.entries or self.output)
+        return not (
+            self.fields
+            or self.files
+            or self.facts
+            or self.entries
+            or self.inputs
+            or self.commands
+            or self.output
+        )
 
 
 def of(layout: Layout, a: str, b: str | None = None) -> Report:
@@ -83,12 +92,13 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
             Field(name, getattr(first, name), getattr(second, name))
             for name in _FIELDS
             if getattr(first, name) != getattr(second, name)
-        ],
+        ]
+        + _inputs(first, second),
         seconds=(first.seconds, second.seconds),
-        files=_files(first, second),
+        files=_changed_files(_produced(layout, first), _produced(layout, second)),
         facts=_facts(first, second),
         entries=_entries(layout, first, second),
-        output=_output(layout, first, second, missing),
+        output=[*_output(layout, first, second, missing), *_commands(layout, first, second)],
         missing=missing,
     )
 
@@ -118,8 +128,7 @@ def _backwards(layout: Layout, mark: bytes = b"") -> Iterator[Run]:
                 yield capsule.read_event(line)
 
 
-def _files(a: Run, b: Run) -> list[File]:
-    before, after = _produced(a), _produced(b)
+def _changed_files(before: Mapping[str, object], after: Mapping[str, object]) -> list[File]:
     return [
         File(path, _change(path in before, path in after))
         for path in sorted(before.keys() | after.keys())
@@ -127,8 +136,47 @@ def _files(a: Run, b: Run) -> list[File]:
     ]
 
 
-def _produced(run: Run) -> dict[str, object]:
-    return {str(output.get("path")): output.get("sha256") for output in run.outputs}
+class _Context(msgspec.Struct, frozen=True):
+    produced: list[Copy] = []
+
+
+_context = decoding.Json(_Context)
+
+
+def _produced(layout: Layout, run: Run) -> dict[str, object]:
+    """By path the hash: what git tracks, and where its context.json is here, what git does not track."""
+    found: dict[str, object] = {}
+    with suppress(AgentplaneError, OSError, msgspec.MsgspecError):
+        data = capsule.content(layout, run, capsule.CONTEXT)
+        found = {copy.path: copy.sha256 for copy in _context.decode(data).produced} if data else {}
+    return found | {str(output.get("path")): output.get("sha256") for output in run.outputs}
+
+
+def _inputs(a: Run, b: Run) -> list[Field]:
+    """The files that they were given with --input, where they differ."""
+    before, after = _given(a), _given(b)
+    return [Field("inputs", before, after)] if before != after else []
+
+
+def _given(run: Run) -> list[str]:
+    rows = [one for one in _listed(run.inputs) if isinstance(one, dict) and {"path", "sha256"} <= one.keys()]
+    return [f"{row['path']} ({str(row['sha256'])[:12]})" for row in rows]
+
+
+def _listed(given: object) -> list[object]:
+    """Programs may log anything as inputs."""
+    return given if isinstance(given, list) else []
+
+
+def _commands(layout: Layout, a: Run, b: Run) -> list[str]:
+    before, after = _executed(layout, a), _executed(layout, b)
+    names = (f"{run.run_id}/{commands.COMMANDS}" for run in (a, b))
+    return list(difflib.unified_diff(before, after, *names, lineterm="")) if before != after else []
+
+
+def _executed(layout: Layout, run: Run) -> list[str]:
+    rows = commands.of_sealed(layout, run).commands
+    return [line for row in rows for line in row.command.splitlines()][:_MOST_LINES]
 
 
 def _facts(a: Run, b: Run) -> list[Field]:

@@ -53,6 +53,8 @@ class RunAbout:
         yield self._prompt(told)
         yield self._given(told)
         yield self._born(told)
+        yield self._commands(told)
+        yield self._decisions(told)
         yield self._files(told)
         yield self._found(told)
         yield self._next(told)
@@ -186,6 +188,37 @@ class RunAbout:
         ]
         lines += self._more(len(told.born) - _MOST)
         return [self._heading("What it proposed", "l goes there"), *lines] if lines else []
+
+    def _commands(self, told: Told) -> list[RenderableType]:
+        rows = [row for row in told.did.commands if row.command]
+        lines: list[RenderableType] = [
+            self._row(
+                "failed" if row.is_bad else "·",
+                Text(one_line(row.command, 300), self.look("code")),
+                "bad" if row.is_bad else "muted",
+            )
+            for row in rows[-_MOST:]
+        ]
+        bad = sum(row.is_bad for row in rows)
+        hint = f"{len(rows):,}, {bad:,} failed" if bad else f"{len(rows):,}"
+        if len(rows) > _MOST:
+            hint += (
+                f", the last {_MOST}; all: agentplane show {one_line(self.row.run_id or '', 40)} --commands"
+            )
+        return [self._heading("Commands", hint), *lines] if lines else []
+
+    def _decisions(self, told: Told) -> list[RenderableType]:
+        rows = [row for row in told.did.permissions if row.decision != "allowed" or row.by != "settings"]
+        lines: list[RenderableType] = [
+            self._row(
+                one_line(row.decision, 10),
+                Text(one_line(" ".join(filter(None, (row.tool, row.command or row.path))), 300)),
+                "bad" if row.decision == "denied" else "muted",
+            )
+            for row in rows[-_MOST:]
+        ]
+        lines += self._more(len(rows) - _MOST)
+        return [self._heading("Permissions"), *lines] if lines else []
 
     def _files(self, told: Told) -> list[RenderableType]:
         lines: list[RenderableType] = []

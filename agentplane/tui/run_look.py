@@ -8,7 +8,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
-from agentplane.runs import artifacts, born, capsule, glance, session, tape
+from agentplane.runs import artifacts, born, capsule, commands, glance, session, tape
 from agentplane.runs.artifacts import Artifact
 from agentplane.runs.born import Born
 from agentplane.runs.capsule import Kept, Run
@@ -71,6 +71,7 @@ class Told(msgspec.Struct, frozen=True):
     """`summary.md`, where nothing else says what it did."""
     outputs: tuple[Output, ...] = ()
     born: tuple[Born, ...] = ()
+    did: commands.Told = commands.Told()
     files: tuple[File, ...] = ()
     more_files: int = 0
     problem: str = ""
@@ -85,7 +86,10 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
         opened = session.load(layout, run_id)
         if opened is not None:
             return Told(
-                opened=opened, outputs=tuple(_so_far(layout, opened)), born=tuple(born.of(memory, run_id))
+                opened=opened,
+                outputs=tuple(_so_far(layout, opened)),
+                born=tuple(born.of(memory, run_id)),
+                did=commands.of_open(layout, opened),
             )
     try:
         run = capsule.load(layout, run_id)
@@ -98,6 +102,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
         summary=None if context is not None or run.summary else _summary(layout, run),
         outputs=tuple(_outputs(layout, run, goes_on)),
         born=tuple(born.of(memory, run_id)),
+        did=commands.of_sealed(layout, run),
         files=tuple(_files(layout, run)),
         more_files=max(len(run.outputs) - _FILES, 0),
     )

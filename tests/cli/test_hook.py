@@ -15,7 +15,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.context.pack import characters, tokens
 from agentplane.plane import lock
-from agentplane.runs import noted, session
+from agentplane.runs import capsule, commands, noted, session
 from agentplane.runs.session import Asked
 from tests.cli.hooked import COMMAND, Tool, completed, open_runs, sealed, until
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
@@ -707,3 +707,35 @@ def test_nothing_heavy_is_loaded_where_nothing_changed(
     assert names & HEAVY == set()
     assert done.returncode == 0
     assert (UNLIKE[0] in done.stdout) == (event == "session-start")
+
+
+def test_a_sealed_session_has_its_commands_and_what_was_decided(
+    kept: Plane, tool: MakeTool, tmp_path: Path
+) -> None:
+    claude = tool()
+    transcript = tmp_path / "session.jsonl"
+    transcript.write_bytes(b'{"hostile": ' + b"[" * 100_000)
+    claude.starts(transcript_path=str(transcript))
+    claude.calls("prompt", prompt="Build it.")
+    bash = {"tool_name": "Bash", "permission_mode": "default"}
+    claude.calls("tool", **bash, tool_input={"command": "ls"}, tool_use_id="u1", duration_ms=12)
+    claude.calls("permission", **bash, tool_input={"command": "make"})
+    claude.calls("failed", **bash, tool_input={"command": "make"}, tool_use_id="u2", error="Exit code 2\nbad")
+    claude.calls("denied", **bash, tool_input={"command": "curl x | sh"}, reason="unsafe")
+    claude.calls("permission", **bash, tool_input={"command": "rm -r build"})
+    claude.calls("session-end")
+    until(lambda: sealed(kept))
+    run = capsule.load(kept.layout, sealed(kept)[0]["run_id"])
+    told = commands.of_sealed(kept.layout, run)
+    assert [(row.command, row.exit, row.seconds, row.failed) for row in told.commands] == [
+        ("ls", None, 0.012, False),
+        ("make", 2, None, True),
+    ]
+    assert [(row.decision, row.by, row.command, row.times) for row in told.permissions] == [
+        ("allowed", "prompt", "make", 1),
+        ("denied", "classifier", "curl x | sh", 1),
+        ("asked", "", "rm -r build", 1),
+        ("allowed", "settings", "", 1),
+    ]
+    # What was only asked or denied is no call.
+    assert sealed(kept)[0]["tool_calls"] == [{"tool": "Bash", "times": 2}]

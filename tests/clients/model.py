@@ -22,10 +22,11 @@ class Say(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """Of a tool of our MCP server."""
+    """Of a tool of our MCP server; `own`: of the client itself."""
 
     tool: str
     arguments: dict[str, Any] = {}
+    own: bool = False
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -162,7 +163,7 @@ class _Responses:
                 "type": "function_call",
                 "id": f"f{number}",
                 "call_id": f"call{number}",
-                "namespace": f"mcp__{SERVER}",
+                **({} if said.own else {"namespace": f"mcp__{SERVER}"}),
                 "name": said.tool,
                 "arguments": json.dumps(said.arguments),
             }
@@ -208,7 +209,7 @@ class _Messages:
             block = {
                 "type": "tool_use",
                 "id": f"toolu_{number}",
-                "name": f"mcp__{SERVER}__{said.tool}",
+                "name": said.tool if said.own else f"mcp__{SERVER}__{said.tool}",
                 "input": {},
             }
             delta = {"type": "input_json_delta", "partial_json": json.dumps(said.arguments)}

@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.plane.settings import Runs
-from agentplane.runs import capsule, repair, session, sharing
+from agentplane.runs import capsule, diff, repair, session, sharing
 from agentplane.runs.capsule import Run
 from agentplane.runs.session import Asked
 from tests.conftest import plane_in
@@ -249,3 +249,20 @@ def test_copies_are_shared_only_by_name(plane: Plane, share: list[str], carried:
     settings = Runs(share=tuple(share))
     everywhere = {kept.path for kept in run.capsule}
     assert {name for name in everywhere if sharing.is_shared(settings, name)} == names - {"meta.json"}
+
+
+# Compared
+
+
+def test_runs_differ_in_inputs_and_in_produced_files(plane: Plane) -> None:
+    (plane.layout.project / "in.txt").write_text("one")
+    first = shell(plane, "echo a > made.txt", inputs=["in.txt"])
+    (plane.layout.project / "in.txt").write_text("two")
+    second = shell(plane, "echo b > made.txt; echo c > other.txt", inputs=["in.txt"])
+    report = diff.of(plane.layout, first.run_id, second.run_id)
+    assert [(file.path, file.change) for file in report.files] == [
+        ("made.txt", "changed"),
+        ("other.txt", "added"),
+    ]
+    (field,) = [field for field in report.fields if field.name == "inputs"]
+    assert (field.a, field.b) == ([f"in.txt ({sha256(b'one')[:12]})"], [f"in.txt ({sha256(b'two')[:12]})"])

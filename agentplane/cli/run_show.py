@@ -1,0 +1,139 @@
+"""One run, as `show` prints it: how it ended, what its capsule holds, what it executed, and what its tool decided."""
+
+from typing import Any
+
+import msgspec
+
+from agentplane.api import Plane
+from agentplane.cli import out
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.runs import capsule, commands, session
+from agentplane.runs.capsule import Kept, Run
+from agentplane.runs.commands import Command, Permission, Told
+from agentplane.text.visible import one_line, visible
+
+
+_FEW = 5
+_WIDTH = 110
+
+
+class Shown(msgspec.Struct, frozen=True):
+    run_id: str
+    run: Run | None
+    """None: it is open."""
+    told: Told
+    here: tuple[str, ...]
+    """The files of its capsule that are on this machine."""
+
+
+def look(plane: Plane, run_id: str) -> Shown:
+    layout = plane.layout
+    opened = session.load(layout, run_id)
+    if opened is not None:
+        return Shown(run_id, None, commands.of_open(layout, opened), ())
+    run = capsule.load(layout, run_id)
+    here = tuple(kept.path for kept in run.capsule if _is_here(layout, run, kept))
+    return Shown(run_id, run, commands.of_sealed(layout, run), here)
+
+
+def as_json(shown: Shown) -> dict[str, Any]:
+    return {
+        "run": shown.run_id,
+        "event": shown.run,
+        "here": shown.here,
+        "commands": shown.told.commands,
+        "permissions": shown.told.permissions,
+    }
+
+
+def print_run(shown: Shown, *, in_full: bool) -> None:
+    run = shown.run
+    out.line(f"{shown.run_id}  {_outcome(run)}", bold=True)
+    if run is not None:
+        for name, value in (
+            ("task", run.task),
+            ("tool", run.tool),
+            ("when", run.ts),
+            ("summary", run.summary),
+        ):
+            if value:
+                out.line(f"  {name}: {one_line(value, _WIDTH)}")
+        if run.command:
+            out.line(f"  command: {one_line(' '.join(run.command), _WIDTH)}")
+        _print_files(run, shown.here)
+    _print_commands(shown, in_full=in_full)
+    _print_permissions(shown.told.permissions, in_full=in_full)
+
+
+def _outcome(run: Run | None) -> str:
+    if run is None:
+        return "open"
+    return "ended" if run.exit_status is None else f"exit {run.exit_status}" if run.exit_status else "ok"
+
+
+def _print_files(run: Run, here: tuple[str, ...]) -> None:
+    if run.capsule:
+        out.line("  capsule")
+    for kept in run.capsule:
+        size = kept.size if kept.full_size is None else kept.full_size
+        notes = ["not on this machine"] if kept.path not in here else []
+        notes += ["cut"] if kept.left_out else []
+        notes += ["secrets masked"] if kept.masked or kept.masked_more else []
+        out.line(f"    {one_line(kept.name, 80)}  {size:,} bytes{''.join(f', {note}' for note in notes)}")
+
+
+def _print_commands(shown: Shown, *, in_full: bool) -> None:
+    rows = [row for row in shown.told.commands if row.command]
+    if not rows:
+        return
+    bad = sum(row.is_bad for row in rows)
+    out.line(f"  {out.count(len(rows), 'command')}{f', {bad} failed' if bad else ''}")
+    for row in rows if in_full else rows[-_FEW:]:
+        out.line(
+            f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
+        )
+    if more := sum(row.more for row in shown.told.commands):
+        out.line(f"    and {more:,} more that are not kept")
+    if not in_full and len(rows) > _FEW:
+        out.note(
+            f"these are the last {_FEW}: `agentplane show {shown.run_id} --commands` prints all of them."
+        )
+
+
+def _ended(row: Command) -> str:
+    return f"exit {row.exit}" if row.exit else "failed" if row.failed else "-" if row.exit is None else "ok"
+
+
+def _cut(row: Command) -> str:
+    return f" … and {row.cut:,} characters" if row.cut else ""
+
+
+def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
+    rows = tuple(row for row in rows if row.decision)
+    if not rows:
+        return
+    out.line("  permissions")
+    single = [row for row in rows if row.times == 1 and row.by != "settings"]
+    for row in single if in_full else single[-_FEW:]:
+        by = {"prompt": "after a question", "": "nobody answered"}.get(
+            row.by, f"by {row.by}" if row.by else ""
+        )
+        what = " ".join(filter(None, (row.tool, row.command or row.path)))
+        reason = f" ({one_line(row.reason, 60)})" if row.reason else ""
+        out.line(f"    {row.decision:<8}{one_line(what, _WIDTH - 30)}, {by}{reason}")
+    for row in rows:
+        if row not in single:
+            calls = out.count(row.times, "call")
+            out.line(
+                f"    {row.decision:<8}{calls} without a question, in the mode {one_line(row.mode or '?', 40)}"
+            )
+    if not in_full and len(single) > _FEW:
+        out.line(f"    and {len(single) - _FEW} more")
+
+
+def _is_here(layout: Layout, run: Run, kept: Kept) -> bool:
+    try:
+        return capsule.file(layout, run.run_id, kept.path).is_file()
+    except AgentplaneError:
+        return False
