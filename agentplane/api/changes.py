@@ -82,7 +82,7 @@ class Changes:
         done = msgspec.structs.replace(done, merged=list(solved.merged), conflicts=list(solved.left))
         if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
             self._bring(self.memory())
-        if solved.merged or (done.resolved and is_merge):
+        if solved.merged or (done.did and is_merge):
             self._add_to_merge(before if is_merge else None, solved.merged)
         if done.did and self.settled:
             self.settled(done)

@@ -65,7 +65,7 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
-    into_merge = bool(resolved) and gitdriver.merging(layout)
+    into_merge = gitdriver.merging(layout)
     before = gitdriver.unstaged(layout) if into_merge else set()
     out = _take_out(store) if deep else []
     ledger = ledgers.read(layout)

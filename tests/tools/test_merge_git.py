@@ -227,6 +227,7 @@ def test_a_conflict_of_a_persons_own_stays_gits(tmp_path: Path) -> None:
     )
     made.git("add", "AGENTS.md")
     made.git("commit", "-q", "--no-edit")
+    assert made.git("status", "--porcelain").stdout == ""
     assert agentplane(made, "sync", "--check").returncode == 0
     assert agentplane(made, "doctor").returncode == 0
     holds_both(made)
