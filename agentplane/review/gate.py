@@ -272,7 +272,9 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
 def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
     """The entries that a proposal changes, because it has their external id or their id."""
     name = proposal.external_id
-    return frozenset(one.id for one in context.shelf if name and name in (one.head.external_id, one.id))
+    if name is None:
+        return frozenset()
+    return frozenset(one.id for one in context.shelf if name in (one.head.external_id, one.id))
 
 
 def _header(header: bytes, told: Collection[str]) -> Iterator[_Noticed]:
