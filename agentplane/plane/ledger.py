@@ -91,8 +91,8 @@ class Ledger(msgspec.Struct, frozen=True):
     outputs: dict[str, dict[str, Output]] = {}
     latest: float = -inf
     """The last moment of an output."""
-    produced: str | None = None
-    """The hash of the last event with files that count; artifacts.json names the one up to which it is written."""
+    produced: tuple[int, str] = (0, "")
+    """How many events have files that count, and the hash of the last one. artifacts.json names the events it is made of."""
     tops: dict[str, int] = {}
     """The highest number that a durable id of each prefix ever had; ids are never used twice."""
     pruned: list[str] = []
@@ -486,12 +486,13 @@ class _Sums:
                 self.named.setdefault(fact, event.run_id)
         if isinstance(event.outputs, dict) or not event.outputs:
             return
+        if any(output.sha256 and output.tracked is not False for output in event.outputs):
+            self.produced = self.produced[0] + 1, chain.hash_of(line)
         task = event.task or ""
         outputs = dict(self.outputs.get(task, {}))
         for output in event.outputs:
             if not output.sha256 or output.tracked is False:
                 continue
-            self.produced = chain.hash_of(line)
             known = outputs.get(output.path)
             if known is None or times.replaces(at, known.at):
                 outputs[output.path] = Output(output.path, output.sha256, event.run_id, at)

@@ -59,7 +59,8 @@ def artifacts(ledger: Ledger, lines: Sequence[bytes]) -> bytes:
 
 
 def _artifacts_top(ledger: Ledger) -> bytes:
-    own = {"schema": "agentplane/artifacts@2", "head": ledger.produced}
+    count, last = ledger.produced
+    own = {"schema": "agentplane/artifacts@2", "head": last or None, "runs": count}
     return _start([("version", _VERSION)], own) + b'"artifacts": {'
 
 

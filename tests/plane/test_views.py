@@ -17,6 +17,7 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.ledger import Ledger
 from agentplane.text import files
 from tests.conftest import UNLIKE, decision, plane_in
+from tests.runs.made import git
 
 
 RUN = "20250926T172150Z-abc123"
@@ -275,3 +276,30 @@ def test_two_clones_write_the_same_bytes(plane: Plane) -> None:
     plane.layout.state.unlink()
     plane.memory()
     assert plane.layout.state.read_bytes() == before
+
+
+def test_rows_of_both_branches_are_listed_after_a_merge(git_project: Path) -> None:
+    """Each side has the file that its last run wrote, and git keeps one of them."""
+    git(git_project, "branch", "-m", "main")
+    plane = plane_in(git_project)
+    for name in ("one", "two"):
+        (git_project / name).write_text(name)
+    git(git_project, "add", ".")
+    git(git_project, "commit", "-qm", "plane")
+    made = {}
+    for branch in ("one", "two"):
+        git(git_project, "checkout", "-q", "-b", branch, "main")
+        plane.write_log({"task": "T", "outputs": [{"path": branch}]})
+        views_of = (plane.layout.state.read_bytes(), plane.layout.artifacts.read_bytes())
+        made[branch] = (plane.layout.log.read_bytes(), *views_of)
+        git(git_project, "add", ".")
+        git(git_project, "commit", "-qm", branch)
+    base = plane.layout.log.read_bytes().splitlines(keepends=True)[:-1]
+    lines = [made[branch][0].splitlines(keepends=True)[-1] for branch in made]
+    for branch in made:
+        plane.layout.log.write_bytes(b"".join([*base, *lines]))
+        plane.layout.state.write_bytes(made[branch][1])
+        plane.layout.artifacts.write_bytes(made[branch][2])
+        plane.store.snapshot()
+        found = json.loads(plane.layout.artifacts.read_bytes())["artifacts"]
+        assert {row["path"] for row in found["T"]} == {"one", "two"}
