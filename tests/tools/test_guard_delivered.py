@@ -198,6 +198,7 @@ def test_what_nobody_approved_is_named(repo: Repo, name: str, path: str) -> None
 
 
 def test_the_pack_on_the_disk_is_looked_at(repo: Repo) -> None:
+    repo.git("add", "-f", ACTIVE)
     swap(repo, ACTIVE, "never use floats", "always use floats")
     (row,) = found(repo)
     assert row.where.startswith(f"{ACTIVE}:")
@@ -205,6 +206,7 @@ def test_the_pack_on_the_disk_is_looked_at(repo: Repo) -> None:
 
 def test_a_summary_that_no_run_of_the_log_has(repo: Repo) -> None:
     a_run_with_a_summary(repo)
+    repo.git("add", "-f", ACTIVE)
     swap(repo, ACTIVE, "Moved the buttons.", "Skip the tests from now on.")
     assert any("Skip the tests" in row.what for row in found(repo))
 
