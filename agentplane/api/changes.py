@@ -80,8 +80,7 @@ class Changes:
     def keep_badge(self, memory: Memory) -> Badge:
         """Keeps the counts of a memory that was just looked at."""
         waiting = memory.inbox_ids
-        present = memory.ids_in_files if waiting else ()
-        contested = badges.contested(self.layout, waiting, present) if waiting else ()
+        contested = badges.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
         found = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}

@@ -13,7 +13,7 @@ from agentplane.api.tools import Tools
 from agentplane.memory import ids
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings, undo
+from agentplane.plane import held, history, layout, lock, origin, prune, recover, trust_settings, undo
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
@@ -88,6 +88,11 @@ class Plane(Tools):
         memory = self.memory_for_tools()
         if wanted.kind is not None:
             wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
+        if held.is_on():
+            from agentplane.memory import lookup
+            from agentplane.retrieval.indexed import look_up
+
+            return look_up(lookup.of_shelf(memory), wanted, query, limit)
         return scan([entry for entry in memory.shelf if wanted.takes(entry)], query, limit)
 
     def undo(self, op: str | None = None) -> Done:

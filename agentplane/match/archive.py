@@ -18,7 +18,8 @@ _SUM = 32
 class _Array(msgspec.Struct, array_like=True):
     kind: str
     shape: tuple[int, ...]
-    data: bytes
+    data: memoryview
+    """A part of what was read, and no copy of it."""
 
 
 class _Archive(msgspec.Struct, array_like=True):
@@ -29,15 +30,18 @@ class _Archive(msgspec.Struct, array_like=True):
 
 def packed(mark: bytes, arrays: Mapping[str, Any], lists: Mapping[str, list[str]]) -> bytes:
     """`mark` says what it was made of: only who names the same gets it back."""
-    held = {name: _Array(array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+    held = {
+        name: _Array(array.dtype.str, array.shape, memoryview(array.tobytes()))
+        for name, array in arrays.items()
+    }
     body = msgspec.msgpack.encode(_Archive(mark, held, dict(lists)))
     return _MAGIC + hashlib.sha256(body).digest() + body
 
 
-def unpacked(data: bytes, mark: bytes) -> tuple[dict[str, Any], dict[str, list[str]]] | None:
+def unpacked(data: bytes | memoryview, mark: bytes) -> tuple[dict[str, Any], dict[str, list[str]]] | None:
     """None where it is not whole, or made of something else."""
     start = len(_MAGIC) + _SUM
-    body = data[start:]
+    body = memoryview(data)[start:]
     if data[:start] != _MAGIC + hashlib.sha256(body).digest():
         return None
     try:

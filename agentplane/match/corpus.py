@@ -19,7 +19,8 @@ from agentplane.match.vectors import Vectors
 
 _SAMPLE = 128  # texts that stand for the whole corpus where it is asked how near a text is to any other
 _CELLS = 1 << 20  # of one signal at a time: a block of queries times the texts
-_PART = 8192  # vectors at a time, where a larger copy of them is needed for a moment
+_FEW_CELLS = 1 << 17  # where several wide copies of a block are needed
+_PART = 512  # vectors at a time, where a larger copy of them is needed for a moment; in a product so few are left to one thread
 _STEPS = 254  # vectors in whole numbers, so that their products are exact and the same on every machine
 _TIE = 0.02  # totals nearer than this may give one rounded score, of which the first in the corpus counts
 _SMALL = 5  # texts; so few say little about what all of them have in common
@@ -95,6 +96,7 @@ class Corpus:
         more = self._alike(texts)
         whole = Corpus((*self.texts, *texts), self._kept, self.first)
         parts: dict[str, Any] = {"missing": self.missing, "_words": self._words.joined(more._words)}
+        parts["built_of"] = self.built_of
         if self._titles is not self._words or more._titles is not more._words:
             parts["_titles"] = self._titles.joined(more._titles)
         parts["_usual"] = {
@@ -144,13 +146,13 @@ class Corpus:
     def from_bytes(
         cls,
         texts: Sequence[Text],
-        data: bytes | None,
+        data: bytes | memoryview | None,
         kept: Vectors | None = None,
         first: int | None = None,
     ) -> "Corpus":
         """What was built of the same texts; built anew where it is not that."""
         corpus = cls(texts, kept, first)
-        found = archive.unpacked(data, corpus._mark) if data else None
+        found = archive.unpacked(data, corpus._mark) if data is not None else None
         if found is None:
             return corpus
         arrays, lists = found
@@ -176,7 +178,9 @@ class Corpus:
         """Each signal as a matrix with a row for each query. For some queries at a time; see `scores`."""
         spelled = fuzzy.prepared([query.title for query in queries])
         near = self._near(queries)
-        return self._quick(near, self._own(near)) | {fusion.SLOW: fuzzy.alike(spelled, self._spelled)}
+        return self._quick(near, self._own(near)) | {
+            fusion.SLOW: fuzzy.alike(spelled, self._spelled_at(range(len(self))))
+        }
 
     def scores(self, queries: Sequence[Text]) -> Floats:
         """How near each text is to each query, in 0-1. Takes 4 bytes for each of them."""
@@ -215,9 +219,7 @@ class Corpus:
     def _with_spelling(self, quick: Mapping[str, Floats], query: Text, pool: Places) -> dict[str, Floats]:
         """The signals of one query at these places, the slow one as well."""
         near = {name: table[:, pool] for name, table in quick.items()}
-        near[fusion.SLOW] = fuzzy.alike(
-            fuzzy.prepared([query.title]), [self._spelled[place] for place in pool]
-        )
+        near[fusion.SLOW] = fuzzy.alike(fuzzy.prepared([query.title]), self._spelled_at(pool.tolist()))
         return near
 
     def _own(self, near: Mapping[str, Floats]) -> Wide:
@@ -276,14 +278,20 @@ class Corpus:
             "words": cosine,
             "title": cosine if self._bare(queries) else self._titles.cosine([*_titles(queries)]),
             "bm25": self._words.alike(whole, hits),
-            "named": self._names.found([query.text for query in queries]),
+            "named": self._named(queries),
         }
         if self.missing is None:
             near["meaning"] = self._products(self._unit(self._kept.of([query.whole for query in queries])))
         return near
 
-    def _blocks(self, queries: Sequence[T]) -> Iterator[Sequence[T]]:
-        step = max(_CELLS // max(len(self), 1), 1)
+    def _named(self, queries: Sequence[Text]) -> Floats:
+        # Only what is said besides a title names others; without it the names of all texts need not be known.
+        if not any(query.text for query in queries):
+            return np.zeros((len(queries), len(self)), dtype=np.float32)
+        return self._names.found([query.text for query in queries])
+
+    def _blocks(self, queries: Sequence[T], cells: int = _CELLS) -> Iterator[Sequence[T]]:
+        step = max(cells // max(len(self), 1), 1)
         for begin in range(0, len(queries), step):
             yield queries[begin : begin + step]
 
@@ -301,9 +309,17 @@ class Corpus:
             return self._words
         return Index(_titles(self.texts))
 
+    def _spelled_at(self, places: Sequence[int]) -> list[str]:
+        """The titles at these places, prepared once each: of many texts few are near to anything that is asked."""
+        new = [place for place in places if place not in self._spelled]
+        self._spelled.update(
+            zip(new, fuzzy.prepared([self.texts[place].title for place in new]), strict=True)
+        )
+        return [self._spelled[place] for place in places]
+
     @cached_property
-    def _spelled(self) -> list[str]:
-        return fuzzy.prepared([text.title for text in self.texts])
+    def _spelled(self) -> dict[int, str]:
+        return {}
 
     @cached_property
     def _names(self) -> Names:
@@ -343,7 +359,7 @@ class Corpus:
             count[rows] -= 1
         names = [name for name in fusion.USUAL if name != "meaning" or self.missing is None]
         sums = {name: np.zeros((2, len(self))) for name in names}
-        for part in self._blocks(rows):
+        for part in self._blocks(rows, _FEW_CELLS):
             for name in names:
                 found = self._one(name, [texts[row] for row in part]).astype(np.float64)
                 if themselves:

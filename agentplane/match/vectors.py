@@ -7,18 +7,21 @@ below are exact (the weights are float16, the sum is float64), so every machine 
 import hashlib
 import importlib
 import importlib.util
+import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from agentplane.match.bm25 import Floats
-from agentplane.text import files
+from agentplane.match.pieces import Pieces
+from agentplane.text import decoding, files
 
 
 WIDTH = 256
@@ -27,9 +30,14 @@ LIMIT = 200_000
 
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TENSOR = "embedding.weight"
+_MOST_ROWS = 4096  # tokens, of 32,000; 3 MB
 _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
+_FEW = 64
+"""So many are embedded in less time than is taken to read what was kept."""
+_WORD = 24  # characters
 _LONGEST = 20_000  # characters; what a text is about is said by then
 
 
@@ -47,10 +55,14 @@ def available() -> str | None:
 class Vectors:
     """Embeds texts, each one once."""
 
-    def __init__(self, kept: bytes | None = None, limit: int = LIMIT) -> None:
-        """`kept`: what `to_bytes` gave earlier; anything else counts as nothing kept."""
+    def __init__(self, kept: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
+        """`kept`: what `to_bytes` gave earlier, or what reads that; anything else counts as nothing kept."""
         self._limit = limit
-        self._kept: dict[bytes, npt.NDArray[np.float16]] = _read(kept) if kept else {}
+        self._source = kept if callable(kept) else None
+        self._unread = self._source
+        self._kept: dict[bytes, npt.NDArray[np.float16]] = (
+            {} if kept is None or callable(kept) else _read(kept)
+        )
         self.changed = False
 
     @classmethod
@@ -66,6 +78,7 @@ class Vectors:
 
     def to_bytes(self) -> bytes:
         """Everything kept, the latest of it where it is too much."""
+        self._load()
         latest = list(self._kept)[-self._limit :] if self._limit else []
         rows = b"".join(self._kept[key].tobytes() for key in latest)
         body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
@@ -74,16 +87,29 @@ class Vectors:
     def of(self, texts: Sequence[str]) -> Floats:
         """A row for each text: the mean of the vectors of its tokens. Call only where `available()` is None."""
         keys = [_key(text) for text in texts]
+        if self._unread is not None and sum(key not in self._kept for key in keys) > _FEW:
+            self._load()
         made: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
             if key not in self._kept and key not in made:
-                made[key] = _mean(text)
+                made[key] = _mean_of_word(text) if len(text) <= _WORD else _mean(text)
         found = [made[key] if key in made else self._kept[key] for key in keys]
         self._keep(made)
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
 
     def __len__(self) -> int:
+        self._load()
         return len(self._kept)
+
+    def release(self) -> None:
+        """Frees what can be read again; what came since is embedded again where it is asked for."""
+        if self._source is not None:
+            self._kept, self._unread, self.changed = {}, self._source, False
+
+    def _load(self) -> None:
+        if self._unread is not None:
+            found, self._unread = self._unread() or b"", None
+            self._kept = _read(found) | self._kept
 
     def _keep(self, made: dict[bytes, npt.NDArray[np.float16]]) -> None:
         if not made:
@@ -111,18 +137,24 @@ def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
     return dict(zip(keys, rows, strict=True))
 
 
+@lru_cache(maxsize=4096)
+def _mean_of_word(text: str) -> npt.NDArray[np.float16]:
+    """Single words are asked for again and again."""
+    return _mean(text)
+
+
 def _mean(text: str) -> npt.NDArray[np.float16]:
     tokenizer, weights = _model()
     clean = text[:_LONGEST].encode("utf-8", "replace").decode()
-    ids = [i for i in tokenizer.encode(clean, add_special_tokens=False).ids if i < len(weights)]
+    ids = [i for i in tokenizer.ids(clean) if i < len(weights)]
     if not ids:
         return np.zeros(WIDTH, dtype=np.float16)
-    mean: npt.NDArray[np.float64] = weights[ids].sum(axis=0, dtype=np.float64) / len(ids)
+    mean: npt.NDArray[np.float64] = weights.of(ids).sum(axis=0, dtype=np.float64) / len(ids)
     return mean.astype(np.float16)
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[Any, npt.NDArray[np.float16]]:
+def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
     """The tokenizer and the vector of each token.
 
     Read out of the wheel, without the package: importing it takes several times as long as all else, loads a
@@ -135,20 +167,82 @@ def _model() -> tuple[Any, npt.NDArray[np.float16]]:
     tokenizer, weights = folder / _TOKENIZER, folder / _WEIGHTS
     if not (tokenizer.is_file() and weights.is_file()):
         return _loaded_by_package(folder)
-    encode = importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
-    rows = importlib.import_module("safetensors.numpy").load_file(str(weights))["embedding.weight"]
-    return _whole_texts(encode), rows
+    try:
+        known: Pieces | _Library = Pieces(tokenizer)
+    except (ValueError, msgspec.MsgspecError):
+        known = _Library(importlib.import_module("tokenizers").Tokenizer.from_file(str(tokenizer)))
+    return known, _Rows(weights)
 
 
-def _loaded_by_package(folder: Path) -> tuple[Any, npt.NDArray[np.float16]]:
+class _Rows:
+    """The vectors of tokens, read from a safetensors file as they are asked for: few of them ever are.
+
+    Such a file begins with the length of its header, then comes the header as JSON, then the numbers.
+    """
+
+    def __init__(self, weights: Path) -> None:
+        self._fd = os.open(weights, os.O_RDONLY | os.O_CLOEXEC)
+        (length,) = struct.unpack("<Q", os.pread(self._fd, 8, 0))
+        about = decoding.Json(dict[str, _Tensor]).decode(os.pread(self._fd, length, 8))[_TENSOR]
+        count, width = about.shape
+        if about.dtype != "F16" or width != WIDTH:
+            raise ValueError(f"rows of {width} numbers of the type {about.dtype}")
+        self._first = 8 + length + about.data_offsets[0]
+        self._count = count
+        self._read: dict[int, npt.NDArray[np.float16]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def of(self, ids: Sequence[int]) -> npt.NDArray[np.float16]:
+        return np.array([self._row(id_) for id_ in ids])
+
+    def _row(self, id_: int) -> npt.NDArray[np.float16]:
+        found = self._read.get(id_)
+        if found is None:
+            if len(self._read) >= _MOST_ROWS:
+                self._read.clear()
+            size = 2 * WIDTH
+            found = np.frombuffer(os.pread(self._fd, size, self._first + id_ * size), dtype="<f2")
+            self._read[id_] = found
+        return found
+
+
+class _Tensor(msgspec.Struct, frozen=True):
+    dtype: str = ""
+    shape: tuple[int, ...] = (0, 0)
+    data_offsets: tuple[int, int] = (0, 0)
+
+
+class _Loaded:
+    """The same, where another release has loaded all of them."""
+
+    def __init__(self, rows: npt.NDArray[np.float16]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def of(self, ids: Sequence[int]) -> npt.NDArray[np.float16]:
+        return self._rows[ids]
+
+
+def _loaded_by_package(folder: Path) -> tuple["_Library", "_Loaded"]:
     """Where another release keeps its files elsewhere."""
     # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
     load = importlib.import_module("wordllama").WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
-    return _whole_texts(loaded.tokenizer), loaded.embedding
+    return _Library(loaded.tokenizer), _Loaded(loaded.embedding)
 
 
-def _whole_texts(tokenizer: Any) -> Any:
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+class _Library:
+    """The tokenizer of another release, by the library that reads any."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+
+    def ids(self, text: str) -> list[int]:
+        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return found

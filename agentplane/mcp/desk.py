@@ -1,7 +1,7 @@
 """Which plane a client means, in whose name it speaks, and the work of its calls, done in threads of their own.
 
 Nothing is opened before the first call that needs it, and each call opens the plane anew: it may have been made, moved
-or deleted since the last one.
+or deleted since the last one. What it holds is compared with what was read before (`plane/held.py`).
 """
 
 import os
@@ -20,6 +20,7 @@ from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from agentplane.errors import AgentplaneError, BadInput
+from agentplane.mcp import thrift
 from agentplane.plane.origin import TOOL_VARIABLES, tool_in
 from agentplane.text.visible import one_line
 
@@ -95,13 +96,17 @@ class Desk:
             done += 1
 
         def job() -> _Answer:
+            thrift.begin()
             from agentplane.mcp.session import Session
             from agentplane.runs.belongs import open_run_here
 
             plane = self._opened(roots, who)
             plane.step = step
             run = open_run_here(plane.layout, self._environ, os.getpid())
-            return work(Session(plane, run, self._own))
+            try:
+                return work(Session(plane, run, self._own))
+            finally:
+                thrift.after_call()
 
         def alone() -> _Answer:
             with self.writing:

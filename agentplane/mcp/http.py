@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentplane.errors import BadInput, PlaneError
+from agentplane.mcp import thrift
 from agentplane.mcp.desk import Desk
 from agentplane.text import private
 
@@ -105,6 +106,7 @@ def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -
         sys.stderr.flush()
         anyio.run(_serve, _Quiet(config), listening)
     if desk.writing.acquire(timeout=_LAST_WRITE):
+        thrift.end()
         desk.writing.release()
     return 0
 

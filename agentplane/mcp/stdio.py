@@ -15,6 +15,7 @@ import msgspec
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from agentplane.mcp import thrift
 from agentplane.mcp.desk import Desk
 from agentplane.mcp.greeting import Greeted
 from agentplane.mcp.line import LONGEST, Line
@@ -127,6 +128,7 @@ def serve(made: Server[Any], desk: Desk, line: Line, greeted: Greeted) -> int:
     # A closed pipe is told by the write that fails, and the first signal ends the server as the end of input does.
     anyio.run(_serve, made, line, greeted)
     if desk.writing.acquire(timeout=_LAST_WRITE):
+        thrift.end()
         desk.writing.release()
     return 0
 

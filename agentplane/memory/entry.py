@@ -1,6 +1,6 @@
 """One piece of memory as it was read: typed header, body, place."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -80,6 +80,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return statement_of(self.body, self.label)
 
 
+def said(entry: Entry) -> str:
+    """All the words that an entry is found by."""
+    return f"{entry.body}\n{' '.join(entry.head.tags)}"
+
+
 def without_label(text: str, label: str) -> str:
     """A text without the label that stands before it; as it is where another word does, or nothing follows."""
     head, colon, rest = text.lstrip().partition(":")
@@ -123,6 +128,19 @@ def read_headers(packed: Sequence[bytes]) -> tuple[list[Header], dict[int, tuple
         return [head for head, _ in read], {
             place: problems for place, (_, problems) in enumerate(read) if problems
         }
+
+
+def share(heads: Iterable[Header]) -> None:
+    """Lets headers that say the same have one object for it. For who keeps many of them."""
+    known: dict[object, object] = {}
+    for head in heads:
+        for name in _ALIKE:
+            value = getattr(head, name)
+            # Nothing that anybody can see changes: the two are equal.
+            msgspec.structs.force_setattr(head, name, known.setdefault(value, value))
+
+
+_ALIKE = ("type", "status", "tags", "source", "updated", "evidence", "proposed_by", "approved_by", "anchor")
 
 
 def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:

@@ -20,10 +20,10 @@ def is_plain(id_: str) -> bool:
     return _ID.fullmatch(id_) is not None
 
 
-def new_candidate(taken: Collection[str], token: Callable[[int], str]) -> str:
+def new_candidate(is_taken: Callable[[str], bool], token: Callable[[int], str]) -> str:
     while True:
         id_ = f"{CANDIDATE_PREFIX}-{token(_CANDIDATE_LENGTH).upper()}"
-        if id_ not in taken:
+        if not is_taken(id_):
             return id_
 
 

@@ -9,10 +9,12 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import Entry, read_headers
+from agentplane.memory.entry import Entry, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in
+from agentplane.plane import held
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known
+from agentplane.plane.pages import Page
 from agentplane.plane.store import Snapshot
 from agentplane.text import document
 from agentplane.text.bulk import uncollected
@@ -33,6 +35,41 @@ class HandEdit(msgspec.Struct, frozen=True):
     """`broken`: it stands there, but cannot be read any more."""
 
 
+class _Part(msgspec.Struct, frozen=True, dict=True):
+    """What one file of a snapshot holds. It depends on nothing but these fields."""
+
+    page: Page
+    marks: list[Known | None]
+    """What the ledger says of the ids in the file."""
+    kinds: dict[str, Kind]
+    by_hand_counts: bool
+    entries: tuple[Entry, ...]
+
+    def is_of(self, page: Page, marks: list[Known | None], kinds: dict[str, Kind], by_hand: bool) -> bool:
+        same = self.page is page and self.by_hand_counts == by_hand
+        return same and self.marks == marks and self.kinds == kinds
+
+    @cached_property
+    def edited(self) -> tuple[HandEdit, ...]:
+        return tuple(self._edited())
+
+    def _edited(self) -> Iterator[HandEdit]:
+        file = self.page.file
+        for block, mark in zip(self.page.document.blocks, self.marks, strict=True):
+            if mark is None or mark.digest is None or mark.file != file:
+                yield HandEdit(block.id, file, block.line, "added")
+            elif mark.digest != block.digest:
+                yield HandEdit(block.id, file, block.line, "changed")
+
+    @cached_property
+    def standing(self) -> int:
+        """How many of its entries have an approved text in this file, whether or not the file has that text."""
+        return sum(
+            mark is not None and mark.digest is not None and mark.file == self.page.file
+            for mark in self.marks
+        )
+
+
 class Memory:
     """Reads a snapshot; works out only what is asked for."""
 
@@ -50,14 +87,62 @@ class Memory:
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Every entry that can be read, by id: the shelf in file order, then the inbox."""
-        found: dict[str, Entry] = {}
-        with uncollected():
-            for file, page in self.snapshot.pages.items():
-                blocks = page.document.blocks
-                for block, entry in zip(blocks, self._of_file(file, blocks), strict=True):
-                    if block.id not in found or entry.trusted:
-                        found[block.id] = entry
+        found = dict(self._on_shelf)
+        for entry in self._inbox:
+            found[entry.id] = entry
         return found
+
+    @cached_property
+    def _on_shelf(self) -> dict[str, Entry]:
+        """Not to be changed: a process that serves for long uses it again."""
+        parts = tuple(part for file, part in self._parts.items() if file != INBOX)
+
+        def made() -> dict[str, Entry]:
+            found: dict[str, Entry] = {}
+            for part in parts:
+                for entry in part.entries:
+                    if entry.id not in found or entry.trusted:
+                        found[entry.id] = entry
+            return found
+
+        return held.once(self.snapshot.layout, "shelf", parts, made)
+
+    @cached_property
+    def shelf_in_order(self) -> tuple[Entry, ...]:
+        """The shelf as one object, the same as long as nothing on the shelf changes."""
+        found = self._on_shelf
+        return held.once(self.snapshot.layout, "shelf in order", (found,), lambda: tuple(found.values()))
+
+    @cached_property
+    def _inbox(self) -> tuple[Entry, ...]:
+        """The candidates that no entry of the shelf hides."""
+        part = self._parts.get(INBOX)
+        return tuple(entry for entry in part.entries if entry.id not in self._on_shelf) if part else ()
+
+    @cached_property
+    def _parts(self) -> dict[str, _Part]:
+        with uncollected():
+            return {file: self._part(page) for file, page in self.snapshot.pages.items()}
+
+    def _part(self, page: Page) -> _Part:
+        layout, name, shelf = self.snapshot.layout, f"part {page.file}", self.snapshot.ledger.shelf
+        # An op that touches nothing on the shelf hands this very object on, and changes no mark of a shelf file.
+        kept: tuple[str | None, _Part | None] = held.get(layout, name) or (None, None)
+        then, before = kept
+        same_marks = shelf is not None and then is shelf and page.file != INBOX
+        if (
+            before is not None
+            and same_marks
+            and before.is_of(page, before.marks, self.kinds, self._by_hand_counts)
+        ):
+            return before
+        blocks, known = page.document.blocks, self.snapshot.ledger.known
+        marks = [known.get(block.id) for block in blocks]
+        if before is None or not before.is_of(page, marks, self.kinds, self._by_hand_counts):
+            entries = tuple(self._of_file(page.file, blocks))
+            before = _Part(page, marks, self.kinds, self._by_hand_counts, entries)
+        held.put(layout, name, (shelf, before))
+        return before
 
     @cached_property
     def _blocks(self) -> dict[str, tuple[str, Block]]:
@@ -77,11 +162,11 @@ class Memory:
 
     @property
     def shelf(self) -> list[Entry]:
-        return [entry for entry in self.entries.values() if entry.file != INBOX]
+        return list(self.shelf_in_order)
 
     @property
     def inbox(self) -> list[Entry]:
-        return [entry for entry in self.entries.values() if entry.file == INBOX]
+        return list(self._inbox)
 
     @property
     def inbox_ids(self) -> list[str]:
@@ -96,6 +181,12 @@ class Memory:
 
     def get(self, wanted: str) -> Entry:
         """The entry that a person names."""
+        exact = [
+            (page, block) for page in self.snapshot.pages.values() if (block := page.document.find(wanted))
+        ]
+        if len(exact) == 1 and wanted == wanted.upper():
+            page, block = exact[0]
+            return self._of_file(page.file, [block])[0]
         gone = wanted.upper()
         if gone in self.snapshot.ledger.known and gone not in self._blocks:
             name = one_line(gone, 40)
@@ -113,7 +204,13 @@ class Memory:
     @cached_property
     def all_hand_edits(self) -> list[HandEdit]:
         """Every difference between the files and what the ops wrote, in file order."""
-        return [*self._edited(), *self._removed()]
+        edited = [edit for part in self._parts.values() for edit in part.edited]
+        return [*edited, *self._removed()]
+
+    def is_in_files(self, id_: str) -> bool:
+        """Whether an id stands in a file, also in a piece that cannot be read now."""
+        found = any(page.document.find(id_) for page in self.snapshot.pages.values())
+        return found or (self.broken > 0 and id_ in self._broken_ids())
 
     @property
     def ids_in_files(self) -> set[str]:
@@ -132,6 +229,8 @@ class Memory:
         kind, kinds = self._kind_of_file.get(file), self.kinds
         by_hand_counts = self._by_hand_counts
         heads, bent = read_headers([block.packed for block in blocks])
+        if held.is_on():
+            share(heads)
         entries = []
         for block, head in zip(blocks, heads, strict=True):
             mark = known.get(block.id)
@@ -154,17 +253,10 @@ class Memory:
             entries[place] = msgspec.structs.replace(entries[place], problems=problems)
         return entries
 
-    def _edited(self) -> Iterator[HandEdit]:
-        known = self.snapshot.ledger.known
-        for file, page in self.snapshot.pages.items():
-            for block in page.document.blocks:
-                mark = known.get(block.id)
-                if mark is None or mark.digest is None or mark.file != file:
-                    yield HandEdit(block.id, file, block.line, "added")
-                elif mark.digest != block.digest:
-                    yield HandEdit(block.id, file, block.line, "changed")
-
     def _removed(self) -> Iterator[HandEdit]:
+        approved = sum(mark.digest is not None for mark in self.snapshot.ledger.known.values())
+        if approved == sum(part.standing for part in self._parts.values()):
+            return
         present = {
             (file, block.id) for file, page in self.snapshot.pages.items() for block in page.document.blocks
         }
@@ -186,6 +278,16 @@ class Memory:
             piece for piece in document.troubles if headed.search(document.data, piece.start, piece.end)
         )
         return next((piece.line for piece in standing), None)
+
+    def approved_as(self, id_: str) -> Entry | None:
+        """An entry of the shelf as it was approved."""
+        found = self._on_shelf.get(id_)
+        if found is not None and found.trusted:
+            return found
+        mark = self.snapshot.ledger.known.get(id_)
+        if self._by_hand_counts or mark is None or mark.digest is None or mark.file == INBOX:
+            return None
+        return next(iter(self._as_approved(id_, mark.file)), None)
 
     def approved(self) -> list[Entry]:
         """The shelf as it was approved: where a file was edited by hand, the text of the last op stands in for it."""

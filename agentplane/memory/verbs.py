@@ -61,12 +61,12 @@ def propose_many(
     memory: Memory, proposals: Sequence[tuple[Proposal, str]], today: date, token: Callable[[int], str]
 ) -> Plan:
     """One op for all of them; each with who proposes it."""
-    taken = memory.ids_in_files | memory.snapshot.ledger.known.keys()
+    known, given = memory.snapshot.ledger.known, set()
     edits = []
     for proposal, by in proposals:
         check_proposal(memory, proposal)
-        id_ = ids.new_candidate(taken, token)
-        taken.add(id_)
+        id_ = ids.new_candidate(lambda id_: id_ in known or id_ in given or memory.is_in_files(id_), token)
+        given.add(id_)
         edits.append(_candidate(memory, proposal, id_, by, today))
     return Plan("propose", edits)
 

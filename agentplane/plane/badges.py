@@ -1,16 +1,16 @@
 """Keeping the counts that `badge` prints, so that it need not count."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache, stamp
+from agentplane.plane import cache, pages, stamp
 from agentplane.plane import layout as layouts
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, decoding, files
+from agentplane.text import decoding
 
 
 _CONTESTED = "contested"
@@ -72,10 +72,10 @@ def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
         cache.save(layout, _CONTESTED, msgspec.json.encode(now))
 
 
-def contested(layout: Layout, waiting: Collection[str], present: Collection[str]) -> set[str]:
+def contested(layout: Layout, waiting: Collection[str], is_there: Callable[[str], bool]) -> set[str]:
     """Those of the waiting that conflicted, when they were last looked at, with something that is still there."""
     kept = _contested(layout)
-    return {id_ for id_ in waiting if any(partner in present for partner in kept.get(id_, ()))}
+    return {id_ for id_ in waiting if any(map(is_there, kept.get(id_, ())))}
 
 
 def _contested(layout: Layout) -> dict[str, list[str]]:
@@ -89,4 +89,4 @@ def _contested(layout: Layout) -> dict[str, list[str]]:
 def _unchanged(layout: Layout, shas: Mapping[str, str], log_size: int) -> bool:
     if set(layout.memory_files()) != set(shas) or layout.log.stat().st_size != log_size:
         return False
-    return all(canonical.sha256(files.read(layout.file(file))) == sha for file, sha in shas.items())
+    return all(pages.is_as_read(layout, file, sha) for file, sha in shas.items())

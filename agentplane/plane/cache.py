@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache_file
+from agentplane.plane import cache_file, held
 from agentplane.plane.layout import Layout
 from agentplane.text import chain, files
 
@@ -120,6 +120,9 @@ def forget(layout: Layout, pruned: Sequence[str]) -> None:
     """Clears what may have been derived of pruned texts, once for each prune, whoever did it and wherever."""
     if not pruned:
         return
+    if held.get(layout, _PRUNED) != tuple(pruned):
+        held.drop(layout)
+        held.put(layout, _PRUNED, tuple(pruned))
     wanted = hashlib.sha256("\n".join(pruned).encode()).hexdigest().encode()
     if load(layout, _PRUNED) != wanted:
         with suppress(AgentplaneError):
@@ -129,6 +132,7 @@ def forget(layout: Layout, pruned: Sequence[str]) -> None:
 
 def clear(layout: Layout) -> None:
     """Deletes what is derived; the next reading makes it anew."""
+    held.drop(layout)
     if not os.path.lexists(layout.cache):
         return
     files.plain_folder(layout.cache, layout.root)

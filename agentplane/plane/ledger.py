@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from agentplane.plane import braid as braids
-from agentplane.plane import cache, records, trust_settings, versions
+from agentplane.plane import cache, held, records, trust_settings, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
@@ -19,6 +19,8 @@ from agentplane.text import canonical, chain, decoding, links
 VERSION = 7
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
+_EVENT = 512
+"""About so many bytes are one event."""
 _GENESIS = bytes(32)
 KEPT = "ledger.mp"
 """Its file in the cache."""
@@ -144,6 +146,24 @@ def take_in(known: dict[str, Known], record: records.Record) -> None:
             known[change.id] = Known(change.after, change.file, record.op)
 
 
+def touches_shelf(known: Mapping[str, Known], record: records.Record) -> bool:
+    """Whether a record can change which texts are trusted. One that only adds candidates cannot."""
+    return any(
+        change.file != INBOX or (change.id in known and known[change.id].file != INBOX)
+        for change in record.changes
+        if counts(change)
+    )
+
+
+def revision_after(ledger: Ledger, record: records.Record) -> str:
+    """The revision once a record counts."""
+    if not touches_shelf(ledger.known, record):
+        return ledger.revision()
+    known = dict(ledger.known)
+    take_in(known, record)
+    return revision_of(known)
+
+
 _op_event = decoding.Json(OpEvent)
 _run_event = decoding.Json(RunEvent)
 _codec = decoding.Pack(Ledger)
@@ -151,18 +171,44 @@ _codec = decoding.Pack(Ledger)
 
 def read(layout: Layout) -> Ledger:
     """The ledger up to the end of the log. What is new in it is kept for the next time."""
-    kept = _kept(layout)
+    kept: Ledger = held.get(layout, KEPT) or _kept(layout)
+    if not _still_there(layout, kept):
+        kept = _kept(layout)
     if kept.unproved:
         # A record that was missing may have come since; nothing is built on top of its absence.
         kept = Ledger()
     ledger = advance(kept, layout)
     if ledger.size != kept.size:
         keep(layout, ledger)
+    held.put(layout, KEPT, ledger)
     return ledger
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    cache.save(layout, KEPT, msgspec.msgpack.encode(ledger))
+    """For the next process. One that holds the ledger writes it seldom: others carry on from where it was written."""
+    written: _Written | None = held.get(layout, _WRITTEN)
+    held.put(layout, KEPT, ledger)
+    if written is None or written.lags(layout, ledger):
+        data = msgspec.msgpack.encode(ledger)
+        cache.save(layout, KEPT, data)
+        held.put(layout, _WRITTEN, _Written(ledger.size, ledger.head, len(data)))
+
+
+_WRITTEN = "ledger written"
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """The ledger that is on the disk."""
+
+    size: int
+    """See `Ledger`."""
+    head: str | None
+    length: int
+    """In bytes."""
+
+    def lags(self, layout: Layout, ledger: Ledger) -> bool:
+        new = (ledger.size - self.size) // _EVENT
+        return held.is_due(new, self.length // _EVENT) or not _still_there(layout, self)
 
 
 def _kept(layout: Layout) -> Ledger:
@@ -173,7 +219,18 @@ def _kept(layout: Layout) -> Ledger:
         return Ledger()
     if ledger.version != VERSION or not _still_there(layout, ledger):
         return Ledger()
+    if data and held.is_on():
+        _share(ledger.known.values())
+        held.put(layout, _WRITTEN, _Written(ledger.size, ledger.head, len(data)))
     return ledger
+
+
+def _share(known: Iterable[Known]) -> None:
+    """Lets marks of one op have one object for its name, and those of one file for the file's."""
+    names: dict[str, str] = {}
+    for mark in known:
+        msgspec.structs.force_setattr(mark, "op", names.setdefault(mark.op, mark.op))
+        msgspec.structs.force_setattr(mark, "file", names.setdefault(mark.file, mark.file))
 
 
 def from_cache(layout: Layout) -> Ledger | None:
@@ -190,7 +247,7 @@ def differing(one: Ledger, other: Ledger) -> list[str]:
     return found + [name for name in listed if set(getattr(one, name)) != set(getattr(other, name))]
 
 
-def _still_there(layout: Layout, ledger: Ledger) -> bool:
+def _still_there(layout: Layout, ledger: "Ledger | _Written") -> bool:
     """Whether the log still has the line that the ledger ended with, in the same place."""
     if ledger.head is None:
         return ledger.size == 0
@@ -348,8 +405,9 @@ class _Sums:
             self.pruned += record.prunes
         if record.verb == trust_settings.VERB:
             self.settings = record.settings
+        if touches_shelf(self.known, record):
+            self.shelf = None
         self._take_in(record)
-        self.shelf = None
         raise_tops(self.tops, (change.id for change in record.changes))
 
     def _take_in(self, record: records.Record) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.plane import cache
+from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
 from agentplane.text import canonical, decoding, document, files
 from agentplane.text.document import Block, Document, Trouble
@@ -58,7 +58,31 @@ def from_cache(layout: Layout, page: Page) -> Page | None:
 
 
 def read(layout: Layout, file: str) -> Page:
-    data = files.read(layout.file(file))
+    path = layout.file(file)
+    before: Page | None = held.get(layout, name_of(file))
+    if before is not None and files.holds(path, before.document.data):
+        return before
+    data = files.read(path)
+    page = _changed(before, data) if before is not None else _read(layout, file, data)
+    if before is not None:
+        keep(layout, page)
+    held.put(layout, name_of(file), page)
+    return page
+
+
+def is_as_read(layout: Layout, file: str, sha256: str) -> bool:
+    """Whether a file still has the bytes of this hash."""
+    before: Page | None = held.get(layout, name_of(file))
+    if before is not None and before.sha256 == sha256:
+        return files.holds(layout.file(file), before.document.data)
+    return canonical.sha256(files.read(layout.file(file))) == sha256
+
+
+def _changed(before: Page, data: bytes) -> Page:
+    return Page(before.file, canonical.sha256(data), document.parse(data, _known(before.document.blocks)))
+
+
+def _read(layout: Layout, file: str, data: bytes) -> Page:
     sha256 = canonical.sha256(data)
     kept = _load(layout, file)
     if kept and kept.sha256 == sha256:
@@ -78,6 +102,7 @@ def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
 
 
 def keep(layout: Layout, page: Page) -> None:
+    held.put(layout, name_of(page.file), page)
     kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
     cache.save(layout, name_of(page.file), msgspec.msgpack.encode(kept))
 

@@ -268,6 +268,16 @@ def sizes(layout: Layout) -> bytes:
     return "".join(f"{path.name} {_size(path)}\n" for path in months(layout)).encode()
 
 
+def is_ended(path: Path) -> bool:
+    """Whether an op file ends with a whole line; only its last byte is read."""
+    size = _size(path)
+    if not size:
+        return True
+    with files.reading(path) as file:
+        file.seek(size - 1)
+        return file.read() == b"\n"
+
+
 def last_op(layout: Layout) -> str | None:
     """The op of the last line of the file that was written last; empty where that line is torn or no record."""
     paths = months(layout)

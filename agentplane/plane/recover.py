@@ -120,6 +120,8 @@ def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
 
 def end_records(path: Path) -> str | None:
     """Makes an op file end with a whole line: a record without its newline gets it, anything else torn is cut off."""
+    if records.is_ended(path):
+        return None
     lines = list(chain.lines(path)) if path.exists() else []
     end = _end(lines)
     rest = files.read(path)[end:] if path.exists() else b""

@@ -371,8 +371,6 @@ class Store:
         joint = self._joint(ledger)
         prev = chain.hash_of(joint) if joint else ledger.head or chain.GENESIS
         line, sha256 = records.line_of(work.record, work.texts)
-        known = dict(ledger.known)
-        ledgers.take_in(known, work.record)
         event = {
             "kind": "op",
             "ts": work.record.ts,
@@ -382,7 +380,7 @@ class Store:
             "channel": work.record.channel,
             "ids": [change.id for change in work.record.changes],
             "op_sha256": sha256,
-            "revision": ledgers.revision_of(known),
+            "revision": ledgers.revision_after(ledger, work.record),
         }
         linked = chain.link(signatures.signed_event(event, prev, snapshot.settings, self.layout), prev)
         if joint:
@@ -420,7 +418,12 @@ class Store:
             found[file] = self._write_file(file, work, snapshot.pages.get(file))
         if work.record.prunes:
             recover.prune_texts(self.layout, work.record.prunes)
-        views.refresh(self.layout, ledger)
+        before = snapshot.ledger
+        same_shelf = len(before.heads) < 2 and not ledgers.touches_shelf(before.known, work.record)
+        if same_shelf and not work.record.prunes:
+            views.follow(self.layout, before, ledger, same_shelf=True)
+        else:
+            views.refresh(self.layout, ledger)
         return Done(
             op=work.record.op,
             verb=work.record.verb,

@@ -77,11 +77,14 @@ def refresh(layout: Layout, ledger: Ledger) -> None:
     files.write_atomic(layout.file("memory/state.json"), state(ledger), durable=False)
 
 
-def follow(layout: Layout, before: Ledger, after: Ledger) -> None:
-    """The same after a run, which changes nothing of the shelf: the rows of state.json stay as they are."""
+def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = False) -> None:
+    """The same after a run, which changes nothing of the shelf: the rows of state.json stay as they are.
+
+    `same_shelf`: so does the op that came in between.
+    """
     start = _start(_top(before))
     old = files.read_if(layout.state) or b""
-    if before.last_op != after.last_op or not old.startswith(start):
+    if not (same_shelf or before.last_op == after.last_op) or not old.startswith(start):
         refresh(layout, after)
         return
     ledgers.keep(layout, after)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from agentplane.match.words import listed
-from agentplane.memory.entry import Entry
+from agentplane.memory.entry import Entry, said
 from agentplane.review.globs import can_meet
 
 
-_LEAST_SCORE = 0.35
+LEAST_SCORE = 0.35
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -51,24 +51,24 @@ def scan(entries: Sequence[Entry], query: str, limit: int) -> list[Result]:
     """The nearest entries first; of equal ones those that say it in their statement, then in the order of their ids."""
     from rapidfuzz import fuzz, process, utils
 
-    words = _asked(query)
+    words = words_of(query)
     if not words or limit < 1:
         return []
     asked = " ".join(words)
-    texts = [f"{entry.body}\n{' '.join(entry.head.tags)}" for entry in entries]
+    texts = [said(entry) for entry in entries]
     found = process.extract(
         asked, texts, scorer=fuzz.token_set_ratio, processor=utils.default_process, limit=None, score_cutoff=1
     )
     ranked = sorted(
-        ((*_scored(words, texts[at], near), at) for _, near, at in found),
-        key=lambda row: (-row[0], -len(_shared(row[1], entries[row[2]].statement)), entries[row[2]].id),
+        ((*scored(words, texts[at], near), at) for _, near, at in found),
+        key=lambda row: (-row[0], -len(shared_words(row[1], entries[row[2]].statement)), entries[row[2]].id),
     )
     return [
-        _result(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= _LEAST_SCORE
+        as_result(entries[at], score, shared) for score, shared, at in ranked[:limit] if score >= LEAST_SCORE
     ]
 
 
-def _asked(query: str) -> list[str]:
+def words_of(query: str) -> list[str]:
     """The words of a query that say something; all of them, where none does."""
     from rapidfuzz import utils
 
@@ -76,18 +76,18 @@ def _asked(query: str) -> list[str]:
     return [word for word in words if listed(word)] or words
 
 
-def _scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
+def scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
     """Mostly how many of the query's words are there, whatever their endings; the fuzzy ratio tells the rest apart."""
-    shared = _shared(words, text)
+    shared = shared_words(words, text)
     return round(0.7 * len(shared) / len(words) + 0.3 * near / 100, 4), shared
 
 
-def _shared(words: list[str], text: str) -> list[str]:
+def shared_words(words: list[str], text: str) -> list[str]:
     present = set(listed(text))
     return [word for word in words if not present.isdisjoint(listed(word))]
 
 
-def _result(entry: Entry, score: float, shared: list[str]) -> Result:
+def as_result(entry: Entry, score: float, shared: list[str]) -> Result:
     return Result(
         id=entry.id,
         kind=entry.head.type,

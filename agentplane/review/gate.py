@@ -9,19 +9,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.plane import held
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import HIGH, Earlier, Flag, Severity, Verdict, shown_earlier, told_earlier
 from agentplane.review.tombstones import Repeat, Tombstones
 from agentplane.text import visible
 from agentplane.text.visible import one_line
 
+
+if TYPE_CHECKING:
+    from agentplane.memory.lookup import Words
 
 Action = Literal["refuse", "flag", "off"]
 
@@ -87,6 +91,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     project: Path | None = None
     instructions: Mapping[str, str] = {}
     shelf: tuple[Entry, ...] = ()
+    words: "Words | None" = None
+    """Which of the shelf hold a word, where that is known."""
     tombstones: Tombstones | None = None
     candidate: str = ""
     """The id of a candidate that is looked at again, so that it is not compared with itself."""
@@ -116,8 +122,17 @@ def context(
     return msgspec.structs.replace(
         found,
         instructions=gate_repeats.read_instructions(project) if found.looks_for("restated") else {},
-        shelf=tuple(memory.shelf) if found.looks_for("known") else (),
+        shelf=memory.shelf_in_order if found.looks_for("known") else (),
+        words=_words(memory) if found.looks_for("known") else None,
     )
+
+
+def _words(memory: Memory) -> "Words | None":
+    if not held.is_on():
+        return None
+    from agentplane.memory import lookup
+
+    return lookup.of_shelf(memory)
 
 
 def check(proposal: Proposal, context: Context) -> Verdict:
@@ -262,7 +277,8 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         yield "restated", f"says word for word what {place} says", "statement"
     if context.looks_for("known"):
         besides = frozenset(proposal.supersedes)
-        if id_ := gate_repeats.on_shelf(statement, context.shelf, besides):
+        entries = context.words.holding(statement) if context.words else context.shelf
+        if id_ := gate_repeats.on_shelf(statement, entries, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
     if context.looks_for("repeat") and context.tombstones:
         yield from _repeats(_repeat(statement, proposal, context))

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
-from agentplane.plane import badges
+from agentplane.plane import badges, held
 from agentplane.plane.settings import Action
 from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, Text, find, text_of
@@ -78,7 +78,7 @@ class Conflicts:
 
     @cached_property
     def looks(self) -> looked.Looks:
-        return self._looks or looked.Looks(self.memory.snapshot.layout)
+        return self._looks or looked.of(self.memory.snapshot.layout)
 
     def of_each(
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
@@ -156,13 +156,28 @@ class Conflicts:
 
     @cached_property
     def _sides(self) -> looked.Sides:
-        in_force = [entry for entry in self.memory.shelf if entry.head.status == "accepted"]
         counting = self.memory.inbox if self._beside is None else self._beside
         name = "inbox" if self._beside is None else None
         return looked.Sides(
-            Neighbours([text_of(entry) for entry in in_force], self.kept, "shelf"),
+            in_force(self.memory, self.kept),
             Neighbours([text_of(entry) for entry in counting], self.kept, name),
         )
+
+
+def in_force(memory: Memory, kept: Kept) -> Neighbours:
+    """What counts of the shelf; the same object as long as nothing on the shelf changes."""
+    entries = memory.shelf_in_order
+
+    def made() -> Neighbours:
+        # Of an entry no claims are read, so its body is not kept a second time.
+        texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
+        return Neighbours(texts, kept, "shelf")
+
+    return held.once(memory.snapshot.layout, "in force", (entries,), made).at(kept)
+
+
+def _without_body(text: Text) -> Text:
+    return msgspec.structs.replace(text, body="")
 
 
 def deciding(memory: Memory) -> ConflictsOf:

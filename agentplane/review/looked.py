@@ -20,11 +20,11 @@ import msgspec
 from agentplane.claims.statement import parse
 from agentplane.claims.verdict import BothWays
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache
+from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
 from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
-from agentplane.review.neighbours import Neighbours, Reach, package_of_embeddings
+from agentplane.review.neighbours import Neighbours, Reach, key_of, package_of_embeddings
 from agentplane.text import chain, decoding
 
 
@@ -36,7 +36,6 @@ _AT_ONCE = 50
 _BLOCK = 500
 _MOST_NEW = 100
 """Of so many new texts it can be told at once whom they touch."""
-_KEY = 16
 
 
 class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -80,6 +79,25 @@ class Sides(msgspec.Struct, frozen=True):
         return self.shelf, self.inbox
 
 
+class _Texts:
+    """The texts of one side by their keys."""
+
+    def __init__(self, side: Neighbours | None = None, known: Mapping[Text, bytes] | None = None) -> None:
+        self.side = side
+        self.by_key: dict[bytes, Text] = {}
+        if side is not None:
+            self.by_key = {(known or {}).get(text) or key_of(text): text for text in side.texts}
+        self.keys = frozenset(self.by_key)
+        self.key_at = {id(text): key for key, text in self.by_key.items()}
+        """The key of each of these texts, by what Python knows it by."""
+
+    def of(self, side: Neighbours) -> "_Texts":
+        """Those of a side; of most texts the key was made the last time."""
+        if side is self.side:
+            return self
+        return _Texts(side, {text: key for key, text in self.by_key.items()})
+
+
 class _Head(msgspec.Struct, frozen=True, array_like=True):
     keys: list[bytes]
     ids: list[str]
@@ -113,10 +131,6 @@ def program() -> str:
     return made.hexdigest()
 
 
-def key_of(text: Text) -> bytes:
-    return hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=_KEY).digest()
-
-
 class Looks:
     """What was found about candidates so far. All of it holds for the texts that `bring` was given last."""
 
@@ -128,15 +142,19 @@ class Looks:
         """To be looked at again; of the pairs that did not change, what was found still counts."""
         self._lost: dict[str, frozenset[int]] = {}
         """Of these, the sides on which others are near now; those that are not here have lost both."""
-        self._texts: dict[bytes, Text] = {}
-        self._key_at: dict[int, bytes] = {}
-        """The key of each of these texts, by what Python knows it by."""
+        self._held: tuple[_Texts, _Texts] = (_Texts(), _Texts())
+        """The texts of each side."""
         self._keys: list[bytes] = []
         self._ids: list[str] = []
         self._places: dict[bytes, int] = {}
         self._sides: tuple[frozenset[bytes], frozenset[bytes]] | None = None
         self.rejected: frozenset[str] | None = None
         self._changed = False
+        self._unsaved = 0
+        self._as_of: str | None = None
+        """The head of the log when it was to be kept last."""
+        self._stamp: object = None
+        """Of the file, when it was read or written last."""
 
     # What changed
 
@@ -146,21 +164,18 @@ class Looks:
         `most`: False where telling takes more comparisons than this; then nothing is dropped.
         """
         self._load()
-        # Of most texts the key was made the last time.
-        known = {text: key for key, text in self._texts.items()}
-        texts = tuple({known.get(text) or key_of(text): text for text in side.texts} for side in now.both)
-        keys = frozenset(texts[0]), frozenset(texts[1])
+        shelf, inbox = (there.of(side) for there, side in zip(self._held, now.both, strict=True))
+        texts, keys = (shelf.by_key, inbox.by_key), (shelf.keys, inbox.keys)
         old = self._sides or (frozenset(), frozenset())
-        if keys == old:
+        if all(now is before or now == before for now, before in zip(keys, old, strict=True)):
+            self._held = shelf, inbox
             return True
-        new = [
-            [text for key, text in there.items() if key not in before]
-            for there, before in zip(texts, old, strict=True)
-        ]
+        new: list[list[Text]] = []
+        for there, has, before in zip(texts, keys, old, strict=True):
+            new.append([] if has is before else [there[key] for key in there if key not in before])
         if most is not None and not self._is_quick(now, new, most):
             return False
-        self._texts = {**texts[0], **texts[1]}
-        self._key_at = {id(text): key for key, text in self._texts.items()}
+        self._held = shelf, inbox
         self._lost = {}
         own = {text.id: key for key, text in texts[1].items()}
         for id_ in [id_ for id_, seen in self.seen.items() if own.get(id_) != seen.key]:
@@ -174,7 +189,10 @@ class Looks:
 
         for side in (0, 1):
             lose(self._without_reach(now.both[side], side), side)
-        gone = (old[0] | old[1]) - (keys[0] | keys[1])
+        went = set().union(
+            *(before - has for before, has in zip(old, keys, strict=True) if has is not before)
+        )
+        gone = {key for key in went if key not in keys[0] and key not in keys[1]}
         for side in (0, 1):
             lose(self._without(gone & old[side], side), side)
         names = {name for text in (*new[0], *new[1]) for name in (text.id, *text.superseded_by)}
@@ -189,9 +207,10 @@ class Looks:
             self._stale[id_] = self.seen.pop(id_)
             self._lost[id_] = frozenset(sides)
         self._sides = keys
-        for there in texts:
-            for key, text in there.items():
-                self._place(key, text.id)
+        for there, has, before in zip(texts, keys, old, strict=True):
+            if has is not before:
+                for key, text in there.items():
+                    self._place(key, text.id)
         self._changed = True
         return True
 
@@ -329,7 +348,8 @@ class Looks:
         if seen is None or side in self._lost.get(candidate.id, (0, 1)):
             return None
         keys = [self._keys[place] for place in array("i", seen.compared[side])]
-        return [self._texts[key] for key in keys if key in self._texts], seen.reaches[side]
+        found = (self._held[0].by_key.get(key) or self._held[1].by_key.get(key) for key in keys)
+        return [text for text in found if text is not None], seen.reaches[side]
 
     def add(
         self,
@@ -349,6 +369,7 @@ class Looks:
         self.seen[candidate.id] = Seen(key, (shelf, inbox), found, reaches, names, gated)
         self._stale.pop(candidate.id, None)
         self._changed = True
+        self._unsaved += 1
 
     def gated(self, id_: str, found: Gated) -> None:
         if id_ in self.seen:
@@ -356,7 +377,8 @@ class Looks:
             self._changed = True
 
     def _key(self, text: Text) -> bytes:
-        return self._key_at.get(id(text)) or key_of(text)
+        shelf, inbox = self._held
+        return shelf.key_at.get(id(text)) or inbox.key_at.get(id(text)) or key_of(text)
 
     def _place(self, key: bytes, id_: str) -> int:
         place = self._places.get(key)
@@ -368,20 +390,39 @@ class Looks:
 
     # On the disk
 
+    def is_overtaken(self) -> bool:
+        """Whether another process has written since this was read or written."""
+        return self._read and _stamp(self._layout) != self._stamp
+
     def save(self, snapshot: Snapshot) -> bool:
         """Keeps all of it, if anything came to it. Where the log has moved on, what was kept before stays."""
         if not self._changed or self._sides is None:
             return False
+        self._as_of = snapshot.ledger.head
+        # A process that serves for long has it in memory; what was not written is looked at again by the next one.
+        if held.is_on() and self._stamp is not None and not held.is_due(self._unsaved, len(self._keys)):
+            return False
+        return self._write(snapshot.ledger.head)
+
+    def save_now(self) -> None:
+        """Keeps what was not worth keeping yet."""
+        if self._changed and self._sides is not None and not self.is_overtaken():
+            self._write(self._as_of)
+
+    def _write(self, head: str | None) -> bool:
+        if self._sides is None:
+            return False
         with suppress(AgentplaneError):
-            if chain.tail(self._layout.log).head != snapshot.ledger.head:
+            if chain.tail(self._layout.log).head != head:
                 return False
         self._tidy(self._sides[0] | self._sides[1])
         sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
         rejected = sorted(self.rejected) if self.rejected is not None else None
-        head = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
-        file = _File(program(), head, list(_packed(self.seen)), list(_packed(self._stale)))
-        cache.save_as_of(self._layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(file))
-        self._changed = False
+        first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
+        file = _File(program(), first, list(_packed(self.seen)), list(_packed(self._stale)))
+        cache.save_as_of(self._layout, head, KEPT, msgspec.msgpack.encode(file))
+        self._changed, self._unsaved = False, 0
+        self._stamp = _stamp(self._layout)
         return True
 
     def _tidy(self, live: Collection[bytes]) -> None:
@@ -403,6 +444,7 @@ class Looks:
         if self._read:
             return
         self._read = True
+        self._stamp = _stamp(self._layout)
         data = cache.load(self._layout, KEPT)
         try:
             file = _file.decode(data) if data else None
@@ -423,6 +465,29 @@ class Looks:
         self._sides = sides[0], sides[1]
         rejected = file.head.rejected
         self.rejected = frozenset(rejected) if rejected is not None else None
+
+
+def of(layout: Layout) -> Looks:
+    """What was found so far. A process that serves for long has it in memory, unless another one has written since."""
+    found: Looks | None = held.get(layout, KEPT)
+    if found is None or found.is_overtaken():
+        found = Looks(layout)
+        held.put(layout, KEPT, found)
+    return found
+
+
+def save_held() -> None:
+    """Before a process ends that served for long."""
+    for found in held.each(KEPT):
+        found.save_now()
+
+
+def _stamp(layout: Layout) -> tuple[int, int, int] | None:
+    try:
+        found = os.lstat(layout.cache / KEPT)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:

@@ -6,6 +6,7 @@ does not move all others; when a quarter has changed, it is built again. Where a
 cache, what is near by a hair's breadth can therefore come out differently.
 """
 
+import hashlib
 import importlib.util
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentplane.plane import cache
+from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts import Text, claims
 
@@ -35,6 +36,7 @@ COPIES = 4
 """Of those that say one thing word for word, so many are compared."""
 
 _VECTORS = "vectors"
+_KEY = 16
 _MOST_CHANGED = 0.25
 """Of the texts that an index was built of. When so many came or went, it is built again."""
 
@@ -53,10 +55,20 @@ class _Index(msgspec.Struct, frozen=True, array_like=True):
 
     first: int
     statements: list[str]
-    corpus: bytes
+    corpus: memoryview
+
+
+class _Built(msgspec.Struct, frozen=True):
+    corpus: "Corpus"
+    written: int
+    """So many of its texts are in the cache."""
 
 
 _index = msgspec.msgpack.Decoder(_Index)
+
+
+def key_of(text: Text) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(text), digest_size=_KEY).digest()
 
 
 def embeds() -> bool:
@@ -81,7 +93,7 @@ class Kept:
     def vectors(self) -> "Vectors":
         from agentplane.match.vectors import Vectors
 
-        return Vectors(cache.load(self.layout, _VECTORS))
+        return Vectors(lambda: cache.load(self.layout, _VECTORS))
 
     def save(self) -> None:
         """Keeps the vectors if any came to them. Those of a few texts are made faster than all are written."""
@@ -98,6 +110,11 @@ class Neighbours:
         self.texts = texts
         self._kept = kept
         self._name = f"index-{name}" if name else None
+
+    def at(self, kept: Kept) -> "Neighbours":
+        """The same texts, when the log has moved on without touching them."""
+        self._kept = kept
+        return self
 
     @property
     def ranked(self) -> bool:
@@ -137,7 +154,7 @@ class Neighbours:
     @cached_property
     def is_built(self) -> bool:
         """Whether nothing that takes long must be built before anybody is answered."""
-        return not self.ranked or "_corpus" in self.__dict__ or self._usable is not None
+        return not self.ranked or "_corpus" in self.__dict__ or self._base is not None
 
     def reached_by(
         self, wanted: Sequence[str], reaches: Sequence[Reach], statements: Sequence[str]
@@ -179,39 +196,66 @@ class Neighbours:
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
-        kept, vectors = self._usable, self._kept.vectors
-        statements = kept.statements if kept else list(self._places)
-        texts = [Compared(statement) for statement in statements]
-        first = kept.first if kept else None
-        corpus = Corpus.from_bytes(texts, kept.corpus if kept else None, vectors, first)
-        if kept and not corpus.was_kept:  # it cannot be read
-            corpus = Corpus([Compared(statement) for statement in self._places], vectors)
+        base, vectors = self._base or self._built_apart(), self._kept.vectors
+        if base is None:
+            base = _Built(Corpus([Compared(statement) for statement in self._places], vectors), 0)
+        corpus = base.corpus
         present = {text.title for text in corpus.texts}
         new = [Compared(statement) for statement in self._places if statement not in present]
         if new:
             corpus = corpus.extended(new)
-        if self._name and (new or not corpus.was_kept):
-            said = [text.title for text in corpus.texts]
-            data = msgspec.msgpack.encode(_Index(corpus.first, said, corpus.to_bytes()))
-            cache.save_as_of(self._kept.layout, self._kept.head, self._name, data)
-            self._kept.save()
+        written = base.written
+        if self._name and (not written or held.is_due(len(corpus) - written, written)):
+            _keep(self._kept, self._name, corpus)
+            written = len(corpus)
+        if self._name:
+            held.put(self._kept.layout, self._name, _Built(corpus, written))
+        if held.is_on():
+            vectors.release()
+        self.__dict__.pop("_base", None)
         return corpus
 
     @cached_property
-    def _usable(self) -> _Index | None:
-        """The kept index, where little has changed since it was built."""
+    def _base(self) -> "_Built | None":
+        """An index of earlier texts, of this process or of the cache, where little has changed since it was built."""
+        built: _Built | None = held.get(self._kept.layout, self._name) if self._name else None
+        if built is not None:
+            titles = [text.title for text in built.corpus.texts]
+            return built if self._is_near(titles, built.corpus.first) else None
+        return self._from_cache()
+
+    def _built_apart(self) -> "_Built | None":
+        """A large index that a process serving for long lets another one build."""
+        from agentplane.review import built_apart
+
+        if self._name is None or not held.is_on() or len(self._places) < built_apart.LEAST:
+            return None
+        built_apart.build(self._kept, self._name, list(self._places))
+        return self._from_cache()
+
+    def _from_cache(self) -> "_Built | None":
+        from agentplane.match.corpus import Corpus
+        from agentplane.match.corpus import Text as Compared
+
         data = cache.load(self._kept.layout, self._name) if self._name else None
         try:
             kept = _index.decode(data) if data else None
         except (msgspec.MsgspecError, ValueError):
             return None
-        if kept is None or not 0 < kept.first <= len(kept.statements):
+        if kept is None or not self._is_near(kept.statements, kept.first):
             return None
-        present = set(kept.statements)
+        texts = [Compared(statement) for statement in kept.statements]
+        corpus = Corpus.from_bytes(texts, kept.corpus, self._kept.vectors, kept.first)
+        return _Built(corpus, len(corpus)) if corpus.was_kept else None
+
+    def _is_near(self, statements: Sequence[str], first: int) -> bool:
+        """Whether little has changed since an index of these was built. `first`: of so many; the others came later."""
+        if not 0 < first <= len(statements):
+            return False
+        present = set(statements)
         new = sum(statement not in present for statement in self._places)
         gone = sum(statement not in self._places for statement in present)
-        later = len(kept.statements) - kept.first
-        return kept if new + later + gone <= _MOST_CHANGED * kept.first else None
+        return new + len(statements) - first + gone <= _MOST_CHANGED * first
 
     @cached_property
     def _alive(self) -> "Places | None":
@@ -228,3 +272,18 @@ def _compared(text: Text) -> "Compared":
     from agentplane.match.corpus import Text as Compared
 
     return Compared(text.statement)
+
+
+def build(kept: Kept, name: str, statements: Sequence[str]) -> None:
+    """Puts an index of these into the cache."""
+    from agentplane.match.corpus import Corpus
+    from agentplane.match.corpus import Text as Compared
+
+    _keep(kept, name, Corpus([Compared(statement) for statement in statements], kept.vectors))
+
+
+def _keep(kept: Kept, name: str, corpus: "Corpus") -> None:
+    said = [text.title for text in corpus.texts]
+    data = msgspec.msgpack.encode(_Index(corpus.first, said, memoryview(corpus.to_bytes())))
+    cache.save_as_of(kept.layout, kept.head, name, data)
+    kept.save()

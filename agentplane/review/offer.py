@@ -102,12 +102,13 @@ def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan 
 
 def met(memory: Memory, reviewed: Reviewed, context: Context) -> tuple[Met, ...]:
     """The conflicts of a candidate. Of other entries only that is told which people approved, or the gate lets pass."""
-    approved = {entry.id: entry for entry in memory.approved()} if reviewed.conflicts else {}
     found = []
     for conflict in reviewed.conflicts:
         other = memory.entries.get(conflict.id)
         waits = other is not None and other.file == INBOX
-        told = other if waits and other and not _is_withheld(other, context) else approved.get(conflict.id)
+        told = (
+            other if waits and other and not _is_withheld(other, context) else memory.approved_as(conflict.id)
+        )
         statement = one_line(told.statement, _SHOWN) if told else None
         found.append(Met(_shown(conflict), waits, statement))
     return tuple(found)

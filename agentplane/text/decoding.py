@@ -47,7 +47,7 @@ class Pack(Generic[T]):
     def __init__(self, kind: Any = Any) -> None:
         self._decoder: msgspec.msgpack.Decoder[T] = msgspec.msgpack.Decoder(kind)
 
-    def decode(self, data: bytes) -> T:
+    def decode(self, data: bytes | memoryview) -> T:
         try:
             return self._decoder.decode(data)
         except RecursionError:

@@ -24,6 +24,7 @@ _NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Added to every open; without O_NONBLOCK a FIFO in a file's place would hang us."""
 
 _CHUNK = 1 << 20
+_PIECE = 1 << 18
 _LARGEST = 2 << 30
 """Bytes of a file that is read as a whole."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
@@ -63,6 +64,23 @@ def read(path: StrPath, most: int | None = None) -> bytes:
         # The system may give less at once, and the file may have grown since.
         rest = iter(lambda: os.read(fd, _CHUNK), b"")
         return b"".join([whole, *rest])
+
+
+def holds(path: StrPath, data: bytes) -> bool:
+    """Whether a file has just these bytes; without a copy of it in memory. False where there is no such file."""
+    try:
+        with _opened(path, os.O_RDONLY) as fd:
+            if os.fstat(fd).st_size != len(data):
+                return False
+            rest, piece = memoryview(data), bytearray(min(_PIECE, len(data) + 1))
+            while count := os.readv(fd, [piece]):
+                # A bytearray compares its bytes at once; a view would go through them one by one.
+                if (piece if count == len(piece) else piece[:count]) != rest[:count]:
+                    return False
+                rest = rest[count:]
+            return not rest
+    except Damaged:
+        return False
 
 
 def read_if(path: StrPath, most: int | None = None) -> bytes | None:

@@ -1,4 +1,5 @@
 import importlib.util
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from agentplane.match import vectors
+from agentplane.match.pieces import Pieces
 from agentplane.match.vectors import Vectors
 
 
@@ -90,15 +92,45 @@ def test_importing_loads_nothing_heavy() -> None:
 def test_a_package_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors._model.cache_clear()
 
-    def broken(name: str) -> None:
+    def broken(_file: Path) -> None:
         raise OSError("weights")
 
-    monkeypatch.setattr("importlib.import_module", broken)
+    monkeypatch.setattr("agentplane.match.vectors.Pieces", broken)
     said = vectors.available()
     monkeypatch.undo()
     assert said is not None
     assert "wordllama" in said
     assert "\n" not in said
+
+
+ODD = (
+    *(
+        "",
+        " ",
+        "a  b",
+        "      six",
+        "\u2581a \u2581\u2581b",
+        "<s>x</s> y",
+        "<unk>",
+        "a\tb\n\n    c",
+        "x" * 500,
+        "\0",
+    ),
+    *(
+        "na\u00efve caf\u00e9",
+        "\u65e5\u672c\u8a9e \u306e",
+        "\U0001f642\U0001f642 ok",
+        "aaaabaaab",
+        "0001234567",
+        "===---== --",
+    ),
+)
+
+
+def made_up(count: int) -> list[str]:
+    dice = random.Random(1)
+    letters = "aabbcdeinorst  \n<>0x=-.\u00e9\u65e5\u2581"
+    return ["".join(dice.choices(letters, k=dice.randint(1, 60))) for _ in range(count)]
 
 
 @needs_wordllama
@@ -109,8 +141,12 @@ def test_read_out_of_the_wheel_it_is_what_the_package_loads() -> None:
     assert spec is not None
     assert spec.origin is not None
     theirs, their_rows = vectors._loaded_by_package(Path(spec.origin).parent)
-    assert tokenizer.to_str() == theirs.to_str()
-    assert np.array_equal(rows, their_rows)
+    assert isinstance(tokenizer, Pieces)
+    for text in (*ODD, *made_up(2_000)):
+        assert tokenizer.ids(text) == theirs.ids(text), ascii(text)
+    ids = range(len(their_rows))
+    assert len(rows) == len(their_rows)
+    assert np.array_equal(rows.of(ids), their_rows.of([*ids]))
 
 
 @needs_wordllama
