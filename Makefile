@@ -3,7 +3,7 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full clients lint types imports check fmt bench bench-relay bench-conflicts bench-secrets bench-orders example docs clean
+.PHONY: help demo test test-full clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
 help:  ## This list
@@ -46,6 +46,9 @@ fmt: .venv/ready  ## Format, and mend what style can mend
 
 bench: .venv/ready  ## Speed, as ratios (DATA=folder, SIZE=entries)
 	@$(BIN)/python -m tests.bench --data $(DATA) $(if $(SIZE),--size $(SIZE))
+
+bench-propose: .venv/ready  ## What a proposal costs at 100, 1,000 and 10,000 entries (DATA=folder, SIZE=entries)
+	@$(BIN)/python -m tests.bench.propose --data $(DATA) $(if $(SIZE),--size $(SIZE))
 
 bench-relay: .venv/ready  ## What a command costs under `agentplane run` (SIZE=bytes)
 	@$(BIN)/python -m tests.bench.relay $(if $(SIZE),--size $(SIZE))

@@ -15,7 +15,7 @@ from agentplane.api import Plane
 from agentplane.review.inbox import Conflicts
 from agentplane.review.resolve import Choice
 from agentplane.runs import session
-from tests.bench import look, planes, runs, tools
+from tests.bench import look, planes, propose, runs, tools
 from tests.bench.timing import best, rounds_of
 from tests.bench.tui import tui_key, tui_paint
 from tests.bench.verify_log import row as verify_log_row
@@ -168,6 +168,7 @@ ROWS: dict[str, Callable[[int, Path], Row]] = {
     "approve_bulk": approve_bulk,
     "look_all": look.look_all,
     "look_again": look.look_again,
+    "propose": propose.propose,
     "verify_log": verify_log,
     "timeline": runs.timeline,
     "log_event": runs.log_event,

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.bench.rows import ROWS
 from tests.conftest import ROOT
@@ -36,3 +37,28 @@ def test_the_bench_of_the_relay_prints_its_figures() -> None:
     for name in ("terminal_cat", "terminal_yes", "terminal_seq", "pipe_cat", "pipe_yes", "pipe_seq", "start"):
         assert figures[name]["x_bare"] > 0
     assert figures["echo"]["relay_us"] > 0
+
+
+def test_the_bench_of_a_proposal_prints_its_figures(tmp_path: Path) -> None:
+    """Without real texts it says so and makes some up."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tests.bench.propose",
+            "--size",
+            "60",
+            "--count",
+            "3",
+            "--data",
+            str(tmp_path),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Zipf" in done.stdout
+    (row,) = json.loads(done.stdout.splitlines()[-1])["rows"]
+    assert row["entries"] == 60
+    assert min(row[name] for name in ("median_ms", "worst_ms", "cli_ms", "rss_mb", "peak_mb", "x_bare")) > 0
