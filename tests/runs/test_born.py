@@ -1,9 +1,14 @@
 """What became of a run's candidates, and the days of a log."""
 
+from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
 
 from agentplane.api import Plane
 from agentplane.runs import born, daily
+from agentplane.text import chain
 from tests.conftest import UNLIKE, decision
 
 
@@ -47,21 +52,25 @@ def test_the_days_are_counted(plane: Plane) -> None:
     assert found[0].acceptance is None
 
 
-def test_counting_stops_where_the_days_end(plane: Plane) -> None:
+def test_counting_stops_where_the_days_end(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(30):
         plane.write_log({"task": "T", "ts": f"2020-01-01T10:00:{number:02}Z"})
-    looked: list[bool] = []
-    old, daily._OLDER = daily._OLDER, 10
-    seen = daily._TS
-    try:
+    looked: list[bytes] = []
+    backwards = chain.lines_backwards
 
-        class Counting:
-            def search(self, line: bytes) -> object:
-                looked.append(True)
-                return seen.search(line)
+    def counted(path: Path) -> Iterator[bytes]:
+        for line in backwards(path):
+            looked.append(line)
+            yield line
 
-        daily._TS = Counting()  # type: ignore[assignment]
-        daily.count(plane.layout, date(2026, 9, 1), 5)
-    finally:
-        daily._OLDER, daily._TS = old, seen
+    monkeypatch.setattr(daily, "_OLDER", 10)
+    monkeypatch.setattr(chain, "lines_backwards", counted)
+    daily.count(plane.layout, date(2026, 9, 1), 5)
     assert len(looked) == 11
+
+
+def test_a_day_is_counted_in_utc_and_an_import_is_no_run(plane: Plane) -> None:
+    plane.write_log({"ts": "2026-09-01T01:00:00+05:00", "inputs": [{"ts": "2026-08-29T00:00:00Z"}]})
+    plane.write_log({"ts": "2026-09-01T00:30:00Z", "activity": "import"})
+    found = daily.count(plane.layout, date(2026, 9, 1), 2)
+    assert [(day.day.day, day.runs) for day in found] == [(31, 1), (1, 0)]
