@@ -106,7 +106,7 @@ def test_the_picture_is_svg_and_shows_what_the_program_prints() -> None:
         (["propose", "Another."], "propose"),
         (["ops"], "ops"),
         (["timeline"], "timeline"),
-        (["log", "--fact", "The port is 1."], "log"),
+        (["log", "--fact", "The port is 1.", "--fact", "a-fact-without-statement"], "log"),
         (["diff", "--run", FIRST_RUN], "diff"),
         (["artifacts", "--verify"], "artifacts"),
         (["doctor"], "doctor"),
@@ -152,7 +152,7 @@ def run_with_all_fields(plane: Plane) -> None:
     (plane.layout.project / "a").write_text("1\n")
     plane.write_log({"run_id": FIRST_RUN, "derived_facts": ["One port is 7000."], "outputs": [{"path": "a"}]})
     plane.approve([plane.propose(decision("Amounts are whole cents."))])
-    plane.write_log({"derived_facts": ["It rains in May."]})
+    plane.write_log({"derived_facts": ["It rains in May.", "a-fact-that-waits"]})
 
 
 def all_settings(struct: type[msgspec.Struct], start: str = "") -> dict[str, Any]:
