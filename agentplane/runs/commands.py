@@ -78,8 +78,10 @@ def of_open(layout: Layout, run: OpenRun) -> Told:
     if run.session is None:
         return Told()
     told = transcripts.read(run.asked.tool, run.session.transcript, run.started)
-    shown = [_shown(layout, run.asked.cwd, row) for row in told]
-    return of_rows([*joined(list(_noted(layout, run.run_id)), shown)])
+    hooks, files_of = (
+        [_shown(layout, run.asked.cwd, row) for row in rows] for rows in (_noted(layout, run.run_id), told)
+    )
+    return of_rows(list(joined(hooks, files_of)))
 
 
 def of_sealed(layout: Layout, run: Run) -> Told:
@@ -94,7 +96,7 @@ def of_rows(rows: Sequence[Row]) -> Told:
     ran = [row for row in rows if row.event in ("ran", "failed")]
     commands = [
         Command(
-            masked_text(row.command),
+            row.command,
             row.tool,
             row.at,
             row.exit,
@@ -140,12 +142,15 @@ def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
 
 
 def _shown(layout: Layout, folder: str, row: Row) -> Row:
-    """As hooks note a call: without secrets, and of a path outside of the project only the name."""
+    """A call as others may see it: without secrets, and of a path outside of the project only the name."""
     path = row.path
     for project in (str(layout.project), folder):
         path = path.removeprefix(os.path.join(project, ""))
     path = f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
-    return msgspec.structs.replace(row, command=masked_text(row.command), path=masked_text(path))
+    reason = masked_text(row.reason)
+    return msgspec.structs.replace(
+        row, command=masked_text(row.command), path=masked_text(path), reason=reason
+    )
 
 
 def _completed(row: Row, hook: Row | None) -> Row:
@@ -184,8 +189,7 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
 
 
 def _permission_of(row: Row, decision: str, by: str) -> Permission:
-    command, reason = masked_text(row.command), masked_text(row.reason)
-    return Permission(decision, by, row.tool, command, row.path, row.at, row.mode, reason)
+    return Permission(decision, by, row.tool, row.command, row.path, row.at, row.mode, row.reason)
 
 
 _row = decoding.Json(Row)

@@ -1,6 +1,7 @@
 """Writing the files of a capsule: secrets masked, packed where that pays, and what the event says of each."""
 
 import hashlib
+import re
 import shutil
 
 import msgspec
@@ -17,6 +18,7 @@ from agentplane.text import files
 _PACK_FROM = 4096
 """Bytes from which on packing saves something."""
 _NAMED = 20
+_READABLE = re.compile(rb"[\t\x20-\x7e]{8,}")
 _LEVEL = 6
 
 
@@ -38,10 +40,27 @@ def patch(layout: Layout, run_id: str, name: str, found: Patch) -> Kept:
 
 
 def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
-    """A copy of a file of others."""
-    clean, found = masked(data)
+    """A copy of a file of others: a text without its secrets, anything else as it is."""
+    clean, found = (data, []) if is_binary(data) else masked(data)
     kept = _write(layout, run_id, name, clean, found)
     return _in_full(kept, len(data), hashlib.sha256(data).hexdigest(), 0) if found else kept
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether a file is no text, so that masking would break it."""
+    if b"\0" in data:
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def holds_secret(data: bytes) -> bool:
+    """Whether a file that is no text holds a secret: in its readable parts, also with NULs between the letters."""
+    parts = _READABLE.findall(data.replace(b"\0", b""))
+    return bool(masked(b"\n".join(parts))[1])
 
 
 def text(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:

@@ -40,18 +40,25 @@ def call(root: str, run_id: str, tool: str, path: str) -> None:
 def did(
     root: str, run_id: str, event: str, tool: str, path: str, command: str, more: "dict[str, Any]"
 ) -> None:
-    """Notes what a call executed, how that ended, and what was decided about it. Sealing makes the lists of it."""
+    """Notes what a call executed, how that ended, and what was decided about it.
+
+    Nearly every command line could hold a secret, and to look closely takes four times as long as all the rest of a hook. So
+    commands lie here as they are, for this user only and like recorded output, until sealing masks them.
+    """
     said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
     if command:
         kept = command if len(command) <= MOST_COMMAND else _cut(command)
-        said["command"] = _clean(kept)
+        said["command"] = kept
         if len(kept) < len(command):
             said["cut"] = len(command) - len(kept)
     if path:
         said["path"] = _clean(path[:_MOST_PATH], name=True)
-    if "reason" in more:
-        more = {**more, "reason": _clean(more["reason"])}
-    _append(root, run_id, DID, json.dumps(said | more).encode() + b"\n", _MOST_DID)
+    _append(root, run_id, DID, _encoded(said | more), _MOST_DID)
+
+
+def _encoded(said: "dict[str, Any]") -> bytes:
+    """Half of a surrogate pair could not be read again."""
+    return json.dumps(said, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def _cut(command: str) -> str:
@@ -184,7 +191,6 @@ def _clean(text: str, *, name: bool = False) -> str:
     """The text without secrets. Looking closely takes a while to load, so it is done where one could be."""
     from agentplane.review import worth
 
-    text = text.encode(errors="replace").decode()  # half of a surrogate pair can't be read again
     if not (worth.NAME if name else worth.LINE).search(text.encode(errors="replace")):
         return text
     from agentplane.review.masks import masked_text

@@ -1,6 +1,6 @@
 """Copies of whole files in a capsule: inputs that somebody named, and produced files that git does not track.
 
-Only plain files are copied, never through a link, and secrets are masked. What is larger than `keep_files`, or comes after
+Only plain files are copied, never through a link. Secrets are masked in texts; another file with one is not copied. What is larger than `keep_files`, or comes after
 many others, is told by hash and size only. Copies stay on this machine unless `share` names their folder.
 """
 
@@ -29,7 +29,7 @@ BEFORE = "untracked.json"
 
 MOST_INPUTS = 100
 _MOST_COPIES = 200
-_TOGETHER = 16
+_TOGETHER = 4
 """The copies of one kind may be this many times as large as one of them, together."""
 _LONGEST = 100
 _BLOCK = 1 << 20
@@ -169,7 +169,10 @@ def _read(path: Path, room: _Room) -> tuple[bytes | None, int, str]:
             size += len(block)
             fits = fits and size <= room.each
             whole += block if fits else b""
-    return (bytes(whole) if fits and room.takes(size) else None), size, digest.hexdigest()
+    data = bytes(whole)
+    # A database or an archive would be broken by masking.
+    kept = fits and room.takes(size) and not (keep.is_binary(data) and keep.holds_secret(data))
+    return (data if kept else None), size, digest.hexdigest()
 
 
 def _untracked(dirty: Sequence[str]) -> list[str]:

@@ -159,6 +159,18 @@ def test_a_secret_in_an_input_is_masked(plane: Plane, tmp_path: Path) -> None:
     assert kept.full_sha256 == sha256(f"TOKEN={TOKEN}\n".encode())
 
 
+def test_a_binary_file_is_kept_whole_or_not_at_all(plane: Plane, tmp_path: Path) -> None:
+    whole = bytes(range(256)) * 8
+    wide = f"TOKEN={TOKEN}".encode("utf-16")
+    for name, data in (("whole", whole), ("secret", whole + TOKEN.encode() + whole), ("wide", wide)):
+        (tmp_path / name).write_bytes(data)
+    run = shell(plane, "true", inputs=[str(tmp_path / name) for name in ("whole", "secret", "wide")])
+    assert copies(run, "inputs") == ["inputs/files/whole"]
+    assert held(plane, run, "inputs/files/whole") == whole
+    assert len(run_events(plane)[-1]["inputs"]) == 3
+    assert wide not in everything(plane.layout.root)
+
+
 def test_a_copy_that_the_command_changed_is_not_the_input(plane: Plane) -> None:
     run = shell(
         plane, "echo forged > .agentplane/runs/$AGENTPLANE_RUN_ID/work/inputs/README.md", inputs=["README.md"]
@@ -214,7 +226,7 @@ def test_a_large_product_is_told_by_hash(plane: Plane) -> None:
 def test_copies_are_bounded_together(plane: Plane) -> None:
     small(plane)
     run = shell(plane, "for n in $(seq 30); do printf 1234567890 > f$n; done")
-    assert len(copies(run, "outputs/files")) == 16
+    assert len(copies(run, "outputs/files")) == 4
     assert len(named(plane, run, "produced")) == 30
 
 
