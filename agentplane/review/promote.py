@@ -35,4 +35,5 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
     if entry is None or hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)):
         return None
-    return None if inbox.Conflicts(memory).of(entry) else verbs.approve(memory, [id_], stamp)
+    met = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
+    return None if met else verbs.approve(memory, [id_], stamp)

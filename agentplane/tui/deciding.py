@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
     from agentplane.tui.bulk import Bulk
     from agentplane.tui.conflict import Decision
-    from agentplane.tui.desk import Shown
 
 _WORDS: Mapping[str, str] = {
     "approve": "approving…",
@@ -63,28 +62,18 @@ class Deciding(EntryScreen):
             off |= dict.fromkeys(("approve", "reject"), "" if not listing.rows else why)
         if listing.current is None:
             off |= dict.fromkeys(changing, "nothing is chosen")
-        if other := self._grave(shown):
+        if other := self._grave():
             off["approve"] = f"conflicts with {one_line(other, 30)}: enter compares"
         if not listing.rows and self._shown is shown:
             off["approve_clean"] = "nothing waits"
         return off
 
-    def _grave(self, shown: "Shown") -> str | None:
+    def _grave(self) -> str | None:
         """What the candidate under the cursor cannot be approved beside."""
         found = self.reviewed
         if found is None or self.view.listing.marks:
             return None
-        from agentplane.plane.layout import INBOX
-
-        entries = shown.memory.entries
-        return next(
-            (
-                met.id
-                for met in found.conflicts
-                if met.weight != "warns" and met.kind != "overlap" and entries[met.id].file != INBOX
-            ),
-            None,
-        )
+        return next((met.id for met in found.conflicts if met.blocks), None)
 
     def reason(self) -> str:
         return self.off.get("approve") or ""
