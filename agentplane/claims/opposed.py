@@ -41,7 +41,7 @@ def permits(evidence: Evidence) -> bool:
         for pair in evidence.aligned.pairs
         if pair.strength >= ONE_WORD and evidence.aligned.left[pair.left].weight >= LITTLE
     ]
-    return len(shared) >= 3 and _weight(lone) < LITTLE  # noqa: PLR2004 -- what is done, to what, and of what kind
+    return len(shared) >= 3 and _weight(lone) < LITTLE
 
 
 def _only_without(said: Statement) -> bool:

@@ -311,7 +311,8 @@ def test_two_that_nearly_say_the_same_may_both_be_approved(plane: Plane) -> None
     ids = [plane.propose(decision(text)) for text in ("Reports are CSV.", "Reports are CSV files.")]
     (first, later) = plane.review(ids)
     assert [(met.kind, met.blocks) for met in later.conflicts] == [("duplicate", False)]
-    assert first.clean and later.clean
+    assert first.clean
+    assert later.clean
     plane.approve(ids)
     assert plane.memory().inbox == []
 
