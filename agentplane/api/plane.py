@@ -195,7 +195,7 @@ class Plane(Tools):
         return done
 
     def _contested(self, memory: Memory) -> tuple[int, int]:
-        """How many candidates conflict with something, and how many were not checked. A few are checked now."""
+        """Of how many candidates a person must choose, and how many were not checked. A few are checked now."""
         if not memory.inbox_ids:
             return 0, 0
         from agentplane.review import inbox
@@ -208,7 +208,8 @@ class Plane(Tools):
             known.update(zip((entry.id for entry in left), found, strict=True))
             left = []
         self.keep_badge(memory)
-        return sum(map(bool, known.values())), len(left)
+        contested = (any(one.needs_choice for one in found) for found in known.values())
+        return sum(contested), len(left)
 
 
 def _next_step(memory: Memory) -> str:

@@ -3,6 +3,7 @@
 import msgspec
 
 from agentplane.claims import vocabulary as words
+from agentplane.claims.quantities import number_of
 from agentplane.claims.stems import LIGHT, stem
 from agentplane.claims.tokens import Token
 
@@ -148,6 +149,6 @@ def qualifies(tokens: list[Token], place: int, length: int) -> bool:
     after = tokens[place + length] if place + length < len(tokens) else None
     if after is None or not after.is_word or after.word in words.STOP or after.word in words.HEADS:
         return False
-    if place and tokens[place - 1].word in _FILLS:
+    if (place and tokens[place - 1].word in _FILLS) or number_of(tokens, place + length):
         return False
     return stem(after.word) not in LIGHT and after.word not in words.MEMBERS

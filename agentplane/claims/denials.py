@@ -12,7 +12,7 @@ _NEGATORS = words.listed(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither didn't"
     " wasn't nowhere"
 )
-_REFUSING = words.listed(
+REFUSING = words.listed(
     "ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
     " avoids impossible disabled disable disables exclude excludes excluded omit omits omitted lacks prohibited disallow"
     " disallowed blank declined denied deny blocked untouched reject rejects rejected unchecked inactive exempt"
@@ -99,7 +99,7 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
     before = said[at - 1] if at > begin else ""
     if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
         return True
-    if word in _REFUSING or (word in ("off", "out") and before in _PARTICLE):
+    if word in REFUSING or (word in ("off", "out") and before in _PARTICLE):
         return not _bounded(said[begin:end])
     if word not in _NEGATORS or _bounded(said[at : at + REACH]):
         return False
@@ -122,14 +122,14 @@ def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
     if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS or "without" in said[begin:at]:
         return True
     if said[at] in _NONE or said[at] in ("not", "never"):
-        return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in _REFUSING)
+        return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in REFUSING)
     return False
 
 
 def _answers(said: Sequence[str], at: int) -> bool:
     """Whether it is what cancels a denial."""
     cancels = said[at] in _CANCELS or said[at : at + 2] == ["other", "than"]
-    return cancels and any(word in _NEGATORS or word in _REFUSING for word in said if word != said[at])
+    return cancels and any(word in _NEGATORS or word in REFUSING for word in said if word != said[at])
 
 
 def _denies_rest(said: Sequence[str], at: int) -> bool:

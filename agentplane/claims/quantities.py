@@ -22,6 +22,10 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
             "allows", "allow", "under", "less than", "fewer than", "longer than", "exceed", "cap", "capped")  # fmt: skip
 
 
+_V_NUMBER = re.compile(r"v[0-9]{1,9}")
+_BETWEEN = words.listed("version v release ( with at")
+"""What can be between a name and its number."""
+_BETWEEN_MOST = 3
 _BEGIN = words.listed("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
 
 
@@ -120,6 +124,16 @@ def _versioned(line: list[str], place: int) -> tuple[str, ...]:
     named = [word for word in line[max(0, place - 2) : place] if word not in ("version", "v")]
     named += line[place + 2 : place + 3] if line[place + 1 : place + 2] == ["of"] else []
     return tuple(kind for word in named for kind, _ in words.MEMBERS.get(word, ()))
+
+
+def number_of(tokens: list[Token], place: int) -> str | None:
+    """The number that belongs to the name before this place: `PostgreSQL 16`, `Node.js (v20)`, `Kafka with 3 brokers`."""
+    for token in tokens[place : place + _BETWEEN_MOST]:
+        if token.word[0].isdigit() or _V_NUMBER.fullmatch(token.word):
+            return token.raw
+        if token.word not in _BETWEEN:
+            return None
+    return None
 
 
 def number_follows(tokens: list[Token], place: int) -> bool:

@@ -12,7 +12,7 @@ from agentplane.claims import vocabulary as words
 from agentplane.claims.choices import VERBAL, Choice, how_refused, mark_replaced, names_in, qualifies
 from agentplane.claims.lines import Item, denies, items_of
 from agentplane.claims.modality import Modality, modality_of
-from agentplane.claims.quantities import Quantity, number_follows, quantity_at
+from agentplane.claims.quantities import Quantity, number_follows, number_of, quantity_at
 from agentplane.claims.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
 from agentplane.claims.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
 
@@ -62,6 +62,8 @@ class Statement(msgspec.Struct, frozen=True):
     """Whether it says anywhere what is not."""
     source: str = ""
     """As it was given to `parse`."""
+    versions: tuple[tuple[str, str, str], ...] = ()
+    """A chosen name, its last word as it is written, and the number that belongs to it: `PostgreSQL 16`."""
 
 
 @lru_cache(maxsize=16_384)
@@ -91,6 +93,7 @@ class _Reader:
         self.written: dict[str, str] = {}
         self.denied: dict[str, None] = {}
         self.place: tuple[str, ...] = ()
+        self.versions: list[tuple[str, str, str]] = []
 
     def statement(self, text: str, line: tuple[Item, ...], source: str) -> Statement:
         subject = tuple(self.subject)
@@ -112,6 +115,7 @@ class _Reader:
             line=line,
             denies=denies(text),
             source=source,
+            versions=tuple(self.versions),
         )
 
     def read(self, tokens: list[Token], *, aside: bool = False) -> None:
@@ -155,6 +159,8 @@ class _Reader:
             for token in tokens[place : place + length]:
                 token.used, token.item = True, ""
             tokens[place].item = choice.name
+            if number := number_of(tokens, place + length):
+                self.versions.append((choice.name, tokens[place + length - 1].raw, number))
         _join_standards(tokens)
         self._joined(tokens)
         self._measure(tokens)

@@ -10,7 +10,8 @@ from agentplane.claims.statement import Statement
 from agentplane.claims.subjects import lone_poles, spelt, words_of
 
 
-Kind = Literal["duplicate", "contradiction", "supersession", "overlap"]
+Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
+"""`near`: about the same things, and nothing more is known."""
 
 # Tuned on the pairs of tests/review/pairs.py that are not set aside; `python -m tests.bench.kinds` shows what they give.
 SAME_SUBJECT = 0.4
@@ -29,6 +30,8 @@ class Found(msgspec.Struct, frozen=True):
     kind: Kind
     score: float
     reasons: tuple[str, ...]
+    proven: bool = False
+    """Whether it follows from what the two say, and not from likelihood."""
 
 
 def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
@@ -36,7 +39,7 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
     if not new.text or not old.text:
         return None
     if new.text == old.text:
-        return Found("duplicate", 1.0, ("the same words",))
+        return Found("duplicate", 1.0, ("the same words",), proven=True)
     slots = slots or side_by_side(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)

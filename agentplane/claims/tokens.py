@@ -27,6 +27,8 @@ _CODE = re.compile(
 """What a program, not a person, would read: paths, file names, identifiers, what stands in backticks."""
 _SIGNS = re.compile(r"[/._:*{}()<>=~@-]|[a-z][A-Z]")
 
+_DOTTED_V = re.compile(r"\bv(?=\d{1,9}\.\d)", re.IGNORECASE)
+"""`v1.2` is a number; the point in it ends no sentence."""
 _EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
 _REASON = words.listed("because since otherwise")
 
@@ -57,7 +59,7 @@ def normal(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text[: MAX_CHARS * 2])
         text = _EURO.sub(r"\1 eur", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
-    text = text[:MAX_CHARS]
+    text = _DOTTED_V.sub("", text[:MAX_CHARS])
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(text.split())

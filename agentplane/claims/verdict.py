@@ -11,11 +11,15 @@ from agentplane.claims import fitted, meaning
 from agentplane.claims.beside import Beside, Near
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
+from agentplane.claims.heads import head, is_long
+from agentplane.claims.opposed import permits, without
+from agentplane.claims.proof import excludes, replaces
 from agentplane.claims.sense import Floats, common, sense
 from agentplane.claims.shades import lone
 from agentplane.claims.signals import PRODUCTS, measured
-from agentplane.claims.statement import Statement
+from agentplane.claims.statement import Statement, parse
 from agentplane.claims.structure import UNSURE, Found, Kind, by_structure
+from agentplane.claims.versions import told_apart_by_name
 from agentplane.claims.whys import whys
 
 
@@ -33,6 +37,13 @@ SURE_FRAME = 0.6
 """What stands in the very same frame, or in the other order, excludes the other by its form."""
 MAYBE = 0.3
 """Where the rules see an overlap, it is shown from this on, as the sum of both."""
+NEAR = 0.3
+"""Where so much of each is met by the other, they are about the same things."""
+NEAR_WHERE_LONG = 0.55
+"""The same for two long statements of which a person is told without asking: they hardly share so much by chance."""
+SURE_WHERE_LONG = 0.85
+"""More is asked where only the first sentences of long statements are judged."""
+BEGIN_ALIKE = 0.9
 FAR = 0.3
 SCANT = 0.65
 """Below these nothing else is looked at: what they have in common as wholes, and then word by word. Two thirds of what
@@ -53,7 +64,7 @@ class BothWays:
 
     def __init__(self, sources: Collection[str]) -> None:
         """`sources`: what is held against one another."""
-        self._sources = sources
+        self._sources = frozenset(head(parse(source)).source for source in sources)
         self._kept: dict[tuple[str, str], Found | None] = {}
 
     def take(self, pair: Pair) -> tuple[Found | None] | None:
@@ -69,17 +80,58 @@ class BothWays:
 def judge_each(
     new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
 ) -> list[Found | None]:
-    """One beside many, the same as one by one and much faster."""
+    """One beside many, the same as one by one and much faster. Long ones are judged by what they begin with."""
+    pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
     found: list[Found | None] = [None] * len(olds)
-    replaces = any(choice.replaced for choice in new.choices)
+    for mine in dict.fromkeys(pair[0].source for pair in pairs):
+        places = [at for at, pair in enumerate(pairs) if pair[0].source == mine]
+        judged = _judged(parse(mine), [pairs[at][1] for at in places], both_ways)
+        for at, one in zip(places, judged, strict=True):
+            short = not (is_long(new) or is_long(olds[at]))
+            found[at] = one if one is None or short else _believed(one, new, olds[at])
+    return found
+
+
+def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
+    """What is found of the beginnings of long statements: what is behind them can make other subjects of the two."""
+    if found.score == 1 and new.text != old.text:
+        return Found("duplicate", BEGIN_ALIKE, ("begins with the same words",))
+    return found if found.proven or found.score >= SURE_WHERE_LONG else None
+
+
+def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
+    """Which of them are about the same things, and how much of both that is; of each pair the same from both sides."""
+    found: list[Found | None] = [None] * len(olds)
+    said = [at for at, old in enumerate(olds) if old.line] if new.line else []
+    if not said:
+        return found
+    beside = Beside(sense(new.source), [sense(olds[at].source) for at in said])
+    wanted = [
+        row
+        for row, (other, whole) in enumerate(zip(beside.others, beside.wholes, strict=True))
+        if whole >= FAR or whole + common(beside.mine, other) >= FAR
+    ]
+    for row, near in beside.near(wanted).items():
+        old, score = olds[said[row]], near.cover()
+        if score >= NEAR:
+            about = Evidence(new, old).shared(4)
+            much = score >= NEAR_WHERE_LONG and is_long(new) and is_long(old)
+            reason = f"{'much ' if much else ''}about the same{f': {about}' if about else ' things'}"
+            found[said[row]] = Found("overlap" if much else "near", _score(score), (reason,))
+    return found
+
+
+def _judged(new: Statement, olds: Sequence[Statement], both_ways: BothWays | None) -> list[Found | None]:
+    found: list[Found | None] = [None] * len(olds)
+    says_so = any(choice.replaced for choice in new.choices)
     open_ones = []
     for at, old in enumerate(olds):
         if not new.line or not old.line or new.text == old.text:
             found[at] = by_structure(new, old)
             continue
-        rules = by_structure(new, old) if replaces else None
+        rules = by_structure(new, old) if says_so else None
         if rules and rules.kind == "supersession":
-            found[at] = rules
+            found[at] = Found(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
         else:
             open_ones.append(at)
     pairs = [_sorted(new, olds[at]) for at in open_ones]
@@ -87,7 +139,7 @@ def judge_each(
         found[at] = one
         if one is not None and pair[0] is not new:
             reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
-            found[at] = Found(one.kind, one.score, reasons)
+            found[at] = Found(one.kind, one.score, reasons, one.proven)
     return found
 
 
@@ -160,13 +212,17 @@ def _verdict(
         or (evidence.turned and duplicate > contradiction)
     ):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
+    if permits(evidence):
+        return Found("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
     if contradiction >= max(_enough(evidence, rules, said), duplicate):
         reasons = _reasons(evidence, "contradiction")
         if reasons:
-            return Found("contradiction", _score(contradiction), reasons)
+            return Found("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
     placed = rules is not None and rules.kind == "overlap"
     alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
+        if lacked := without(evidence):
+            return Found("contradiction", _score(duplicate), (f"with / without: {lacked}",))
         return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 

@@ -286,9 +286,10 @@ def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
 def _print_candidate(reviewed: "Reviewed") -> None:
     entry = rows.readable_candidate(reviewed)
     unicode = sys.stdout.encoding.lower().startswith("utf")
-    clean, unseen = ("●", "·") if unicode else ("*", "?")
-    noted = bool(reviewed.conflicts or reviewed.flags)
-    mark = "!" if noted else clean if reviewed.checked else unseen
+    clean, advice, unseen = ("●", "≈", "·") if unicode else ("*", "=", "?")
+    noted = bool(reviewed.contested or reviewed.flags)
+    ready = advice if reviewed.conflicts else clean
+    mark = "!" if noted else ready if reviewed.checked else unseen
     out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"says the same as {reviewed.like}" if reviewed.like else ""

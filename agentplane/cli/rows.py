@@ -116,6 +116,7 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
             for flag in reviewed.noticed
         ],
         "conflicts": [msgspec.to_builtins(conflict) for conflict in reviewed.conflicts],
+        "near": [msgspec.to_builtins(conflict) for conflict in reviewed.near],
         "checked": reviewed.checked,
     }
 
@@ -175,11 +176,13 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
         if value:
             out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
     _print_header(entry)
-    if reviewed and reviewed.conflicts:
+    if reviewed:
         from agentplane.review.resolve import described
 
         for conflict in reviewed.conflicts:
-            out.line(f"  ! {visible(described(conflict))}")
+            out.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
+        for conflict in reviewed.near:
+            out.line(f"  - {visible(described(conflict))}", dim=True)
 
 
 def _print_header(entry: Entry) -> None:

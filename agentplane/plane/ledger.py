@@ -18,7 +18,7 @@ from agentplane.plane.versions import Version
 from agentplane.text import canonical, chain, decoding, links, times
 
 
-VERSION = 8
+VERSION = 9
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _EVENT = 512

@@ -9,16 +9,18 @@ import msgspec
 
 from agentplane.claims.statement import parse
 from agentplane.claims.structure import Found, Kind
-from agentplane.claims.verdict import BothWays, judge_each
+from agentplane.claims.verdict import BothWays, judge_each, near_each
 from agentplane.memory.entry import INBOX_STATUS, Entry
 from agentplane.review import globs
 
 
-Weight = Literal["blocks", "resolve", "warns"]
+Weight = Literal["blocks", "resolve", "warns", "quiet"]
+"""What follows from a conflict once the other entry is approved: `blocks`: it is never approved beside the other; `resolve`: a
+person chooses what becomes of the two; `warns`: a person reads it and approves; `quiet`: it is shown to whoever looks."""
 
 OUT_OF_FORCE = frozenset(("superseded", "deprecated"))
 WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
-_ORDER: dict[Kind, int] = {"supersession": 0, "contradiction": 1, "duplicate": 2, "overlap": 3}
+_ORDER: dict[Kind, int] = {"supersession": 0, "contradiction": 1, "duplicate": 2, "overlap": 3, "near": 4}
 
 MAX_CLAIMS = 4000
 """So much of a body is searched for claims."""
@@ -33,7 +35,17 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """0-1: how sure, within the kind."""
     reasons: tuple[str, ...]
     weight: Weight
-    """What follows from the kind of the entry that is hit."""
+    blocks: bool
+    """Whether the candidate cannot be approved before a person chooses: a person must choose, and the other is approved."""
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether a person must choose between the two before both are approved."""
+        return self.weight in ("blocks", "resolve")
+
+    @property
+    def is_quiet(self) -> bool:
+        return self.weight == "quiet"
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,29 +84,44 @@ def text_of(entry: Entry) -> Text:
 
 def compare(candidate: Text, other: Text) -> Conflict | None:
     """How the candidate stands to the other entry; None: nothing that a person must look at."""
-    return compare_each(candidate, [other])[0]
+    return _compared(candidate, [other], None)[0]
 
 
 def compare_each(
     candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
 ) -> list[Conflict | None]:
-    """The same for many others, much faster than one by one. `both_ways`: where they are candidates in their turn."""
-    claimed, named = claims(candidate), candidate.external_id is not None
+    """The same for many others, much faster than one by one, and those that are only near.
+
+    `both_ways`: where they are candidates in their turn.
+    """
+    found = _compared(candidate, others, both_ways)
+    left = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
+    near = near_each(parse(candidate.statement), [parse(others[at].statement) for at in left])
+    for at, one in zip(left, near, strict=True):
+        found[at] = _conflict(candidate, others[at], one, claimed=False)
+    return found
+
+
+def _compared(candidate: Text, others: Sequence[Text], both_ways: BothWays | None) -> list[Conflict | None]:
+    claimed = claims(candidate)
     held = [
         at
         for at, other in enumerate(others)
-        if not (
-            candidate.id == other.id
-            or (named and _changes(candidate, other))
-            or {candidate.status, other.status} & OUT_OF_FORCE
-        )
-        and (_claims(candidate, other, claimed) or globs.can_meet(candidate.scope, other.scope))
+        if _can_meet(candidate, other, claims=_claims(candidate, other, claimed))
     ]
     judged = judge_each(parse(candidate.statement), [parse(others[at].statement) for at in held], both_ways)
     found: list[Conflict | None] = [None] * len(others)
     for at, verdict in zip(held, judged, strict=True):
         found[at] = _conflict(candidate, others[at], verdict, claimed=_claims(candidate, others[at], claimed))
     return found
+
+
+def _can_meet(candidate: Text, other: Text, *, claims: bool = False) -> bool:
+    if candidate.id == other.id or {candidate.status, other.status} & OUT_OF_FORCE:
+        return False
+    if candidate.external_id is not None and _changes(candidate, other):
+        return False
+    return claims or globs.can_meet(candidate.scope, other.scope)
 
 
 def _changes(candidate: Text, other: Text) -> bool:
@@ -114,7 +141,7 @@ def _claims(candidate: Text, other: Text, claimed: frozenset[str]) -> bool:
 def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: bool) -> Conflict | None:
     if claimed:
         reasons = (f"claims to supersede {other.id}", *(found.reasons if found else ()))
-        found = Found("supersession", 1.0, reasons)
+        found = Found("supersession", 1.0, reasons, proven=True)
     if found is None:
         return None
     reasons = found.reasons
@@ -126,8 +153,18 @@ def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: boo
         kind=found.kind,
         score=round(min(1.0, max(0.0, found.score)), 2),
         reasons=reasons,
-        weight=WEIGHTS.get(other.type, "warns"),
+        weight=(weight := _weight(found, other)),
+        blocks=weight in ("blocks", "resolve") and other.status == "accepted",
     )
+
+
+def _weight(found: Found, other: Text) -> Weight:
+    """Only what is proven, or what the author says, keeps a candidate from being approved; all else is advice."""
+    if found.kind == "near":
+        return "quiet"
+    if found.kind == "supersession" and found.proven:
+        return "resolve"
+    return WEIGHTS.get(other.type, "warns") if found.proven else "warns"
 
 
 def claims(candidate: Text) -> frozenset[str]:
@@ -144,5 +181,5 @@ def find(candidate: Text, others: Sequence[Text], how: Compare | None = None) ->
     """All conflicts with the others, the gravest first. `how`: what compares, where answers are kept."""
     return sorted(
         filter(None, (how or compare_each)(candidate, others)),
-        key=lambda conflict: (_ORDER[conflict.kind], -conflict.score, conflict.id),
+        key=lambda one: (not one.needs_choice, _ORDER[one.kind], -one.score, one.id),
     )

@@ -24,6 +24,7 @@ class Reviewed(msgspec.Struct, frozen=True):
 
     entry: Entry
     conflicts: tuple[Conflict, ...]
+    """What a person is told of, the gravest first. Only what has `blocks` keeps it from being approved."""
     flags: tuple[str, ...]
     age: int | None
     """In days."""
@@ -32,14 +33,22 @@ class Reviewed(msgspec.Struct, frozen=True):
     like: str | None
     """An earlier candidate that says the same: one decision for both."""
 
+    near: tuple[Conflict, ...] = ()
+    """What it is only near to, the nearest first: for whoever looks at it."""
     checked: bool = True
     """False: not all of it was looked at as things are now."""
     noticed: tuple[Flag, ...] = ()
     """Those of the flags that the gate raised, with their code and severity."""
 
     @property
+    def contested(self) -> bool:
+        """Whether a person must choose between it and an entry or another candidate."""
+        return any(conflict.needs_choice for conflict in self.conflicts)
+
+    @property
     def clean(self) -> bool:
-        return self.checked and not self.conflicts and not self.flags
+        """Whether it can be approved together with others that are: advice does not keep it from that."""
+        return self.checked and not self.contested and not self.flags
 
     @property
     def high(self) -> tuple[Flag, ...]:
@@ -53,6 +62,7 @@ MOST_PAIRS = 5_000
 """So many pairs may be compared to tell what a change has touched, before anybody is answered."""
 _FRESH = 500
 """Of so many, what the gate looks up outside of the plane is looked up each time; of more, what was found last counts."""
+_MOST_NEAR = 3
 _FEW = 50
 """Of so few, what was found before is not read: comparing them takes less."""
 
@@ -123,7 +133,8 @@ class Conflicts:
         self.looks.save(snapshot)
         if self._brought:
             partners = {
-                id_: [conflict.id for conflict in seen.found] for id_, seen in self.looks.seen.items()
+                id_: [conflict.id for conflict in seen.found if conflict.needs_choice]
+                for id_, seen in self.looks.seen.items()
             }
             badges.keep_contested(snapshot.layout, partners)
 
@@ -311,7 +322,7 @@ class Reviewer:
         said = self._gate.of(entry) if known is None else self._gate.kept(entry)
         return Reviewed(
             entry=entry,
-            conflicts=tuple(conflicts),
+            conflicts=tuple(conflict for conflict in conflicts if not conflict.is_quiet),
             flags=(
                 *hygiene.standing(self.memory, entry, self._context, self._edits),
                 *(flag.said for flag in said),
@@ -319,6 +330,7 @@ class Reviewer:
             age=hygiene.age_in_days(entry, self._context.today),
             because=hygiene.provenance(entry),
             like=self._earlier_like(entry, conflicts),
+            near=tuple(conflict for conflict in conflicts if conflict.is_quiet)[:_MOST_NEAR],
             checked=known is not False,
             noticed=said,
         )

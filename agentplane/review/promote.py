@@ -69,7 +69,8 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
     if entry is None or receipts.lacking(entry.head, receipts.ground_of(memory.snapshot.layout)):
         return None
     flags = set(hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
-    if flags - {updates.notice(memory, entry)} or inbox.Conflicts(memory).of(entry):
+    met = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
+    if met or flags - {updates.notice(memory, entry)}:
         return None
     target = updates.target_of(memory, entry)
     if target is not None:

@@ -24,6 +24,18 @@ ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Seque
 EXCLUDING = frozenset(kind for kind, weight in WEIGHTS.items() if weight == "blocks")
 """Kinds of entry that nothing may stand beside which contradicts them."""
 _FEW = 4
+_SAYS = {
+    "duplicate": "repeats",
+    "contradiction": "contradicts",
+    "supersession": "would supersede",
+    "overlap": "overlaps",
+    "near": "is near",
+}
+_MAY = _SAYS | {
+    "duplicate": "may repeat",
+    "contradiction": "may contradict",
+    "supersession": "may supersede",
+}
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -233,7 +245,7 @@ def _check_each(
 def _check_resolved(
     entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
 ) -> None:
-    open_ones = [c for c in met if _needs_choice(c) and c.id not in targets]
+    open_ones = [c for c in met if c.needs_choice and c.id not in targets]
     if not open_ones:
         return
     first = next(filter(_excludes, open_ones), open_ones[0])
@@ -248,24 +260,13 @@ def _check_resolved(
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
 
 
-def _needs_choice(conflict: Conflict) -> bool:
-    if conflict.kind == "supersession":
-        return True
-    return conflict.weight != "warns" and conflict.kind != "overlap"
-
-
 def _excludes(conflict: Conflict) -> bool:
     return conflict.weight == "blocks" and conflict.kind == "contradiction"
 
 
 def described(conflict: Conflict, count: int = 1) -> str:
-    """`contradicts DEC-014 (0.87): same subject …`."""
-    verb = {
-        "duplicate": "repeats",
-        "contradiction": "contradicts",
-        "supersession": "would supersede",
-        "overlap": "overlaps",
-    }[conflict.kind]
+    """`contradicts DEC-014 (0.87): same subject …`; of advice, `may contradict …`."""
+    verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
     more = f" and {count - 1} more" if count > 1 else ""
     return f"{verb} {conflict.id}{more} ({conflict.score:.2f}): {'; '.join(conflict.reasons)}"
 
@@ -318,10 +319,3 @@ def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], sta
         old = memory.snapshot.core(entry.file, entry.id) or b""
         edits.append(Edit(entry.id, entry.file, header.set_fields(old, changes)))
     return Plan("supersede", edits)
-
-
-def asks_for_choice(conflict: Conflict) -> bool:
-    """True if a person compares the two before one of them is approved, whether the other one is approved or waits."""
-    if conflict.kind == "supersession":
-        return True
-    return conflict.weight in ("blocks", "resolve") and conflict.kind != "overlap"

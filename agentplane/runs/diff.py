@@ -66,15 +66,7 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        return not (
-            self.fields
-            or self.files
-            or self.facts
-            or self.entries
-            or self.inputs
-            or self.commands
-            or self.output
-        )
+        return not (self.fields or self.files or self.facts or self.entries or self.output)
 
 
 def of(layout: Layout, a: str, b: str | None = None) -> Report:
@@ -170,8 +162,8 @@ def _listed(given: object) -> list[object]:
 
 def _commands(layout: Layout, a: Run, b: Run) -> list[str]:
     before, after = _executed(layout, a), _executed(layout, b)
-    names = (f"{run.run_id}/{commands.COMMANDS}" for run in (a, b))
-    return list(difflib.unified_diff(before, after, *names, lineterm="")) if before != after else []
+    old, new = (f"{run.run_id}/{commands.COMMANDS}" for run in (a, b))
+    return list(difflib.unified_diff(before, after, old, new, lineterm="")) if before != after else []
 
 
 def _executed(layout: Layout, run: Run) -> list[str]:

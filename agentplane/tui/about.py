@@ -115,8 +115,8 @@ class About:
 
         lines: list[RenderableType] = []
         for place, conflict in enumerate(reviewed.conflicts):
-            grave = conflict.weight != "warns" and conflict.kind != "overlap"
-            line = Text().append("! ", self.look("bad" if grave else "warn"))
+            grave = conflict.needs_choice
+            line = Text().append("! " if grave else "≈ ", self.look("bad" if grave else "warn"))
             line.append(
                 one_line(described(conflict).partition(":")[0]), self.look("bad" if grave else "warn")
             )
@@ -126,6 +126,12 @@ class About:
             if other is not None:
                 lines.append(self._beside("", Text(f"“{one_line(other.statement, 300)}”", self.look("text"))))
             lines += [self._beside("·", Text(visible(why), self.look("muted"))) for why in conflict.reasons]
+        for conflict in reviewed.near:
+            other = self.memory.entries.get(conflict.id)
+            said = f" “{one_line(other.statement, 120)}”" if other else ""
+            lines.append(
+                self._beside("·", Text(f"near {one_line(conflict.id, 40)}{said}", self.look("muted")))
+            )
         if reviewed.like:
             lines.append(Text(f"= says the same as {one_line(reviewed.like, 40)}", self.look("warn")))
         return lines

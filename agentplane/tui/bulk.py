@@ -39,7 +39,7 @@ def clean_ones(shown: "Shown", in_list: Collection[str]) -> Bulk:
             out["changed by hand"] += 1
         elif found is None or not found.checked:
             out["not checked yet"] += 1
-        elif found.conflicts:
+        elif found.contested:
             out["with a conflict"] += 1
         elif found.flags:
             out["with a flag"] += 1
@@ -67,7 +67,7 @@ def marked_ones(shown: "Shown", acted: Sequence[str], hidden: int) -> Bulk:
             out["not in the inbox"] += 1
         elif id_ in edited:
             out["changed by hand"] += 1
-        elif found is not None and found.conflicts:
+        elif found is not None and found.contested:
             out["with a conflict: compare them one by one"] += 1
         elif (found is None or found.flags) and gate.has_high_flag(entries[id_], actions):
             out["with a high-severity flag: approve them one by one"] += 1

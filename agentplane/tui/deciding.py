@@ -73,9 +73,7 @@ class Deciding(EntryScreen):
         found = self.reviewed
         if found is None or self.view.listing.marks:
             return None
-        from agentplane.review.resolve import asks_for_choice
-
-        return next((met.id for met in found.conflicts if asks_for_choice(met)), None)
+        return next((met.id for met in found.conflicts if met.needs_choice), None)
 
     def reason(self) -> str:
         off = self.off.get("approve")
@@ -104,11 +102,9 @@ class Deciding(EntryScreen):
 
     async def _approve_one(self, id_: str) -> None:
         """One that conflicts with something is compared first, one with a flag of high severity is confirmed first."""
-        from agentplane.review.resolve import asks_for_choice
-
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
-        other = next((met.id for met in found.conflicts if asks_for_choice(met)), None) if found else None
+        other = next((met.id for met in found.conflicts if met.needs_choice), None) if found else None
         if other is not None:
             await self._compare(id_, other)
         else:

@@ -60,7 +60,7 @@ class Shown(msgspec.Struct, frozen=True):
 
     @property
     def conflicts(self) -> int:
-        return sum(bool(found.conflicts) for found in list(self.reviewed.values()))
+        return sum(found.contested for found in list(self.reviewed.values()))
 
     @property
     def shelf_edits(self) -> tuple[HandEdit, ...]:

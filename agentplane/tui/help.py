@@ -19,7 +19,7 @@ _TOOLS = (
     "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
     "   · not wired"
 )
-_INBOX = "● clean   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided"
+_INBOX = "● clean   ≈ clean, with advice   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided"
 _SIGNS = {
     "inbox": _INBOX,
     "shelf": "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
@@ -27,7 +27,7 @@ _SIGNS = {
     "pack": "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
     "runs": "● ok   × failed   · ended, nobody saw how   + import   ▸ open   ? lost   ◆ marked",
 }
-_PLAIN = str.maketrans("●×·▸→◆✓", "ox.>>*+")
+_PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
 _TITLES = {
     "inbox": "Inbox: what tools propose waits here until a person decides",
     "shelf": "Shelf: what was decided, and what tools are given",

@@ -31,11 +31,13 @@ class Marks(msgspec.Struct, frozen=True):
     clean: str = "●"
     conflict: str = "!"
     flag: str = "?"
+    advice: str = "≈"
+    """Ready, and something to read beside it."""
     edited: str = "~"
     unseen: str = "·"
 
 
-PLAIN = Marks(clean="o", unseen=".")
+PLAIN = Marks(clean="o", unseen=".", advice="=")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -93,10 +95,12 @@ def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[
         return marks.edited, "edited"
     if reviewed is None:
         return marks.unseen, "quiet"
-    if reviewed.conflicts:
+    if reviewed.contested:
         return marks.conflict, "conflict"
     if reviewed.flags:
         return marks.flag, "flag"
+    if reviewed.conflicts and reviewed.checked:
+        return marks.advice, "clean"
     return (marks.clean, "clean") if reviewed.checked else (marks.unseen, "quiet")
 
 

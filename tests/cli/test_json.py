@@ -82,6 +82,6 @@ def test_every_key_is_in_the_table(shelf: Plane, person: Cli, words: str) -> Non
     documented = " ".join(" ".join(row[2:]) for row in ROWS if f"`{name}`" in row[1])
     told = {word for text in re.findall(r"`([^`]*)`", documented) for word in text.split()}
     # What every command has, and what stands below the table.
-    told |= {"schema", *["with", "kind", "score", "reasons", "weight"]}
+    told |= {"schema", *["with", "kind", "score", "reasons", "weight", "blocks"]}
     found = set(keys({k: v for k, v in data.items() if k not in NAMED_BY_USERS})) | set(data)
     assert found - told == set()

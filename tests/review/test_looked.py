@@ -61,6 +61,11 @@ def cold(plane: Plane) -> dict[str, Reviewed]:
     return {one.entry.id: one for one in plane.review()}
 
 
+def without_near(found: dict[str, Reviewed]) -> dict[str, Reviewed]:
+    """Which texts are among the nearest depends by a hair's breadth on when the index was built."""
+    return {id_: msgspec.structs.replace(one, near=()) for id_, one in found.items()}
+
+
 def first(plane: Plane) -> str:
     return plane.memory().inbox_ids[0]
 
@@ -107,7 +112,7 @@ def test_a_change_has_only_those_compared_that_it_touches(
     found = look(crowd, looks)
     assert sum(compared) < whole / 10
     assert all(one.checked for one in found.values())
-    assert found == cold(crowd)
+    assert without_near(found) == without_near(cold(crowd))
     compared.clear()
     look(crowd, looks)
     assert not compared
@@ -197,9 +202,10 @@ def test_before_many_were_checked_status_compares_nothing(crowd: Plane, compared
     answer = crowd.reviewer().first_answer()
     assert not compared
     assert not any(one.checked or one.clean for one in answer)
+    crowd.propose(decision("The ledger takes over what was said first.", supersedes=["DEC-001"]))
     crowd.look_at_all()
     assert crowd.status().unchecked == 0
-    assert crowd.status().conflicts == sum(bool(one.conflicts) for one in cold(crowd).values()) > 0
+    assert crowd.status().conflicts == sum(one.contested for one in cold(crowd).values()) == 1
     assert all(one.checked for one in crowd.reviewer().first_answer())
 
 

@@ -307,8 +307,19 @@ def test_a_candidate_that_was_to_be_superseded_leaves_no_link(rivals: tuple[Plan
     assert plane.memory().get("DEC-002").head.supersedes == ("DEC-001",)
 
 
-def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> None:
+def test_two_that_nearly_say_the_same_may_both_be_approved(plane: Plane) -> None:
     ids = [plane.propose(decision(text)) for text in ("Reports are CSV.", "Reports are CSV files.")]
+    (first, later) = plane.review(ids)
+    assert [(met.kind, met.blocks) for met in later.conflicts] == [("duplicate", False)]
+    assert first.clean
+    assert later.clean
+    plane.approve(ids)
+    assert plane.memory().inbox == []
+
+
+def test_two_that_say_the_same_are_told_that_one_decision_does(plane: Plane) -> None:
+    ids = [plane.propose(decision(text)) for text in ("Reports are CSV.", "Reports are  CSV")]
+    assert not any(reviewed.clean for reviewed in plane.review(ids))
     with pytest.raises(Refused, match=f"agentplane approve {ids[0]} --alike") as caught:
         plane.approve(ids)
     assert "or --keep-both" in str(caught.value)

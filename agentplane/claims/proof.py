@@ -1,0 +1,52 @@
+"""Whether two statements are proven to exclude each other: one subject, one slot in it, and two values that exclude each other.
+
+The verdict of `verdict.py` is a likelihood. A proof leaves nothing over that could make two subjects of the two statements.
+"""
+
+from itertools import pairwise
+
+from agentplane.claims.evidence import LITTLE, Evidence
+from agentplane.claims.structure import Found
+from agentplane.claims.subjects import words_of
+
+
+def excludes(evidence: Evidence, rules: Found | None) -> bool:
+    """`rules`: what the rules alone find; see `verdict.ruled`."""
+    if rules is None or rules.kind != "contradiction":
+        return False
+    if evidence.contexts or evidence.turned or not evidence.one_subject or _swapped(evidence):
+        return False
+    slots = evidence.slots
+    if slots.left or slots.right or not _nothing_over(evidence):
+        return False
+    clashes = len({family for family, _, _ in slots.clashes})
+    values = (
+        clashes + len(evidence.numbers) + bool(slots.refused) + bool(evidence.poles or evidence.opposites)
+    )
+    return values == 1 or (values == 0 and bool(evidence.modals))
+
+
+def replaces(evidence: Evidence) -> bool:
+    """Whether the one says that it replaces what the other chose, for the same subject."""
+    refused = [name for name, who in evidence.slots.refused if who == "replaced"]
+    return bool(refused) and _nothing_over(evidence)
+
+
+def _nothing_over(evidence: Evidence) -> bool:
+    """Whether neither says anything that the other does not, but for the value."""
+    _, left, right = words_of(evidence.new, evidence.old, evidence.slots)
+    if not left and not right:
+        return True
+    lone = (sum(item.weight for item in side) for side in (evidence.left, evidence.right))
+    return not evidence.blurred and all(weight < LITTLE for weight in lone)
+
+
+def _swapped(evidence: Evidence) -> bool:
+    """`A must not import B` and `B may import A`: two names that stand the other way round."""
+    left, right = evidence.aligned.left, evidence.aligned.right
+    places = sorted(
+        (pair.left, pair.right)
+        for pair in evidence.aligned.pairs
+        if left[pair.left].name and right[pair.right].name
+    )
+    return any(there > behind for (_, there), (_, behind) in pairwise(places))

@@ -1,0 +1,33 @@
+"""Statements without the numbers that belong to what they chose: `PostgreSQL 16` against `MySQL 8` is one difference."""
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+from agentplane.claims.slots import side_by_side
+from agentplane.claims.statement import Statement, parse
+from agentplane.claims.tokens import normal
+
+
+def told_apart_by_name(new: Statement, old: Statement) -> tuple[Statement, Statement]:
+    """The two, without the numbers of names that exclude each other by themselves."""
+    if not (new.versions or old.versions):
+        return new, old
+    slots = side_by_side(new.choices, old.choices)
+    names = {name for clash in slots.clashes for name in clash[1:]} | {name for name, _ in slots.refused}
+    return _without(new, names), _without(old, names)
+
+
+def _without(statement: Statement, names: Collection[str]) -> Statement:
+    numbers = tuple(one for one in statement.versions if one[0] in names)
+    return parse(_cut(statement.source, numbers)) if numbers else statement
+
+
+@lru_cache(maxsize=4096)
+def _cut(source: str, numbers: tuple[tuple[str, str, str], ...]) -> str:
+    text = normal(source)
+    for _, written, number in numbers:
+        between = r"(?:[\s(]|version\b|release\b|with\b|at\b|v(?=[\s.\d])\.?){1,8}"
+        pattern = rf"(?i)(?<!\w)({re.escape(written)}`?){between}v?{re.escape(number)}\+?\)?(?![\w%])"
+        text = re.sub(pattern, r"\1", text, count=1)
+    return text
