@@ -3,6 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.tools.table import TOOLS as TABLE
 from tests.clients.conftest import TOOLS, MakeClient, wire
 from tests.clients.model import Model
 from tests.conftest import decision
@@ -58,8 +59,8 @@ def test_a_rule_that_was_imported_from_its_own_file_reaches_the_model_once(
     client: MakeClient, plane: Plane, model: Model, name: str
 ) -> None:
     tool = client(name)
-    for path in ("AGENTS.md", "CLAUDE.md"):
-        (plane.layout.project / path).write_text(f"# Rules\n\n- **{RULE.removesuffix('.')}**\n")
+    path = next(row.target.path for row in TABLE if row.name == tool.name)
+    (plane.layout.project / path).write_text(f"# Rules\n\n- **{RULE.removesuffix('.')}**\n")
     plane.take_in(plane.harvest(["instructions"]))
     plane.approve([*plane.memory().inbox_ids, plane.propose(decision(APPROVED))])
     wire(tool)
