@@ -114,7 +114,7 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
     if not rows:
         return
     out.line("  permissions")
-    single = [row for row in rows if row.times == 1 and row.by != "settings"]
+    single = [row for row in rows if row.decision != "allowed" or row.by != "settings"]
     for row in single if in_full else single[-_FEW:]:
         by = {"prompt": "after a question", "": "nobody answered"}.get(
             row.by, f"by {row.by}" if row.by else ""

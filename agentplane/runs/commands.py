@@ -168,14 +168,14 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
     open_ones: dict[str, list[Permission]] = {}
     found: list[Permission] = []
     quietly: Counter[str] = Counter()
-    for row in rows:
-        what = row.command or f"{row.tool} {row.path}"
+    # A session file tells when a call was made, and the question about it comes after that.
+    for row in reversed(rows):
         if row.event == "asked":
-            open_ones.setdefault(what, []).append(_permission_of(row, "asked", ""))
+            open_ones.setdefault(_what(row), []).append(_permission_of(row, "asked", ""))
+    for row in rows:
+        if row.event == "asked":
             continue
-        asked = open_ones.pop(what, [])
-        if len(asked) > 1:
-            open_ones[what] = asked[:-1]
+        asked = [waiting.pop()] if (waiting := open_ones.get(_what(row))) else []
         if row.event == "denied":
             found.append(_permission_of(row, "denied", row.by or "classifier"))
         elif asked:
@@ -186,6 +186,11 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
     yield from sorted(found, key=lambda one: one.at)
     for mode, times in quietly.items():
         yield Permission("allowed", "settings", mode=mode, times=times)
+
+
+def _what(row: Row) -> str:
+    """What a call does: a question about it tells no id."""
+    return row.command or f"{row.tool} {row.path}"
 
 
 def _permission_of(row: Row, decision: str, by: str) -> Permission:

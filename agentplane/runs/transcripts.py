@@ -87,7 +87,7 @@ _EXIT = re.compile(r"(?i)\b(?:exit code|exited with code|exit status|exit_code)\
 _SECONDS = re.compile(r"(?i)\bWall time: ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds")
 _REJECTED = re.compile(r"(?i)user doesn't want to proceed|rejected by (?:the )?user|user rejected")
 _FORBIDDEN = re.compile(
-    r"(?i)permission to use .{0,200} (?:has been )?denied|blocked by (?:policy|sandbox|permission)"
+    r"(?i)permission to use .{0,200} (?:has been )?denied|haven't granted it yet|needs approval\b|blocked by (?:policy|sandbox|permission)"
 )
 
 

@@ -408,3 +408,29 @@ def test_many_calls_are_joined_in_linear_time() -> None:
 
     seconds(1_000)
     assert seconds(8_000) < 40 * max(seconds(1_000), 0.002)
+
+
+def test_a_question_comes_after_the_call_that_the_session_file_tells() -> None:
+    rows = [
+        Row("ran", "Bash", "make", at=at(1), exit=0, mode="default", use="u1"),
+        Row("asked", "Bash", "make", at=at(2), mode="default"),
+        Row("denied", "Write", path="x.txt", at=at(3), mode="default", by="settings"),
+        Row("asked", "Write", path="x.txt", at=at(4), mode="default"),
+    ]
+    assert list(commands.of_rows(rows).permissions) == [
+        Permission("allowed", "prompt", "Bash", "make", at=at(2), mode="default"),
+        Permission("denied", "settings", "Write", path="x.txt", at=at(3), mode="default"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "touch in '/p/made.txt' needs approval. The path is inside the working directories",
+        "Claude requested permissions to write to /p/x.txt, but you haven't granted it yet.",
+    ],
+)
+def test_where_nobody_could_be_asked_a_call_was_denied(tmp_path: Path, text: str) -> None:
+    lines = [claude_call("u1", "Bash", 1, command="touch made.txt"), claude_result("u1", 2, text, error=True)]
+    (row,) = transcripts.read("claude-code", written(tmp_path, lines), SINCE)
+    assert (row.event, row.by) == ("denied", "settings")
