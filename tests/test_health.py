@@ -146,7 +146,7 @@ DAMAGES: dict[str, tuple[Damage, str, str, str]] = {
         "warning",
     ),
     "a forged view": (
-        lambda p: swap(p.layout.state, b'"revision":"', b'"revision":"f'),
+        lambda p: swap(p.layout.state, b'"revision": "', b'"revision": "f'),
         "state.json",
         "not what the log says",
         "warning",
@@ -198,7 +198,7 @@ def test_each_damage_is_named(filled: Plane, name: str) -> None:
 
 
 FIXABLE: dict[str, Damage] = {
-    "a forged view": lambda p: swap(p.layout.state, b'"revision":"', b'"revision":"f'),
+    "a forged view": lambda p: swap(p.layout.state, b'"revision": "', b'"revision": "f'),
     "no views": lambda p: (p.layout.state.unlink(), p.layout.artifacts.unlink()),
     "a torn line": lambda p: append(p.layout.log, b'{"actor":'),
     "a torn record": lambda p: append(op_file(p), b'{"record":'),
