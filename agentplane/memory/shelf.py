@@ -35,19 +35,11 @@ class HandEdit(msgspec.Struct, frozen=True):
     """`broken`: it stands there, but cannot be read any more."""
 
 
-class _Part(msgspec.Struct, frozen=True, dict=True):
-    """What one file of a snapshot holds. It depends on nothing but these fields."""
+class _Marked(msgspec.Struct, frozen=True, dict=True):
+    """A file of a snapshot, and what the ledger says of the ids in it. It needs no kinds: wrong settings hide no edit."""
 
     page: Page
     marks: list[Known | None]
-    """What the ledger says of the ids in the file."""
-    kinds: dict[str, Kind]
-    by_hand_counts: bool
-    entries: tuple[Entry, ...]
-
-    def is_of(self, page: Page, marks: list[Known | None], kinds: dict[str, Kind], by_hand: bool) -> bool:
-        same = self.page is page and self.by_hand_counts == by_hand
-        return same and self.marks == marks and self.kinds == kinds
 
     @cached_property
     def edited(self) -> tuple[HandEdit, ...]:
@@ -68,6 +60,19 @@ class _Part(msgspec.Struct, frozen=True, dict=True):
             mark is not None and mark.digest is not None and mark.file == self.page.file
             for mark in self.marks
         )
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """What one file of a snapshot holds. It depends on nothing but these fields."""
+
+    marked: _Marked
+    kinds: dict[str, Kind]
+    by_hand_counts: bool
+    entries: tuple[Entry, ...]
+
+    def is_of(self, marked: _Marked, kinds: dict[str, Kind], by_hand: bool) -> bool:
+        same = self.marked.page is marked.page and self.by_hand_counts == by_hand
+        return same and self.marked.marks == marked.marks and self.kinds == kinds
 
 
 class Memory:
@@ -133,14 +138,13 @@ class Memory:
         if (
             before is not None
             and same_marks
-            and before.is_of(page, before.marks, self.kinds, self._by_hand_counts)
+            and before.is_of(_Marked(page, before.marked.marks), self.kinds, self._by_hand_counts)
         ):
             return before
-        blocks, known = page.document.blocks, self.snapshot.ledger.known
-        marks = [known.get(block.id) for block in blocks]
-        if before is None or not before.is_of(page, marks, self.kinds, self._by_hand_counts):
-            entries = tuple(self._of_file(page.file, blocks))
-            before = _Part(page, marks, self.kinds, self._by_hand_counts, entries)
+        marked = self._marked_page(page)
+        if before is None or not before.is_of(marked, self.kinds, self._by_hand_counts):
+            entries = tuple(self._of_file(page.file, page.document.blocks))
+            before = _Part(marked, self.kinds, self._by_hand_counts, entries)
         held.put(layout, name, (shelf, before))
         return before
 
@@ -228,8 +232,18 @@ class Memory:
     @cached_property
     def all_hand_edits(self) -> list[HandEdit]:
         """Every difference between the files and what the ops wrote, in file order."""
-        edited = [edit for part in self._parts.values() for edit in part.edited]
+        edited = [edit for marked in self._marked.values() for edit in marked.edited]
         return [*edited, *self._removed()]
+
+    @cached_property
+    def _marked(self) -> dict[str, _Marked]:
+        if held.is_on():
+            return {file: part.marked for file, part in self._parts.items()}
+        return {file: self._marked_page(page) for file, page in self.snapshot.pages.items()}
+
+    def _marked_page(self, page: Page) -> _Marked:
+        known = self.snapshot.ledger.known
+        return _Marked(page, [known.get(block.id) for block in page.document.blocks])
 
     def is_in_files(self, id_: str) -> bool:
         """Whether an id stands in a file, also in a piece that cannot be read now."""
@@ -279,7 +293,7 @@ class Memory:
 
     def _removed(self) -> Iterator[HandEdit]:
         approved = sum(mark.digest is not None for mark in self.snapshot.ledger.known.values())
-        if approved == sum(part.standing for part in self._parts.values()):
+        if approved == sum(marked.standing for marked in self._marked.values()):
             return
         present = {
             (file, block.id) for file, page in self.snapshot.pages.items() for block in page.document.blocks
