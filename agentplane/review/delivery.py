@@ -13,7 +13,7 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
-from agentplane.plane import cache
+from agentplane.plane import cache, held
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import Snapshot
 from agentplane.text import decoding
@@ -102,7 +102,7 @@ class _Known:
         self._snapshot = snapshot
         self._without: set[bytes] = set()
         self._holding: set[bytes] = set()
-        self._changed = False
+        self._new = 0
         data = cache.load(snapshot.layout, KEPT)
         with suppress(msgspec.MsgspecError, ValueError):
             kept = _codec.decode(data) if data else None
@@ -111,15 +111,15 @@ class _Known:
 
     def holds_secret(self, entry: Entry) -> bool:
         key = _key(entry)
-        if key in _searched:
-            return _searched[key]
         if key not in self._without and key not in self._holding:
-            self._changed = True
+            self._new += 1
             (self._holding if _holds_secret(entry) else self._without).add(key)
         return key in self._holding
 
     def save(self) -> None:
-        if not self._changed:
+        """Keep what is new. A process that serves for long knows it anyway, and waits until it is a share of all."""
+        there = len(self._without) + len(self._holding) - self._new
+        if not self._new or (held.is_on() and not held.is_due(self._new, there)):
             return
         marks = self._snapshot.ledger.known.values()
         if len(self._without) + len(self._holding) > 2 * len(marks) + _MANY:

@@ -211,7 +211,9 @@ def outlets(plane: Plane) -> dict[str, str]:
     for path in sorted(plane.layout.project.rglob("*")):
         inside = path.relative_to(plane.layout.project).as_posix()
         source = inside.startswith((".agentplane/memory/", ".agentplane/ops/", ".agentplane/cache/", ".git/"))
-        derived = inside.startswith(".agentplane/cache/packs/") or inside.endswith(".json")
+        # state.json says what the memory files beside it say, and no tool is pointed to it.
+        is_state = inside == ".agentplane/memory/state.json"
+        derived = inside.startswith(".agentplane/cache/packs/") or (inside.endswith(".json") and not is_state)
         if path.is_file() and (derived or not source):
             say(inside, path.read_bytes().decode(errors="replace"))
     return found
