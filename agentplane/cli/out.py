@@ -83,6 +83,12 @@ def confirmed(question: str, *, default: bool | None = False, abort: bool = Fals
     return click.confirm(visible(question), default=default, abort=abort, err=True)
 
 
+def answered(question: str) -> str:
+    """Ask on stderr. Return what was typed."""
+    answer: str = click.prompt(visible(question), err=True)
+    return answer
+
+
 def error(failure: AgentplaneError) -> None:
     first, _, rest = str(failure).partition("\n")
     mark = click.style("error:", fg="red", bold=True) if _coloured(sys.stderr) else "error:"

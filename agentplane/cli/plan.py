@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import click
-
 from agentplane.cli import out
 from agentplane.errors import BadInput
 from agentplane.runs import plan as plans
@@ -54,9 +52,8 @@ def _asked(question: str, choices: dict[str, str], check: _Check) -> object:
     for name, meaning in choices.items():
         out.note(f"  {name:>2}  {meaning}")
     while True:
-        answer: str = click.prompt(question, err=True)
         try:
-            return check(answer, question)
+            return check(out.answered(question), question)
         except BadInput as error:
             out.note(f"{error.what}. {error.todo}")
 
