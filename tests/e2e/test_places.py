@@ -32,7 +32,7 @@ def world(repository: Path) -> Path:
 
 def _outside(world: Path) -> dict[str, object]:
     """Everything but the plane, and what `init` tells git."""
-    ours = ("project/.agentplane", "project/.git/config", "project/.git/hooks/post-")
+    ours = ("project/.agentplane", "project/.git/config", "project/.git/hooks/post-", "project/.git/info/")
     return {name: what for name, what in tree(world).items() if not name.startswith(ours)}
 
 
