@@ -66,15 +66,7 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        return not (
-            self.fields
-            or self.files
-            or self.facts
-            or self.entries
-            or self.inputs
-            or self.commands
-            or self.output
-        )
+        return not (self.fields or self.files or self.facts or self.entries or self.output)
 
 
 def of(layout: Layout, a: str, b: str | None = None) -> Report:
