@@ -162,8 +162,10 @@ def _listed(given: object) -> list[object]:
 
 def _commands(layout: Layout, a: Run, b: Run) -> list[str]:
     before, after = _executed(layout, a), _executed(layout, b)
-    old, new = (f"{run.run_id}/{commands.COMMANDS}" for run in (a, b))
-    return list(difflib.unified_diff(before, after, old, new, lineterm="")) if before != after else []
+    if before == after:
+        return []
+    one, other = (f"{run.run_id}/{commands.COMMANDS}" for run in (a, b))
+    return list(difflib.unified_diff(before, after, one, other, lineterm=""))
 
 
 def _executed(layout: Layout, run: Run) -> list[str]:

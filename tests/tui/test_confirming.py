@@ -1,6 +1,7 @@
 """A flag of high severity in the screens: the spot is shown, and only its own key approves that one candidate."""
 
 import pytest
+from textual.app import App
 
 from agentplane.api import Plane
 from agentplane.tui.confirming import Confirm
@@ -166,7 +167,9 @@ def test_a_hand_edit_is_confirmed_in_both_lists(open_gate: Plane, room: str) -> 
     assert (open_gate.ops()[0].verb, open_gate.ops()[0].confirmed) == ("adopt", ["hidden", "bidi"])
 
 
-def test_of_several_hand_edits_the_flagged_one_stays(open_gate: Plane) -> None:
+def test_of_several_hand_edits_the_flagged_one_stays(
+    open_gate: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for statement in ("Amounts are whole cents.", "Reports are written as CSV."):
         open_gate.approve([open_gate.propose(decision(statement))])
     path = open_gate.layout.memory / "decisions.md"
@@ -176,10 +179,12 @@ def test_of_several_hand_edits_the_flagged_one_stays(open_gate: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
         await sitting.press("asterisk", "a")
-        await sitting.until(lambda: "1 with a high-severity flag: adopt" in sitting.screen)
         await sitting.calm()
 
+    said = []
+    monkeypatch.setattr(App, "notify", lambda self, text, **_: said.append(text))
     sit(open_gate, steps)
+    assert said == ["1 with a high-severity flag: adopt them one by one"]
     assert [edit.id for edit in open_gate.memory().hand_edits] == ["DEC-001"]
 
 
