@@ -5,6 +5,8 @@ from itertools import pairwise
 import pytest
 
 from agentplane.api import Plane
+from agentplane.claims.statement import parse
+from agentplane.claims.structure import Found
 from agentplane.context.choose import Ask
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import cache
@@ -60,6 +62,22 @@ def test_what_is_only_likely_says_so(plane: Plane) -> None:
     assume(plane, "Most traffic comes from phones.")
     assume(plane, "Most traffic comes from laptops.")
     assert marks(plane)["ASM-001"] == "  May contradict ASM-002: possibly only one of the two is right."
+
+
+@pytest.mark.parametrize(
+    ("score", "proven", "long", "is_sure"),
+    [
+        (0.6, False, False, True),
+        (0.59, False, False, False),
+        (0.99, False, True, False),
+        (0.6, True, True, True),
+    ],
+)
+def test_how_sure_it_must_be(score: float, proven: bool, long: bool, is_sure: bool) -> None:
+    tail = " after the nightly import of invoices from the partner bank in Zurich has ended without errors"
+    one, other = (parse(f"{statement[:-1]}{tail if long else ''}.") for statement in RIVALS)
+    found = Found("contradiction", score, (), proven)
+    assert assumptions._is_sure(found, one, other) is is_sure
 
 
 def test_a_pack_for_other_paths_still_says_it(plane: Plane) -> None:
