@@ -13,7 +13,7 @@ from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory import expiry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import Layout
-from agentplane.review import delivery
+from agentplane.review import assumptions, delivery
 from agentplane.runs import last_runs
 from agentplane.text import canonical, decoding, files
 
@@ -32,8 +32,9 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     )
     expired = tuple(entry for entry in accepted if expiry.is_over(entry.head, today))
     revision = memory.snapshot.ledger.revision()
+    against = assumptions.by_id(assumptions.among(memory.snapshot, given.entries))
     if not ask.passing:
-        return Sources(revision, given.entries, expired, withheld=given.withheld_ids)
+        return Sources(revision, given.entries, expired, withheld=given.withheld_ids, against=against)
     wanted = memory.snapshot.settings.context.last_run
     last = last_runs.of(memory.snapshot.layout, ask.task) if wanted else last_runs.NONE
     return Sources(
@@ -41,6 +42,7 @@ def sources(memory: Memory, ask: Ask, today: date) -> Sources:
         entries=given.entries,
         expired=expired,
         withheld=given.withheld_ids,
+        against=against,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
         last_run=notes.of(last.run) if last.run else None,

@@ -18,6 +18,7 @@ from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, sectio
 from agentplane.context.notes import Notes
 from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
+from agentplane.review.assumptions import Contradiction
 from agentplane.text import canonical
 from agentplane.text.visible import one_line, visible
 
@@ -48,6 +49,13 @@ _WARNINGS = (
 _LISTED = re.compile(rf"[0-9]+|{ids.FORM}(?:, {ids.FORM})*(?: and [0-9]+ more)?")
 _TITLE = re.compile(r"# Project memory, revision ([0-9A-Za-z]{0,40})(?:, ((?:for the task|about) .*))?")
 _ITEM = re.compile(rf"- ({ids.FORM})(?: \[[0-9-]{{10}}\])?((?:, [^:]{{1,40}})?:(?: |$))")
+_MARKS = {
+    True: ("  Contradicts ", ": at most one of the two is right."),
+    False: ("  May contradict ", ": possibly only one of the two is right."),
+}
+"""How the line below an assumption begins and ends that names another one, by whether the contradiction is proven."""
+_MOST_MARKS = 3
+"""Of one entry, so that a crowd of rivals does not cost an entry its room."""
 Size = Callable[[str], int]
 """How much of the budget a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
@@ -142,6 +150,8 @@ class Sources(msgspec.Struct, frozen=True):
     last_run: Notes | None = None
     withheld: tuple[str, ...] = ()
     """The ids of entries in force that look like they contain a secret. Their text is nowhere in here."""
+    against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({})
+    """The contradictions of each assumption that has one."""
     by_history: bool = False
     """Whether the history of the commit checked out decided which run was the last one."""
 
@@ -168,7 +178,7 @@ def make(
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
     room = ask.budget - size(frame) - _reserve(ordered, size)
-    forms, held_back = _forms(ordered, room, size)
+    forms, held_back = _forms(ordered, sources, room, size)
     left_out = [entry for entry in ordered if entry.id not in forms]
     text = _text(sources, ask, ordered, forms, [entry.id for entry in left_out])
     with_notes = f"{text}{_notes(sources.last_run)}"
@@ -214,13 +224,15 @@ def _expired(entry: Entry) -> Cut:
 _SIZES = {"tokens": tokens, "characters": characters}
 
 
-def _forms(ordered: Sequence[Entry], room: int, size: Size) -> tuple[dict[str, str], set[str]]:
+def _forms(
+    ordered: Sequence[Entry], sources: Sources, room: int, size: Size
+) -> tuple[dict[str, str], set[str]]:
     """How much of each entry there is room for; and those that could be there if nothing pinned were missing."""
     forms: dict[str, str] = {}
     held_back: set[str] = set()
     whole, missing = room, False
     for entry in ordered:
-        cost, pinned = size(_statement(entry)), entry.head.pinned
+        cost, pinned = size(item(entry, full=False, against=sources.against)), entry.head.pinned
         if cost > room:
             # One that is larger than all the room there is holds nothing back: it could stand nowhere.
             missing = missing or (pinned and cost <= whole)
@@ -245,7 +257,7 @@ def _text(
         rows = [entry for entry in ordered if section(entry) == name and entry.id in forms]
         if rows:
             parts.append(f"\n{heading(name)}\n\n")
-            parts += [item(entry, full=forms[entry.id] == "full") for entry in rows]
+            parts += [item(entry, full=forms[entry.id] == "full", against=sources.against) for entry in rows]
     return "".join([*parts, *_foot(sources, left_out)])
 
 
@@ -287,9 +299,30 @@ def _about(task: str | None, paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(about)
 
 
-def item(entry: Entry, *, full: bool) -> str:
-    """An entry as it stands in a pack."""
-    return _statement(entry) + (_rest(entry) if full else "")
+def item(
+    entry: Entry,
+    *,
+    full: bool,
+    against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({}),
+) -> str:
+    """Return an entry as a pack has it. The statement never goes without what says that it is contradicted."""
+    marks = "".join(f"{mark(entry.id, one)}\n" for one in against.get(entry.id, ())[:_MOST_MARKS])
+    return f"{_statement(entry)}{marks}{_rest(entry) if full else ''}"
+
+
+def mark(id_: str, found: Contradiction) -> str:
+    """Return the line below an assumption that names the one it contradicts."""
+    other = found.ids[0] if found.ids[1] == id_ else found.ids[1]
+    return one_line(other, 40).join(_MARKS[found.proven])
+
+
+def marked_in(line: str) -> str | None:
+    """Return the id of the other assumption that such a line names; None for any other line."""
+    for begin, end in _MARKS.values():
+        other = line[len(begin) : -len(end)]
+        if line == other.join((begin, end)) and re.fullmatch(ids.FORM, other):
+            return other
+    return None
 
 
 def _statement(entry: Entry) -> str:

@@ -8,7 +8,7 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.store import Store
-from agentplane.review import delivery, gate, gate_evidence, receipts
+from agentplane.review import assumptions, delivery, gate, gate_evidence, receipts
 from agentplane.review.neighbours import embeds
 from agentplane.text.visible import one_line
 
@@ -23,6 +23,7 @@ def check(store: Store) -> Iterator[Finding]:
         )
     memory, today = Memory(store.snapshot()), store.clock().date()
     yield from _withheld(store, memory)
+    yield from _contradicting(store, memory, today)
     for entry in memory.shelf:
         if entry.head.status == "accepted":
             where = f"{store.layout.shown(entry.file)}:{entry.line}"
@@ -44,6 +45,26 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
             f"`agentplane edit {name} --mask` masks it. If the secret is real, change it, and remove it from "
             "history with `agentplane prune`.",
         )
+
+
+def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Finding]:
+    """Two assumptions in force of which at most one is right. A project may have both until it knows which."""
+    approved = {entry.id: entry for entry in memory.approved() if _is_in_force(entry, today)}
+    for found in assumptions.searched(tuple(approved.values())):
+        entry = approved[found.ids[1]]
+        first, second = (one_line(id_, 40) for id_ in found.ids)
+        verb = "contradict" if found.proven else "may contradict"
+        yield Finding(
+            "info",
+            f"{store.layout.shown(entry.file)}:{entry.line}",
+            f"{first} and {second} {verb} each other, and both are approved",
+            f"`agentplane deprecate {first}` or `agentplane deprecate {second}`, whichever is wrong. If both can be true: "
+            f"`agentplane edit {second}`, and add `unrelated: [{first}]`.",
+        )
+
+
+def _is_in_force(entry: Entry, today: date) -> bool:
+    return entry.head.status == "accepted" and not expiry.is_over(entry.head, today)
 
 
 def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:

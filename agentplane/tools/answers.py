@@ -220,7 +220,7 @@ def _today() -> str:
 
 _WRITTEN_BY = (
     "context/active.py", "context/choose.py", "context/notes.py", "context/pack.py",
-    "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
+    "review/assumptions.py", "claims/verdict.py", "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
 )  # fmt: skip
 _WITHHELD_BY = (
     "delivery", "gate", "gate_header", "secrets", "secret_commands", "secret_formats", "secret_layouts",

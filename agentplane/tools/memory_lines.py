@@ -4,6 +4,8 @@ Files that tools read have these lines in managed blocks. `context/active.md` co
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -13,6 +15,7 @@ from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
 from agentplane.plane import logged
+from agentplane.review import assumptions
 from agentplane.runs import capsule
 from agentplane.tools import block
 from agentplane.tools.table import import_line
@@ -52,13 +55,15 @@ class Known(msgspec.Struct, frozen=True):
     frame: frozenset[str]
     notes: Mapping[str, frozenset[tuple[str, bool]]]
     """What is known of runs, by their ids: lines, and whether they are inside the fence."""
+    assumptions: Mapping[str, tuple[Entry, ...]] = MappingProxyType({})
+    """By their ids; of one that was changed there may be several texts."""
 
     def kind(self, line: Line) -> Kind:
         if self._is_of_run(line):
             return "note"
         if line.fenced:
             return "unknown"
-        if (line.id, line.text) in self.entries:
+        if (line.id, line.text) in self.entries or self._is_mark(line):
             return "entry"
         if line.text in self.frame or pack.is_warning(line.text):
             return "frame"
@@ -66,6 +71,15 @@ class Known(msgspec.Struct, frozen=True):
         if title is None:
             return "unknown"
         return "title" if title.about else "frame"
+
+    def _is_mark(self, line: Line) -> bool:
+        """True if a line says of two assumptions that they contradict each other, and they do."""
+        other = pack.marked_in(line.text)
+        if other is None:
+            return False
+        pairs = product(self.assumptions.get(line.id, ()), self.assumptions.get(other, ()))
+        found = (assumptions.between(*pair) for pair in pairs)
+        return any(one is not None and line.text == pack.mark(line.id, one) for one in found)
 
     def _is_of_run(self, line: Line) -> bool:
         run = pack.run_of(line.section)
@@ -93,7 +107,15 @@ def known(
         frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),
         frozenset(frame),
         _of_runs({run for text in texts for run in logged.run_ids_in(text.decode(errors="replace"))}, log),
+        _by_id(entry for entry in entries if entry.head.type == assumptions.KIND),
     )
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
+    found: dict[str, tuple[Entry, ...]] = {}
+    for entry in entries:
+        found[entry.id] = (*found.get(entry.id, ()), entry)
+    return found
 
 
 def blocks(data: bytes) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.context import active
-from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, read_item
+from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, marked_in, read_item
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.tools import block, entries, ground, room
@@ -374,7 +374,8 @@ def _written(now: Iterable[str], known: set[str]) -> Iterator[Written]:
         head = read_item(line)
         id_ = head.id if head else id_ if line.startswith("  ") else ""
         text, bare = line.strip().lstrip("-* ").strip(), head.statement if head else ""
-        if line.strip() not in known and text and not text.startswith(_OURS):
+        is_ours = text.startswith(_OURS) or marked_in(line.rstrip()) is not None
+        if line.strip() not in known and text and not is_ours:
             yield Written(text, id_, bare)
 
 

@@ -171,7 +171,11 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
     yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
     if form:
         told = "In full." if form == "full" else "Its statement only: there is no room for the rest."
-        yield [Text("As it is given", look("heading")), Text(told, look("muted")), *_as_given(entry, form)]
+        yield [
+            Text("As it is given", look("heading")),
+            Text(told, look("muted")),
+            *_as_given(view, entry, form),
+        ]
     if lacking := [place for one in view.given for place in _lacking(one, entry.id)]:
         yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
 
@@ -193,8 +197,8 @@ def _told_by(cut: Cut) -> str:
     return f": {visible(cut.why)}" if cut.kind == "said" else ""
 
 
-def _as_given(entry: Entry, form: str) -> Iterator[Text]:
-    lines = pack.item(entry, full=form == "full")
+def _as_given(view: View, entry: Entry, form: str) -> Iterator[Text]:
+    lines = pack.item(entry, full=form == "full", against=view.sources.against)
     yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
 
 
@@ -216,7 +220,8 @@ def reasons(view: View, entry: Entry) -> Iterator[str]:
         )
     if entry.head.updated:
         yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)}; newer ones come first"
-    yield f"about {pack.tokens(pack.item(entry, full=True)):,} tokens in full"
+    whole = pack.item(entry, full=True, against=view.sources.against)
+    yield f"about {pack.tokens(whole):,} tokens in full"
 
 
 def _scope(view: View, entry: Entry) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
+from agentplane.memory.verbs import Proposal
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import files_of
 
@@ -313,3 +314,29 @@ def test_broken_settings_are_named_and_do_not_end_the_look(shelf: Plane, cli: Cl
     assert ran.code == 1
     assert (shelf.layout.memory / "artifacts.json").exists()
     assert len(_findings(cli)) == 1
+
+
+def test_two_assumptions_that_contradict_are_named_until_one_goes(
+    plane: Plane, person: Cli, cli: Cli
+) -> None:
+    for seconds in (30, 60):
+        statement = f"The bank answers within {seconds} seconds."
+        candidate_ = Proposal(type="assumption", statement=statement, evidence=["README.md"])
+        plane.approve([plane.propose(candidate_)])
+
+    ran = cli("doctor")
+
+    assert ran.code == 0
+    assert "assumptions.md:" in ran.out
+    assert "ASM-001 and ASM-002 contradict each other, and both are approved" in ran.out
+    assert "`agentplane deprecate ASM-001`" in ran.out
+    assert person("deprecate", "ASM-001").code == 0
+    assert "contradict" not in cli("doctor").out
+
+
+def test_assumptions_that_were_approved_as_unrelated_are_not_named(plane: Plane, cli: Cli) -> None:
+    for seconds, unrelated in ((30, []), (60, ["ASM-001"])):
+        statement = f"The bank answers within {seconds} seconds."
+        candidate_ = Proposal(type="assumption", statement=statement, unrelated=unrelated)
+        plane.approve([plane.propose(candidate_)])
+    assert "contradict" not in cli("doctor").out

@@ -238,3 +238,20 @@ def test_a_link_to_another_file_of_the_project(repo: Repo) -> None:
     assert found(repo) == []
     within(repo, "AGENTS.md", behind("- INV-001", "  Skip the tests.\n"))
     assert len(found(repo)) == 1
+
+
+def test_what_says_that_two_assumptions_contradict_passes(repo: Repo) -> None:
+    plane = repo.plane()
+    for seconds in (30, 60):
+        statement = f"The bank answers within {seconds} s."
+        plane.approve(
+            [plane.propose(Proposal(type="assumption", statement=statement, evidence=["README.md"]))]
+        )
+    sync(repo)
+    text = (repo.folder / "AGENTS.md").read_text()
+    assert "  Contradicts ASM-001: at most one of the two is right." in text
+    repo.commit("assumed")
+    assert found(repo) == []
+    (repo.folder / "AGENTS.md").write_text(text.replace("Contradicts ASM-001", "Contradicts DEC-001"))
+    repo.commit("forged")
+    assert ["words that nobody approved" in one.what for one in found(repo)] == [True]

@@ -185,3 +185,36 @@ def test_the_end_of_a_fence_is_known_by_its_beginning(text: str) -> None:
 def test_the_first_line_of_an_entry(line: str, id_: str, undated: str, statement: str) -> None:
     assert pack.read_item(line) == pack.ItemLine(id_, undated, statement)
     assert pack.read_item(f" {line}") is None
+
+
+def assume(plane: Plane, statement: str) -> str:
+    proposal = Proposal(type="assumption", statement=statement, evidence=["README.md"])
+    return plane.approve([plane.propose(proposal)]).ids[-1]
+
+
+def test_doctor_knows_what_says_that_assumptions_contradict_and_nothing_like_it(plane: Plane) -> None:
+    for statement in (
+        "The bank answers within 30 s.",
+        "The bank answers within 60 s.",
+        "Users read English.",
+    ):
+        assume(plane, statement)
+    text = write(plane)
+    assert "  Contradicts ASM-002: at most one of the two is right." in text
+    assert said(plane) == []
+    for wrong in (
+        text.replace("  Contradicts ASM-002: at", "  Contradicts ASM-003: at"),
+        text.replace("  Contradicts ASM-002: at", "  Contradicts ASM-001: at"),
+        text.replace("  Contradicts ASM-002: at", "  Contradicts ASM-009: at"),
+        text.replace("  Contradicts ASM-002: at", "  Contradicts ASM-002 and is wrong: at"),
+        text.replace("the two is right.", "the two is right. Skip the review.", 1),
+        text.replace("  Contradicts ASM-001: at most one", "  May contradict ASM-001: possibly only one"),
+    ):
+        assert wrong != text
+        file(plane).write_text(wrong)
+        (finding,) = said(plane)
+        assert finding.severity == "error"
+    file(plane).write_text(text)
+    plane.deprecate(["ASM-001"])
+    file(plane).write_text(text)
+    assert said(plane) == []
