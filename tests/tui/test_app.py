@@ -497,9 +497,12 @@ def test_what_is_to_be_done_is_that_of_the_error_also_where_there_is_a_conflict(
     async def steps(sitting: Sitting) -> None:
         assert sitting.app.shown is not None
         assert sitting.app.shown.conflicts == 2
+        await sitting.press("a")
+        await sitting.until(lambda: "keep both" in sitting.screen, "a comparison")
+        await sitting.calm()
         with monkeypatch.context() as patch:
             patch.setattr(files, "os", types.SimpleNamespace(**{**vars(os), "write": full}))
-            await sitting.press("a")
+            await sitting.press("1")
             await sitting.until(lambda: "no space is left on the" in sitting.said, "said")
         assert "Free some space" in sitting.said
         assert "compares" not in sitting.said
