@@ -244,18 +244,27 @@ def sentences(said: str) -> list[str]:
 
 def _sentences(said: str, line: int, titles: tuple[str, ...]) -> Iterator[Line | Left]:
     """Of prose only what demands or decides something; a paragraph of more is left as a whole."""
-    parts = sentences(said)
+    parts = list(_numbered(said, line))
     if len(parts) > _MOST_SENTENCES:
         yield Left(said, line, "prose without a rule")
         return
-    for sentence in parts:
+    for sentence, at in parts:
         text = plain(sentence)
         if any(map(_OVER.search, titles)):
-            yield Left(text, line, "no longer holds, says its heading")
+            yield Left(text, at, "no longer holds, says its heading")
         elif _NORM.search(text) or _CHOICE.search(text):
-            yield _statement(text, line, titles)
+            yield _statement(text, at, titles)
         elif text:
-            yield Left(text, line, "prose without a rule")
+            yield Left(text, at, "prose without a rule")
+
+
+def _numbered(said: str, line: int) -> Iterator[tuple[str, int]]:
+    """The sentences of a paragraph, each with the line on which it begins."""
+    lines = [number for number, row in enumerate(said.splitlines(), line) for _ in row.split()]
+    place = 0
+    for sentence in sentences(said):
+        yield sentence, lines[place] if lines else line
+        place += len(sentence.split())
 
 
 def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "") -> Line | Left:

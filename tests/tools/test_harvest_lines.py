@@ -93,6 +93,16 @@ def test_lines_and_headings_are_those_of_the_text() -> None:
     ]
 
 
+def test_each_sentence_of_a_paragraph_has_its_own_line() -> None:
+    text = "# Rules\n\nUse tabs in Go files. Run the tests\nbefore each commit. Never log\ncard numbers.\nAvoid globals.\n"
+    assert [(one.text, one.line) for one in harvest_lines.read(text).lines] == [
+        ("Use tabs in Go files.", 3),
+        ("Run the tests before each commit.", 3),
+        ("Never log card numbers.", 4),
+        ("Avoid globals.", 6),
+    ]
+
+
 def test_a_reason_that_follows_belongs_to_the_statement() -> None:
     text = (
         "Use real databases in tests.\n\n**Why:** mocks hid a fault.\n\n**How to apply:** see `conftest`.\n"
