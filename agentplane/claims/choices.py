@@ -8,7 +8,7 @@ from agentplane.claims.stems import LIGHT, stem
 from agentplane.claims.tokens import Token
 
 
-_INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "favour", "of"), ("in", "favor", "of"), ("over",), ("not",),
+_INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "favour", "of"), ("in", "favor", "of"), ("over",), ("to",), ("not",),
             ("no",), ("without",))  # fmt: skip
 
 _LEVELS = words.listed("debug info critical warning")
@@ -16,6 +16,9 @@ _LEVELS = words.listed("debug info critical warning")
 _PREFERS = words.listed(
     "prefer preferred prefers favour favor favours choose chose chosen pick picked use uses"
 )
+
+_RATHER = words.listed("prefer preferred prefers preferable")
+"""`prefer A to B`."""
 
 _MOVES = words.listed(
     "switch switched switches move moved moves migrate migrated migrates migrating change changed rewrite rewritten"
@@ -100,6 +103,8 @@ def how_refused(tokens: list[Token], place: int) -> str | None:
     ]
     for phrase in _INSTEAD:
         if phrase == ("over",) and not any(token.word in _PREFERS for token in tokens[:place]):
+            continue
+        if phrase == ("to",) and not any(token.word in _RATHER for token in tokens[: max(0, place - 2)]):
             continue
         doing = len(phrase) > 1 and before[-1:] and before[-1].endswith("ing")
         if tuple(before[-len(phrase) :]) == phrase or (

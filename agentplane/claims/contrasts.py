@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agentplane.claims import vocabulary as words
 from agentplane.claims.quantities import Quantity
 from agentplane.claims.statement import Statement
 from agentplane.claims.subjects import spelt
@@ -12,7 +13,7 @@ _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
 
 def poles(new: Statement, old: Statement) -> list[str]:
     theirs = {axis: (side, word) for axis, side, word in old.poles}
-    if "keep" in theirs and _kept_so_long(new, old):
+    if "keep" in theirs and kept_so_long(new, old):
         theirs.pop("keep", None)
     return [
         f"{word} / {theirs[axis][1]}"
@@ -21,9 +22,12 @@ def poles(new: Statement, old: Statement) -> list[str]:
     ]
 
 
-def _kept_so_long(new: Statement, old: Statement) -> bool:
-    """Kept for 90 days and deleted after 90 days are one."""
-    times = ({one.value for one in side.quantities if one.dimension == "time"} for side in (new, old))
+def kept_so_long(new: Statement, old: Statement) -> bool:
+    """Kept for 90 days and deleted after 90 days are one; a `weekly` report says nothing of how long."""
+    times = (
+        {one.value for one in side.quantities if one.dimension == "time" and one.shown not in words.PERIODS}
+        for side in (new, old)
+    )
     return bool(set.intersection(*times))
 
 

@@ -15,7 +15,7 @@ _NEGATORS = words.listed(
 REFUSING = words.listed(
     "ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
     " avoids impossible disabled disable disables exclude excludes excluded omit omits omitted lacks prohibited disallow"
-    " disallowed blank declined denied deny blocked untouched reject rejects rejected unchecked inactive exempt"
+    " disallowed blank declined denied denies deny blocked untouched reject rejects rejected unchecked inactive exempt"
     " discouraged unsupported bypass bypasses prevents prevent"
 )
 _TAIL = words.listed("without regardless except non")
@@ -36,6 +36,7 @@ _STARTS = _SUBORDINATE | {"but"}
 _PARTICLE = words.listed(
     "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
 )
+_LEAVES = words.listed("leave leaves left keep keeps kept")
 _WRONG = words.listed("error errors mistake mistakes bug bugs invalid illegal")
 _CALLED = words.listed("is are counts count treated")
 """`trailing commas are a syntax error`."""
@@ -59,8 +60,10 @@ def denied(line: Sequence[Item]) -> Denied:
     said = [item.written.lower() for item in line]
     flips = [0] * len(line)
     begins = []
-    for begin, end, whole in _spans(line, said):
+    for at, begin, end, whole in _spans(line, said):
         flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
+        if whole and said[at] in REFUSING:
+            flips[at] -= 1  # It denies the rest; it is not denied by itself.
         if not whole or said[begin] not in _SUBORDINATE:
             begins.append(begin)
     first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
@@ -68,16 +71,16 @@ def denied(line: Sequence[Item]) -> Denied:
     return Denied(words, len(begins), sum(begin < first for begin in begins))
 
 
-def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
-    """From where to where something is denied, and whether that is a whole clause."""
+def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:
+    """What denies, from where to where, and whether that is a whole clause."""
     parts = _parts(line, said)
     for at in range(len(said)):
         begin, end = parts[at]
         whole = _whole(said, at, begin, end)
         if whole and not _cancelled(said, at, begin):
-            yield begin, end if end - begin > 2 else len(line), True
+            yield at, begin, end if end - begin > 2 else len(line), True
         elif not whole and _denies_rest(said, at) and not _answers(said, at):
-            yield at + 1, _end(line, said, at + 1, end), False
+            yield at, at + 1, _end(line, said, at + 1, end), False
 
 
 def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
@@ -99,13 +102,18 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
     before = said[at - 1] if at > begin else ""
     if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
         return True
-    if word in REFUSING or (word in ("off", "out") and before in _PARTICLE):
+    if word in REFUSING or (word in ("off", "out") and before in _PARTICLE) or _kept_out(said, at, begin):
         return not _bounded(said[begin:end])
     if word not in _NEGATORS or _bounded(said[at : at + REACH]):
         return False
     if word == "not":
         return before in _AUXILIARY
     return word != "no" or at - begin < 2 or before in _AUXILIARY or before in ("there", "pays")
+
+
+def _kept_out(said: Sequence[str], at: int, begin: int) -> bool:
+    """`leave A out of B`."""
+    return said[at] == "out" and said[at + 1 : at + 2] == ["of"] and not _LEAVES.isdisjoint(said[begin:at])
 
 
 def _bounded(said: Sequence[str]) -> bool:

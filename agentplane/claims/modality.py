@@ -6,7 +6,7 @@ from agentplane.claims import vocabulary as words
 from agentplane.claims.tokens import NEGATORS, Token
 
 
-_CONDITIONS = words.listed("if when whenever which who whose where while")
+_CONDITIONS = words.listed("if when whenever which who whose where wherever while")
 _MAY = words.listed("can may could")
 _BLANK = words.listed("out blank empty")
 _AGAIN = words.listed("it they we he she")
@@ -98,6 +98,11 @@ def _demanded(line: list[str]) -> list[str]:
         if line[at] in _CONDITIONS:
             return line[:at]
     return line
+
+
+def in_condition(tokens: list[Token], place: int) -> bool:
+    """`avoid A where B will do`: what is forbidden is not B."""
+    return any(token.word in _CONDITIONS for token in tokens[2:place])
 
 
 def _waived(line: list[str], negator: int) -> bool:

@@ -1,30 +1,178 @@
-"""Opposites that look alike: one does without what the other uses, or permits what the other forbids."""
+"""Opposites that look alike: their words are the same, and one denies, limits, switches off or does without.
 
+Most words of the two are the same, so the likelihood in `verdict.py` can take them for a repeat. What is found here keeps it
+from that, and never the other way round.
+"""
+
+from collections.abc import Collection, Sequence
+
+from agentplane.claims import vocabulary as words
+from agentplane.claims.contrasts import kept_so_long
 from agentplane.claims.denials import REFUSING
 from agentplane.claims.evidence import LITTLE, ONE_WORD, Evidence
 from agentplane.claims.lines import Item
 from agentplane.claims.sense import sense
 from agentplane.claims.statement import Statement
+from agentplane.claims.stems import POLES, bare
+from agentplane.claims.tokens import NEGATORS
 
 
-def without(evidence: Evidence) -> str | None:
+ENOUGH = 3
+"""So many words of the subject both have, at least, where a denial alone tells them apart."""
+WHOLLY = 0.99
+"""From this part on, all that both say is denied by one of them only."""
+_EXCEPT = words.listed("unless except until")
+"""Lead to what is done without."""
+_CONDITIONS = words.listed("if when whenever where while after once")
+"""Behind `only`, they lead to when it holds."""
+_PREPOSITIONS = words.listed("on in for with by from at during within")
+_TURNS = words.listed("turn turns turned turning switch switches switched switching")
+_REFUSED = REFUSING | {"block", "blocks"}
+_BUT = _EXCEPT | {"only", "without", "but"}
+_BEHIND = words.listed("in for by at during when while if unless until everywhere always")
+_ALLOWING = words.listed(
+    "allow allows allowed permit permits permitted accept accepts accepted enable enables enabled"
+)
+
+
+def opposed(evidence: Evidence) -> tuple[str, ...]:
+    """What makes opposites of two statements whose words are alike; nothing where they may say the same."""
+    lacked = _without(evidence)
+    if lacked:
+        return (f"with / without: {lacked}",)
+    return _sides_apart(evidence) or _denied_by_one(evidence) or _limited(evidence)
+
+
+def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
+    """Two sides of one pair of opposites, where nothing else tells the two apart."""
+    found = tuple(
+        pair
+        for pair in dict.fromkeys((*evidence.poles, *evidence.opposites))
+        if "not" not in pair.split() and not _kept(evidence, pair)
+    )
+    for side_of, both in ((_switched, {"on", "off"}), (_granted, {"granted", "refused"})):
+        sides = [side_of(said) for said in (evidence.new, evidence.old)]
+        if not found and {*sides} == both:
+            found = (" / ".join(sides),)
+    return found if min(_rest(evidence.left), _rest(evidence.right)) < LITTLE else ()
+
+
+def _kept(evidence: Evidence, pair: str) -> bool:
+    """Kept for 90 days and deleted after 90 days."""
+    return _pole(pair.split(" / ", maxsplit=1)[0])[:1] == ("keep",) and kept_so_long(
+        evidence.new, evidence.old
+    )
+
+
+def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
+    """The one denies all that both say, and no word of either could turn that around."""
+    if evidence.denied_apart < WHOLLY or evidence.balanced or evidence.one_order or shared(evidence) < ENOUGH:
+        return ()
+    lone = evidence.aligned.left_only, evidence.aligned.right_only
+    if any(at in only for said, only in zip(evidence.told, lone, strict=True) for at in said.refused):
+        return ()  # What the one denies, the other does not speak of.
+    denies = [_denies(said) for said in (evidence.new, evidence.old)]
+    if denies[0] == denies[1] or min(_rest(evidence.left), _rest(evidence.right)) >= LITTLE:
+        return ()
+    return tuple(evidence.modals) or (f"{_deny(denies[0])} / {_deny(denies[1])}",)
+
+
+def _rest(items: Sequence[Item]) -> float:
+    """What only one has, without the words that say which of two sides is meant."""
+    return _weight([item for item in items if not _is_side(item)])
+
+
+def _deny(denies: bool) -> str:
+    return "denied" if denies else "not denied"
+
+
+def _denies(said: Statement) -> bool:
+    refuses = any(item.written.lower() in REFUSING for item in said.line)
+    return refuses or said.modality == "must not" or _switched(said) == "off"
+
+
+def _limited(evidence: Evidence) -> tuple[str, ...]:
+    """The one holds only under a condition of which the other knows nothing."""
+    aligned = evidence.aligned
+    for_all = sense(evidence.new.source).all, sense(evidence.old.source).all
+    limits = [
+        _limit(aligned.left, aligned.left_only, for_all[1]),
+        _limit(aligned.right, aligned.right_only, for_all[0]),
+    ]
+    if bool(limits[0]) == bool(limits[1]):
+        return ()
+    return (f"{limits[0] or 'always'} / {limits[1] or 'always'}",)
+
+
+def _limit(line: Sequence[Item], lone: Collection[int], others_all: bool) -> str:
+    """`only if`, or beside what holds for all `only on`, with something behind it that the other does not know."""
+    leads = _CONDITIONS | _PREPOSITIONS if others_all else _CONDITIONS
+    said = [item.written.lower() for item in line]
+    for at in range(len(said) - 1):
+        if said[at] == "only" and said[at + 1] in leads:
+            behind = [place for place in range(at + 1, len(line)) if line[place].weight]
+            if behind and all(place in lone for place in behind):
+                return f"only {said[at + 1]}"
+    return ""
+
+
+def _granted(statement: Statement) -> str:
+    """Whether it says that something is let through, or not, and nothing of exceptions."""
+    said = frozenset(item.written.lower() for item in statement.line)
+    refused, granted = not said.isdisjoint(_REFUSED), not said.isdisjoint(_ALLOWING)
+    if refused == granted or not said.isdisjoint(_BUT) or not said.isdisjoint(NEGATORS):
+        return ""
+    return "refused" if refused else "granted"
+
+
+def _switched(statement: Statement) -> str:
+    """Whether it says that something is on, or off: `on` is mostly a preposition."""
+    line = statement.line
+    said = [item.written.lower() for item in line]
+    for at, word in enumerate(said):
+        after = said[at + 1 : at + 2]
+        ends = not after or line[at + 1].clause != line[at].clause or after[0] in _BEHIND
+        if word in ("on", "off") and at and (said[at - 1] in _TURNS or ends):
+            return word
+    return ""
+
+
+def _is_side(item: Item) -> bool:
+    """Whether it is a word that says which of two sides is meant."""
+    word = item.written.lower()
+    return word in REFUSING or word in _ALLOWING or word in _TURNS or bool(_pole(word))
+
+
+def _pole(word: str) -> tuple[str, int] | tuple[()]:
+    return words.POLES.get(word) or POLES.get(bare(word)) or ()
+
+
+def _without(evidence: Evidence) -> str:
     """The words that one uses and the other does without, where neither denies anything else."""
+    lines = evidence.aligned.left, evidence.aligned.right
     for lacks, other, side in ((evidence.new, evidence.old, 0), (evidence.old, evidence.new, 1)):
-        refuses = any(item.written.lower() in REFUSING for item in other.line)
-        if other.denies or refuses or any(sense(other.source).denied) or not _only_without(lacks):
+        if not _only_without(lacks) or not _uses(other):
             continue
         denied = sense(lacks.source).denied
-        lines = evidence.aligned.left, evidence.aligned.right
-        words = [
+        lacked = [
             line[place].written
             for pair in evidence.aligned.pairs
             if pair.strength >= ONE_WORD and not pair.turned
             for line, place in [(lines[side], (pair.left, pair.right)[side])]
             if denied[place] and line[place].weight >= LITTLE
         ]
-        if words:
-            return " ".join(words)
-    return None
+        if lacked:
+            return " ".join(lacked)
+    return ""
+
+
+def _uses(said: Statement) -> bool:
+    """Whether it denies nothing, or no more than `no A without B`, which uses B."""
+    line = frozenset(item.written.lower() for item in said.line)
+    denies = said.denies or not line.isdisjoint(REFUSING)
+    return (
+        not any(sense(said.source).denied) and line.isdisjoint(_EXCEPT) and (not denies or "without" in line)
+    )
 
 
 def permits(evidence: Evidence) -> bool:
@@ -36,12 +184,15 @@ def permits(evidence: Evidence) -> bool:
     if [modality for modality, _ in sides] != [0, 1] or evidence.contexts or evidence.strong:
         return False
     lone = (evidence.left, evidence.right)[sides[0][1]]
-    shared = [
-        pair
-        for pair in evidence.aligned.pairs
-        if pair.strength >= ONE_WORD and evidence.aligned.left[pair.left].weight >= LITTLE
-    ]
-    return len(shared) >= 3 and _weight(lone) < LITTLE
+    return shared(evidence) >= ENOUGH and _weight(lone) < LITTLE
+
+
+def shared(evidence: Evidence) -> int:
+    """How many words that say what it is about both have."""
+    left = evidence.aligned.left
+    return sum(
+        pair.strength >= ONE_WORD and left[pair.left].weight >= LITTLE for pair in evidence.aligned.pairs
+    )
 
 
 def _only_without(said: Statement) -> bool:

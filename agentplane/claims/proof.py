@@ -5,9 +5,14 @@ The verdict of `verdict.py` is a likelihood. A proof leaves nothing over that co
 
 from itertools import pairwise
 
-from agentplane.claims.evidence import LITTLE, Evidence
+from agentplane.claims import vocabulary as words
+from agentplane.claims.evidence import AS_ONE, LITTLE, Evidence
 from agentplane.claims.structure import Found
 from agentplane.claims.subjects import words_of
+
+
+_CONDITIONS = words.listed("if when whenever wherever where while unless until")
+_RATHER = words.listed("over rather instead")
 
 
 def excludes(evidence: Evidence, rules: Found | None) -> bool:
@@ -23,6 +28,8 @@ def excludes(evidence: Evidence, rules: Found | None) -> bool:
     values = (
         clashes + len(evidence.numbers) + bool(slots.refused) + bool(evidence.poles or evidence.opposites)
     )
+    if (slots.refused or (values == 0 and evidence.modals)) and _weighs(evidence):
+        return False
     return values == 1 or (values == 0 and bool(evidence.modals))
 
 
@@ -39,6 +46,19 @@ def _nothing_over(evidence: Evidence) -> bool:
         return True
     lone = (sum(item.weight for item in side) for side in (evidence.left, evidence.right))
     return not evidence.blurred and all(weight < LITTLE for weight in lone)
+
+
+def _weighs(evidence: Evidence) -> bool:
+    """`avoid B where A will do` and `prefer A over B` agree: what the one forbids may be what the other puts last."""
+    new, old = ({item.written.lower() for item in side.line} for side in (evidence.new, evidence.old))
+    for forbids, there, other in ((evidence.new, new, old), (evidence.old, old, new)):
+        if forbids.modality == "must not" and (there & _CONDITIONS) - other:
+            return True
+    if evidence.slots.refused:
+        return False
+    refused = any(not choice.chosen for side in (evidence.new, evidence.old) for choice in side.choices)
+    puts_last = not _RATHER.isdisjoint(new | old) or {"prefer", "to"} <= new or {"prefer", "to"} <= old
+    return refused or puts_last or evidence.denied_apart <= AS_ONE
 
 
 def _swapped(evidence: Evidence) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from agentplane.claims import vocabulary as words
 from agentplane.claims.choices import VERBAL, Choice, how_refused, mark_replaced, names_in, qualifies
 from agentplane.claims.lines import Item, denies, items_of
-from agentplane.claims.modality import Modality, modality_of
+from agentplane.claims.modality import Modality, in_condition, modality_of
 from agentplane.claims.quantities import Quantity, number_follows, number_of, quantity_at
 from agentplane.claims.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
 from agentplane.claims.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
@@ -142,8 +142,10 @@ class _Reader:
             self.modality, self.modal = modality, modal
         for place, (length, found) in names.items():
             how = against.get(place)
+            provided = forbids and how is None and in_condition(tokens, place)
             refused = how is not None or (
                 forbids
+                and not provided
                 and not any(kind == "not" for kind in against.values())
                 and not _after_all(tokens, place)
             )
@@ -153,7 +155,7 @@ class _Reader:
                 named=found,
                 chosen=not refused,
                 replaced=how == "replaced" or (ended and refused),
-                qualifies=found[0][0] not in VERBAL and qualifies(tokens, place, length),
+                qualifies=found[0][0] not in VERBAL and (provided or qualifies(tokens, place, length)),
             )
             self.choices.setdefault((choice.name, choice.chosen, choice.qualifies), choice)
             for token in tokens[place : place + length]:

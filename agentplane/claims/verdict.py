@@ -12,7 +12,7 @@ from agentplane.claims.beside import Beside, Near
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.heads import head, is_long
-from agentplane.claims.opposed import permits, without
+from agentplane.claims.opposed import opposed, permits
 from agentplane.claims.proof import excludes, replaces
 from agentplane.claims.sense import Floats, common, sense
 from agentplane.claims.shades import lone
@@ -221,8 +221,8 @@ def _verdict(
     placed = rules is not None and rules.kind == "overlap"
     alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
-        if lacked := without(evidence):
-            return Found("contradiction", _score(duplicate), (f"with / without: {lacked}",))
+        if apart := opposed(evidence):
+            return Found("contradiction", _score(duplicate), apart)
         return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 

@@ -1,4 +1,7 @@
-"""Statements without the numbers that belong to what they chose: `PostgreSQL 16` against `MySQL 8` is one difference."""
+"""Statements without the numbers that belong to what they chose: `PostgreSQL 16` against `MySQL 8` is one difference.
+
+So is `Kafka with 3 brokers` against `RabbitMQ with 5 nodes`.
+"""
 
 import re
 from collections.abc import Collection
@@ -29,5 +32,6 @@ def _cut(source: str, numbers: tuple[tuple[str, str, str], ...]) -> str:
     for _, written, number in numbers:
         between = r"(?:[\s(]|version\b|release\b|with\b|at\b|v(?=[\s.\d])\.?){1,8}"
         pattern = rf"(?i)(?<!\w)({re.escape(written)}`?){between}v?{re.escape(number)}\+?\)?(?![\w%])"
-        text = re.sub(pattern, r"\1", text, count=1)
+        counted = rf"(?i)(?<!\w)({re.escape(written)}`?) with {re.escape(number)} [a-z-]{{2,40}}s\b"
+        text = re.sub(pattern, r"\1", re.sub(counted, r"\1", text, count=1), count=1)
     return text

@@ -1,9 +1,15 @@
-"""An opposite is never called a repeat."""
+"""An opposite is never called a repeat, and what agrees never blocks."""
+
+from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
 from agentplane.claims.statement import parse
+from agentplane.claims.structure import Found
 from agentplane.claims.verdict import judge
+from agentplane.review.conflicts import Text, compare
+from tests.claims.opposites import opposites
 
 
 OPPOSITES = [
@@ -11,19 +17,96 @@ OPPOSITES = [
     ("Integration tests need a running Docker daemon.", "The integration tests run without Docker."),
     ("Card numbers may be logged in debug builds.", "Never log card numbers."),
 ]
+ALIKE = [
+    ("`make test` works without Docker.", "Docker is not required for `make test`."),
+    ("Traces are kept for 14 days.", "We delete traces after 14 days."),
+    ("Deleting a project asks first unless `--force` is given.", "Without `--force`, deleting a project must ask first."),
+    ("A container must not run as root.", "Every container runs under a non-root user."),
+    ("Install packages with pnpm; npm is forbidden.", "Use pnpm rather than npm to install packages."),
+    ("Never merge a pull request without a review.", "Every pull request needs a review before it is merged."),
+]  # fmt: skip
+AGREEING = [
+    ("composition", "inheritance"),
+    ("PostgreSQL", "MySQL"),
+    ("pnpm", "npm"),
+    ("pytest", "unittest"),
+    ("tabs", "spaces"),
+    ("functions", "classes"),
+    ("squash commits", "merge commits"),
+]
+PREFERS = (
+    "Prefer {a} over {b}.",
+    "Prefer {a} to {b}.",
+    "Use {a} rather than {b}.",
+    "Use {a} instead of {b}.",
+    "Use {a}.",
+)
+AVOIDS = (
+    "Avoid {b} where {a} will do.",
+    "Do not use {b} when {a} is enough.",
+    "Never use {b} if {a} works.",
+    "{b} must not be used where {a} will do.",
+    "Avoid {b}; use {a}.",
+)
+
+
+def _both_ways(one: str, other: str) -> Iterator[Found | None]:
+    yield judge(parse(one), parse(other))
+    yield judge(parse(other), parse(one))
 
 
 @pytest.mark.parametrize(("one", "other"), OPPOSITES)
 def test_an_opposite_is_a_contradiction_from_both_sides(one: str, other: str) -> None:
-    for new, old in ((one, other), (other, one)):
-        found = judge(parse(new), parse(old))
+    for found in _both_ways(one, other):
         assert found is not None
         assert found.kind == "contradiction"
 
 
+def test_an_opposite_is_never_a_duplicate_however_the_two_are_phrased() -> None:
+    pairs = list(opposites())
+    assert len(pairs) > 2000
+    repeats = [
+        f"{name}: {one} | {other}"
+        for name, one, other in pairs
+        if any(found is not None and found.kind == "duplicate" for found in _both_ways(one, other))
+    ]
+    assert repeats == []
+
+
+def test_most_opposites_are_named_as_contradictions() -> None:
+    found = [found for _, one, other in opposites() for found in _both_ways(one, other)]
+    named = [one for one in found if one is not None and one.kind == "contradiction"]
+    assert len(named) > 0.85 * len(found)
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_what_says_the_same_in_the_negative_is_no_contradiction(one: str, other: str) -> None:
+    for found in _both_ways(one, other):
+        assert found is None or found.kind != "contradiction"
+
+
 def test_two_that_both_do_without_say_the_same() -> None:
-    found = judge(
-        parse("`make test` works without Docker."), parse("Docker is not required for `make test`.")
-    )
-    assert found is not None
-    assert found.kind == "duplicate"
+    for found in _both_ways(*ALIKE[0]):
+        assert found is not None
+        assert found.kind == "duplicate"
+
+
+@pytest.mark.parametrize(("a", "b"), AGREEING)
+def test_a_preference_and_an_avoidance_that_agree_never_block(a: str, b: str) -> None:
+    for prefers, avoids in product(PREFERS, AVOIDS):
+        one, other = (_sentence(said.format(a=a, b=b)) for said in (prefers, avoids))
+        for new, old in ((one, other), (other, one)):
+            shelf = Text(id="DEC-001", type="decision", statement=old)
+            candidate = Text(id="CAND-1", type="decision", statement=new, status="proposed")
+            found = compare(candidate, shelf)
+            assert found is None or not found.blocks, (new, old, found)
+
+
+def test_a_preference_that_is_turned_around_is_a_contradiction() -> None:
+    for found in _both_ways("Prefer PostgreSQL to MySQL.", "Prefer MySQL to PostgreSQL."):
+        assert found is not None
+        assert found.kind in ("contradiction", "supersession")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -51,7 +51,8 @@ def test_the_same_is_found_with_versions_as_without(turned: bool) -> None:
             pairs += 1
             found = said(frame.format(here + one), frame.format(there + other))
             lost += found is None or found.kind != "contradiction"
-    assert pairs > 0.8 * len(FAMILIES) > 400
+    assert len(FAMILIES) > 400
+    assert pairs > 0.8 * len(FAMILIES)
     assert lost <= 0.01 * pairs
 
 
