@@ -145,9 +145,9 @@ def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
         grouped.setdefault(first, {})[key] = second
     judged: _Judged = {}
     for first, others in grouped.items():
-        one, rest = parse(first), [parse(other) for other in others.values()]
-        for key, other, found in zip(others, rest, judge_each(one, rest), strict=True):
-            sure = found is not None and found.kind == "contradiction" and _is_sure(found, one, other)
+        mine, rest = parse(first), [parse(second) for second in others.values()]
+        for key, theirs, found in zip(others, rest, judge_each(mine, rest), strict=True):
+            sure = found is not None and found.kind == "contradiction" and _is_sure(found, mine, theirs)
             judged[key] = found.proven if found is not None and sure else None
     return judged
 

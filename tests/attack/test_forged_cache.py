@@ -22,6 +22,7 @@ from agentplane.context.choose import Ask
 from agentplane.findings import Finding
 from agentplane.mcp import answers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
+from agentplane.memory.verbs import Proposal
 from agentplane.plane import cache, stamp, user_key
 from agentplane.text import document
 from agentplane.tools import answers, found, hook_log
@@ -307,6 +308,10 @@ def use_all(plane: Plane) -> Iterator[None]:
     plane.review()
     plane.status()
     plane.badge()
+    for claim in UNLIKE[1:3]:
+        plane.approve(
+            [plane.propose(Proposal(type="assumption", statement=f"{claim[:-1]} in every tenant."))]
+        )
     assert GOOD in hook(plane)
     told(plane)
     with pytest.raises(Exception, match="rejected"):
