@@ -56,7 +56,11 @@ def _weighs(evidence: Evidence) -> bool:
             return True
     if evidence.slots.refused:
         return False
-    refused = any(not choice.chosen for side in (evidence.new, evidence.old) for choice in side.choices)
+    refused = any(
+        not choice.chosen and not choice.qualifies
+        for side in (evidence.new, evidence.old)
+        for choice in side.choices
+    )
     puts_last = not _RATHER.isdisjoint(new | old) or {"prefer", "to"} <= new or {"prefer", "to"} <= old
     return refused or puts_last or evidence.denied_apart <= AS_ONE
 
