@@ -14,9 +14,9 @@ from agentplane.text import header
 
 # fmt: off
 WORDS = (
-    "retry", "webhook", "ledger", "posting", "currency", "merchant", "refund", "settle", "batch",
+    "retry", "webhook", "ledger", "booking", "currency", "merchant", "refund", "settle", "batch",
     "queue", "redis", "postgres", "migration", "index", "cache", "timeout", "backoff", "signature",
-    "endpoint", "report", "export", "import", "invoice", "payout", "dispute", "token", "session",
+    "endpoint", "report", "shipment", "parcel", "invoice", "payout", "dispute", "token", "session",
     "audit", "log", "alert",
 )
 # fmt: on
