@@ -88,15 +88,19 @@ def test_settling_brings_what_both_branches_decided_to_the_files_of_tools(reposi
     assert "Logs go to standard error." in rules.read_text()
 
 
-def test_a_file_of_tools_that_git_left_in_conflict_is_named_and_then_brought(repository: Path) -> None:
+def test_a_file_of_tools_that_git_left_in_conflict_is_settled_too(repository: Path) -> None:
     rules = wired(repository)
     forked(repository)
     git(repository, "merge", "-q", "side", code=1)
-    done = started(["settle", "--json"], repository)
-    assert json.loads(done.stdout)["old_memory"] == {"AGENTS.md": "git left it in conflict"}
     assert "<<<<<<<" in rules.read_text()
-    assert started(["sync"], repository).returncode == 0
-    assert "<<<<<<<" not in rules.read_text()
+    done = started(["settle", "--json"], repository)
+    assert json.loads(done.stdout)["old_memory"] == {}
+    assert git(repository, "ls-files", "-u") == ""
+    text = rules.read_text()
+    assert "<<<<<<<" not in text
+    assert "Deploys wait for the bank." in text
+    assert "Logs go to standard error." in text
+    assert started(["sync", "--check"], repository).returncode == 0
     assert "nothing waits" in started(["inbox"], repository).stderr
 
 
