@@ -135,8 +135,8 @@ class Plane(Tools):
         index, many = lookup.of_shelf(memory), limit
         while True:
             found = look_up(index, wanted, query, many)
-            given = {entry.id for entry in _without_danger(memory, [memory.entries[one.id] for one in found])}
-            kept = [result for result in found if result.id in given]
+            settings = memory.snapshot.settings
+            kept = [one for one in found if delivery.may_be_delivered(memory.entries[one.id], settings)]
             if len(kept) >= limit or len(found) < many:
                 return kept[:limit]
             many *= 2
