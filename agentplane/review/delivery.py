@@ -22,6 +22,7 @@ from agentplane.text import decoding
 KEPT = "delivery"
 _KEY = 16
 _MANY = 1000
+_AT_ONCE = 500
 _MOST = 100_000
 _ENGINE = ("gate", "secret", "views", "worth", "delivery")
 """How the names of the modules begin that find secrets."""
@@ -59,7 +60,13 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
     if not snapshot.settings.gate.finds_secrets:
         return Given(tuple(entries))
     known = _Known(snapshot)
-    holding = {entry.digest for entry in entries if known.holds_secret(entry)}
+    holding = set()
+    for entry in entries:
+        if known.holds_secret(entry):
+            holding.add(entry.digest)
+        # A hook has little time for a large memory that is new to this machine. The next one goes on from here.
+        if known.new >= _AT_ONCE:
+            known.save()
     known.save()
     return Given(
         tuple(entry for entry in entries if entry.digest not in holding),
@@ -102,7 +109,7 @@ class _Known:
         self._snapshot = snapshot
         self._without: set[bytes] = set()
         self._holding: set[bytes] = set()
-        self._new = 0
+        self.new = 0
         data = cache.load(snapshot.layout, KEPT)
         with suppress(msgspec.MsgspecError, ValueError):
             kept = _codec.decode(data) if data else None
@@ -112,14 +119,14 @@ class _Known:
     def holds_secret(self, entry: Entry) -> bool:
         key = _key(entry)
         if key not in self._without and key not in self._holding:
-            self._new += 1
+            self.new += 1
             (self._holding if _holds_secret(entry) else self._without).add(key)
         return key in self._holding
 
     def save(self) -> None:
         """Keep what is new. A process that serves for long knows it anyway, and waits until it is a share of all."""
-        there = len(self._without) + len(self._holding) - self._new
-        if not self._new or (held.is_on() and not held.is_due(self._new, there)):
+        there = len(self._without) + len(self._holding) - self.new
+        if not self.new or (held.is_on() and not held.is_due(self.new, there)):
             return
         marks = self._snapshot.ledger.known.values()
         if len(self._without) + len(self._holding) > 2 * len(marks) + _MANY:
@@ -129,6 +136,7 @@ class _Known:
         kept = _Kept(engine(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
         head = self._snapshot.ledger.head
         cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))
+        self.new = 0
 
 
 def _key(entry: Entry) -> bytes:
