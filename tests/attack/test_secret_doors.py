@@ -15,6 +15,7 @@ from agentplane.mcp import answers as mcp_answers
 from agentplane.mcp import resources
 from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session
+from agentplane.memory.entry import Entry
 from agentplane.memory.verbs import Proposal
 from agentplane.review import confirm, delivery, gate
 from agentplane.review.confirm import Unconfirmed
@@ -307,6 +308,32 @@ def test_only_new_texts_are_searched(open_gate: Plane, monkeypatch: pytest.Monke
     monkeypatch.setattr(delivery, "_searched", {})
     plane.pack(Ask())
     assert len(searched) == 1 + len(UNLIKE)
+
+
+@pytest.mark.parametrize(("at_once", "left"), [(2, 1), (99, 5)])
+def test_a_search_that_is_cut_short_goes_on_where_it_stopped(
+    open_gate: Plane, monkeypatch: pytest.MonkeyPatch, at_once: int, left: int
+) -> None:
+    for statement in UNLIKE[:5]:
+        approved(open_gate, statement)
+    entries = open_gate.memory().approved()
+    searched: list[str] = []
+
+    def stopped(entry: Entry) -> bool:
+        if len(searched) == 4:
+            raise TimeoutError
+        searched.append(entry.id)
+        return False
+
+    monkeypatch.setattr(delivery, "engine", lambda: "a version that knows nothing yet")
+    monkeypatch.setattr(delivery, "_AT_ONCE", at_once)
+    monkeypatch.setattr(delivery, "_holds_secret", stopped)
+    with pytest.raises(TimeoutError):
+        delivery.divided(open_gate.store.snapshot(), entries)
+    again: list[str] = []
+    monkeypatch.setattr(delivery, "_holds_secret", lambda entry: bool(again.append(entry.id)))
+    delivery.divided(open_gate.store.snapshot(), entries)
+    assert len(again) == left
 
 
 # Nothing approves it without the one confirmation of that one text.
