@@ -133,3 +133,10 @@ def state(pid: int) -> str:
     """One letter, as ps(1) says it: R running, S asleep, T stopped, Z ended; nothing for none."""
     done = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True)
     return done.stdout.strip()[:1]
+
+
+def in_foreground(pid: int) -> bool:
+    """True if this process is in the group that gets the keys of its terminal."""
+    done = subprocess.run(["ps", "-o", "pgid=,tpgid=", "-p", str(pid)], capture_output=True, text=True)
+    group, foreground = done.stdout.split() or ("", "none")
+    return group == foreground

@@ -9,11 +9,17 @@ import subprocess
 import pytest
 
 from tests.runs.conftest import Script, Under
-from tests.runs.screen import Screen, state, until
+from tests.runs.screen import Screen, in_foreground, state, until
 
 
 def _shell_in_front(screen: Screen) -> bool:
     return screen.in_front() == screen.process.pid
+
+
+def _jobs(screen: Screen) -> bytes:
+    """The jobs that the shell lists right now."""
+    screen.type("jobs; echo end $((40+2))\n")
+    return screen.expect(r"(?s).*?end 42").group()
 
 
 def test_ctrl_z_stops_the_command_and_us_and_fg_continues_both(under: Under, script: Script) -> None:
@@ -95,9 +101,7 @@ def test_bg_lets_it_run_on_without_the_terminal(under: Under, script: Script) ->
     screen.expect("Stopped")
     screen.type("bg\n")
     screen.expect(r"\.py &")
-    until(lambda: state(under.pid()) == "T")  # it wants to read
-    screen.type("jobs\n")
-    screen.expect("Stopped")
+    until(lambda: b"Stopped" in _jobs(screen))  # it wants to read
     screen.type("fg\n")
     until(lambda: not _shell_in_front(screen) and state(under.pid()) == "S")
     screen.type("word\n")
@@ -129,8 +133,7 @@ def test_started_in_the_back_it_stops_when_it_wants_keys(under: Under) -> None:
     until(lambda: state(under.pid()) == "T")
     screen.type("echo shell $((40+2))\n")
     screen.expect("shell 42")
-    screen.type("jobs\n")
-    screen.expect("Stopped")
+    until(lambda: b"Stopped" in _jobs(screen))
     screen.type("fg\n")
     until(lambda: not _shell_in_front(screen) and state(under.pid()) == "S")
     screen.type("word\n")
@@ -172,12 +175,15 @@ def test_a_shell_as_the_command_controls_its_own_jobs(under: Under) -> None:
     screen.type("sleep 300\n")
     screen.expect("sleep 300\r\n")
     until(lambda: _grandchild(under, "sleep") is not None)
+    sleep = int(_grandchild(under, "sleep") or 0)
     screen.type("\x1a")
     screen.expect("Stopped")
     screen.type("bg; jobs\n")
     screen.expect("Running")
     screen.type("fg\n")
     screen.expect(r"fg\r\n.*sleep 300\r\n")
+    # The shell prints the job before it gives the terminal to it. A ^C in between would end nothing.
+    until(lambda: in_foreground(sleep))
     screen.type("\x03")
     screen.expect(r"\$ ")
     screen.type("echo code $?; exit 4\n")
