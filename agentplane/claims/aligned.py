@@ -129,5 +129,12 @@ def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
         return True
     if negates(written, written2):
         return True
-    pole, opposite = (POLES.get(bare(word)) for word in (written, written2))
+    pole = _pole(written)
+    opposite = _pole(written2) if pole else None
     return bool(pole and opposite and pole[0] == opposite[0] and pole[1] != opposite[1])
+
+
+@lru_cache(maxsize=20_000)
+def _pole(word: str) -> tuple[str, int] | None:
+    """The pair of opposites that a word is a side of, and which."""
+    return POLES.get(bare(word))

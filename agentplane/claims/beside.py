@@ -76,9 +76,12 @@ class Beside:
     def _fill(self, filled: Sequence[Near]) -> None:
         ends = list(accumulate(len(near.others.stems) for near in filled))
         self._starts = [0, *ends[:-1]]
-        self._rows = np.concatenate([near.others.rows for near in filled])
+        self._rows = np.concatenate([near.others.rows for near in filled]).astype(np.float32)
         # Rounded, a direction can be a little longer than it should be.
-        table = np.clip(self.mine.rows @ self._rows.T, 0, STEPS**2).astype(np.float64) / STEPS**2
+        table = (
+            np.clip(self.mine.rows.astype(np.float32) @ self._rows.T, 0, STEPS**2).astype(np.float64)
+            / STEPS**2
+        )
         rows = np.maximum.reduceat(table, self._starts, axis=1).T.tolist()
         columns, cells = table.max(axis=0).tolist(), table.tolist()
         for near, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):
@@ -102,7 +105,8 @@ class Beside:
                 weights[begin + place] = heavy[place]
         weighed = self._rows * np.array(weights)[:, None]
         others = np.add.reduceat(weighed, self._starts, axis=0)[wanted]
-        products = (_directions(np.array(mine) @ self.mine.rows) * _directions(others)).sum(axis=1)
+        own = _directions(np.array(mine) @ self.mine.rows.astype(np.float32))
+        products = (own * _directions(others)).sum(axis=1)
         for row, met in zip(wanted, products.tolist(), strict=True):
             found[self._filled[row]].rest = round(met / STEPS**2, 4)
 

@@ -23,7 +23,9 @@ def poles(new: Statement, old: Statement) -> list[str]:
 
 
 def kept_so_long(new: Statement, old: Statement) -> bool:
-    """Kept for 90 days and deleted after 90 days are one; a `weekly` report says nothing of how long."""
+    """True if both name the same period. "Kept for 90 days" and "deleted after 90 days" agree. A `weekly` report
+    names no period.
+    """
     times = (
         {one.value for one in side.quantities if one.dimension == "time" and one.shown not in words.PERIODS}
         for side in (new, old)

@@ -63,7 +63,7 @@ def denied(line: Sequence[Item]) -> Denied:
     for at, begin, end, whole in _spans(line, said):
         flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
         if whole and said[at] in REFUSING:
-            flips[at] -= 1  # It denies the rest; it is not denied by itself.
+            flips[at] -= 1  # It denies the rest of the clause, not itself.
         if not whole or said[begin] not in _SUBORDINATE:
             begins.append(begin)
     first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
@@ -72,7 +72,7 @@ def denied(line: Sequence[Item]) -> Denied:
 
 
 def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:
-    """What denies, from where to where, and whether that is a whole clause."""
+    """Yield the place of each denying word, the span that it denies, and True if the span is a whole clause."""
     parts = _parts(line, said)
     for at in range(len(said)):
         begin, end = parts[at]

@@ -1,6 +1,7 @@
-"""What of a long statement says what was decided: its first sentence. The rest explains.
+"""The head of a long statement: the first sentence, which says what was decided. The rest explains it.
 
-The weights of the verdict were fitted to statements of a sentence. Longer ones share words, numbers and names by chance.
+The weights of the verdict were fitted to statements of one sentence. Longer statements share words, numbers and names
+by chance.
 """
 
 from functools import lru_cache
@@ -10,9 +11,9 @@ from agentplane.claims.tokens import normal
 
 
 MOST = 9
-"""A statement with more words that say what it is about is long."""
+"""A statement with more content words than this is long."""
 FEWEST = 2
-"""A first sentence with fewer says too little to be judged by: the next one is taken too."""
+"""If the first sentence has fewer content words, the head includes the next one."""
 
 
 @lru_cache(maxsize=16_384)
@@ -41,7 +42,7 @@ def weighty(statement: Statement) -> int:
 
 
 def _end(clean: str, begin: int) -> int:
-    """Behind the next mark that ends a sentence, which a blank and a new one follow; 0 for none."""
+    """Return the place after the next sentence end, or 0. A blank and an uppercase letter follow a sentence end."""
     for at in range(begin + 1, len(clean) - 2):
         if clean[at] in ".!?" and clean[at + 1] == " " and not clean[at + 2].islower():
             return at + 1

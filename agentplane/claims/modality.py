@@ -101,7 +101,7 @@ def _demanded(line: list[str]) -> list[str]:
 
 
 def in_condition(tokens: list[Token], place: int) -> bool:
-    """`avoid A where B will do`: what is forbidden is not B."""
+    """True in a condition: `avoid A where B will do` doesn't forbid B."""
     return any(token.word in _CONDITIONS for token in tokens[2:place])
 
 

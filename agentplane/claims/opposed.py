@@ -1,12 +1,13 @@
-"""Opposites that look alike: their words are the same, and one denies, limits, switches off or does without.
+"""Opposites that look alike: they share their words, but one denies, limits, switches off or does without.
 
-Most words of the two are the same, so the likelihood in `verdict.py` can take them for a repeat. What is found here keeps it
-from that, and never the other way round.
+Two such statements share most of their words, so the likelihood in `verdict.py` can take them for a repeat. A match
+here prevents that. It never makes a repeat of two opposites.
 """
 
 from collections.abc import Collection, Sequence
 
 from agentplane.claims import vocabulary as words
+from agentplane.claims.contrary import contrary
 from agentplane.claims.contrasts import kept_so_long
 from agentplane.claims.denials import REFUSING
 from agentplane.claims.evidence import LITTLE, ONE_WORD, Evidence
@@ -18,13 +19,13 @@ from agentplane.claims.tokens import NEGATORS
 
 
 ENOUGH = 3
-"""So many words of the subject both have, at least, where a denial alone tells them apart."""
+"""Number of shared subject words from which a denial alone makes opposites."""
 WHOLLY = 0.99
-"""From this part on, all that both say is denied by one of them only."""
+"""From this share on, one of the two denies everything that both say."""
 _EXCEPT = words.listed("unless except until")
-"""Lead to what is done without."""
+"""Words before an exception."""
 _CONDITIONS = words.listed("if when whenever where while after once")
-"""Behind `only`, they lead to when it holds."""
+"""Words that begin a condition after `only`."""
 _PREPOSITIONS = words.listed("on in for with by from at during within")
 _TURNS = words.listed("turn turns turned turning switch switches switched switching")
 _REFUSED = REFUSING | {"block", "blocks"}
@@ -36,11 +37,14 @@ _ALLOWING = words.listed(
 
 
 def opposed(evidence: Evidence) -> tuple[str, ...]:
-    """What makes opposites of two statements whose words are alike; nothing where they may say the same."""
+    """Return the reasons why two statements with the same words are opposites, or nothing if they may agree."""
     lacked = _without(evidence)
     if lacked:
         return (f"with / without: {lacked}",)
-    return _sides_apart(evidence) or _denied_by_one(evidence) or _limited(evidence)
+    found = _sides_apart(evidence) or _denied_by_one(evidence) or _limited(evidence)
+    if found or evidence.poles or evidence.opposites or evidence.balanced or evidence.one_order:
+        return found
+    return contrary(evidence.new, evidence.old)
 
 
 def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
         return ()
     lone = evidence.aligned.left_only, evidence.aligned.right_only
     if any(at in only for said, only in zip(evidence.told, lone, strict=True) for at in said.refused):
-        return ()  # What the one denies, the other does not speak of.
+        return ()  # The other statement doesn't mention the thing that this one denies.
     denies = [_denies(said) for said in (evidence.new, evidence.old)]
     if denies[0] == denies[1] or min(_rest(evidence.left), _rest(evidence.right)) >= LITTLE:
         return ()
@@ -78,7 +82,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _rest(items: Sequence[Item]) -> float:
-    """What only one has, without the words that say which of two sides is meant."""
+    """Return the weight of the words that only one side has, without those that name one side of a pair of opposites."""
     return _weight([item for item in items if not _is_side(item)])
 
 
@@ -105,7 +109,7 @@ def _limited(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _limit(line: Sequence[Item], lone: Collection[int], others_all: bool) -> str:
-    """`only if`, or beside what holds for all `only on`, with something behind it that the other does not know."""
+    """Return `only if`, or `only on` against a statement about all cases, if an unknown condition follows it."""
     leads = _CONDITIONS | _PREPOSITIONS if others_all else _CONDITIONS
     said = [item.written.lower() for item in line]
     for at in range(len(said) - 1):
@@ -126,7 +130,7 @@ def _granted(statement: Statement) -> str:
 
 
 def _switched(statement: Statement) -> str:
-    """Whether it says that something is on, or off: `on` is mostly a preposition."""
+    """Return `on` or `off` if the statement says that something is switched so. `on` is mostly a preposition."""
     line = statement.line
     said = [item.written.lower() for item in line]
     for at, word in enumerate(said):
@@ -176,7 +180,7 @@ def _uses(said: Statement) -> bool:
 
 
 def permits(evidence: Evidence) -> bool:
-    """Whether the one may do what the other never does: a condition of the one makes no difference."""
+    """True if one permits what the other always forbids. A condition on one side makes no difference."""
     forbidding = {"must not": 0, "may": 1}
     sides = sorted(
         (forbidding.get(said.modality, 2), at) for at, said in enumerate((evidence.new, evidence.old))
@@ -188,7 +192,7 @@ def permits(evidence: Evidence) -> bool:
 
 
 def shared(evidence: Evidence) -> int:
-    """How many words that say what it is about both have."""
+    """Return how many content words the two share."""
     left = evidence.aligned.left
     return sum(
         pair.strength >= ONE_WORD and left[pair.left].weight >= LITTLE for pair in evidence.aligned.pairs

@@ -1,6 +1,7 @@
-"""Whether two statements are proven to exclude each other: one subject, one slot in it, and two values that exclude each other.
+"""Proof that two statements exclude each other: one subject, one slot, and two values that can't both be true.
 
-The verdict of `verdict.py` is a likelihood. A proof leaves nothing over that could make two subjects of the two statements.
+The verdict in `verdict.py` is a likelihood. A proof requires that nothing else in the statements could make them
+about two subjects.
 """
 
 from itertools import pairwise
@@ -16,7 +17,7 @@ _RATHER = words.listed("over rather instead")
 
 
 def excludes(evidence: Evidence, rules: Found | None) -> bool:
-    """`rules`: what the rules alone find; see `verdict.ruled`."""
+    """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.ruled`."""
     if rules is None or rules.kind != "contradiction":
         return False
     if evidence.contexts or evidence.turned or not evidence.one_subject or _swapped(evidence):
@@ -34,7 +35,7 @@ def excludes(evidence: Evidence, rules: Found | None) -> bool:
 
 
 def replaces(evidence: Evidence) -> bool:
-    """Whether the one says that it replaces what the other chose, for the same subject."""
+    """True if one says that it replaces the other's choice, for the same subject."""
     refused = [name for name, who in evidence.slots.refused if who == "replaced"]
     return bool(refused) and _nothing_over(evidence)
 
@@ -49,7 +50,7 @@ def _nothing_over(evidence: Evidence) -> bool:
 
 
 def _weighs(evidence: Evidence) -> bool:
-    """`avoid B where A will do` and `prefer A over B` agree: what the one forbids may be what the other puts last."""
+    """True if one may only rank what the other forbids. `avoid B where A will do` and `prefer A over B` agree."""
     new, old = ({item.written.lower() for item in side.line} for side in (evidence.new, evidence.old))
     for forbids, there, other in ((evidence.new, new, old), (evidence.old, old, new)):
         if forbids.modality == "must not" and (there & _CONDITIONS) - other:
@@ -66,7 +67,7 @@ def _weighs(evidence: Evidence) -> bool:
 
 
 def _swapped(evidence: Evidence) -> bool:
-    """`A must not import B` and `B may import A`: two names that stand the other way round."""
+    """True if two names trade places, as in `A must not import B` and `B may import A`."""
     left, right = evidence.aligned.left, evidence.aligned.right
     places = sorted(
         (pair.left, pair.right)

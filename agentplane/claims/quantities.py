@@ -24,7 +24,7 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
 
 _V_NUMBER = re.compile(r"v[0-9]{1,9}")
 _BETWEEN = words.listed("version v release ( with at")
-"""What can be between a name and its number."""
+"""Words that can be between a name and its number."""
 _BETWEEN_MOST = 3
 _BEGIN = words.listed("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
 
@@ -127,7 +127,9 @@ def _versioned(line: list[str], place: int) -> tuple[str, ...]:
 
 
 def number_of(tokens: list[Token], place: int) -> str | None:
-    """The number that belongs to the name before this place: `PostgreSQL 16`, `Node.js (v20)`, `Kafka with 3 brokers`."""
+    """Return the number of the name that ends before this place: `PostgreSQL 16`, `Node.js (v20)`, `Kafka with 3
+    brokers`.
+    """
     for token in tokens[place : place + _BETWEEN_MOST]:
         if token.word[0].isdigit() or _V_NUMBER.fullmatch(token.word):
             return token.raw

@@ -44,7 +44,8 @@ class Sense:
         norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if told else np.zeros(0)
         # A longer vector is a rarer word; without vectors all are equal.
         norms = np.where(norms > 0, norms, 1.0)
-        self.rows = np.rint(raw / norms[:, None] * STEPS).astype(np.float32)
+        # Half as large as what they are multiplied as; nothing is lost, because they are whole numbers up to `STEPS`.
+        self.rows = np.rint(raw / norms[:, None] * STEPS).astype(np.int16)
         counts = weights * norms
         self.counts: list[float] = counts.tolist()
         self.total = float(counts.sum())

@@ -63,7 +63,7 @@ class Statement(msgspec.Struct, frozen=True):
     source: str = ""
     """As it was given to `parse`."""
     versions: tuple[tuple[str, str, str], ...] = ()
-    """A chosen name, its last word as it is written, and the number that belongs to it: `PostgreSQL 16`."""
+    """Each chosen name with its last written word and its number, as in `PostgreSQL 16`."""
 
 
 @lru_cache(maxsize=16_384)

@@ -11,7 +11,7 @@ from agentplane.claims.subjects import lone_poles, spelt, words_of
 
 
 Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
-"""`near`: about the same things, and nothing more is known."""
+"""`near` means that the two are about the same things and that nothing else is known."""
 
 # Tuned on the pairs of tests/review/pairs.py that are not set aside; `python -m tests.bench.kinds` shows what they give.
 SAME_SUBJECT = 0.4
@@ -31,7 +31,7 @@ class Found(msgspec.Struct, frozen=True):
     score: float
     reasons: tuple[str, ...]
     proven: bool = False
-    """Whether it follows from what the two say, and not from likelihood."""
+    """True if it follows from the two statements, and not only from likelihood."""
 
 
 def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:

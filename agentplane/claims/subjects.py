@@ -45,13 +45,14 @@ def _with_lone_poles(one: Statement, other: Statement) -> list[str]:
     return [*one.subject, *(word for word in lone if word in other.subject and word not in one.subject)]
 
 
-@lru_cache(maxsize=200_000)
 def negates(one: str, other: str) -> bool:
     """`unsigned` and `signed`: one word is the other behind a prefix that denies it."""
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    # Nearly all pairs of words end here.
+    if len(shorter) < 4 or not longer.startswith(_DENYING):
+        return False
     return any(
-        longer.startswith(prefix) and longer.removeprefix(prefix)[:5] == shorter[:5] and len(shorter) >= 4
-        for prefix in _DENYING
+        longer.startswith(prefix) and longer.removeprefix(prefix)[:5] == shorter[:5] for prefix in _DENYING
     )
 
 

@@ -28,7 +28,9 @@ _CODE = re.compile(
 _SIGNS = re.compile(r"[/._:*{}()<>=~@-]|[a-z][A-Z]")
 
 _DOTTED_V = re.compile(r"\bv(?=\d{1,9}\.\d)", re.IGNORECASE)
-"""`v1.2` is a number; the point in it ends no sentence."""
+"""The `v` of a number such as `v1.2`. The dot in it doesn't end a sentence."""
+_ISSUE = re.compile(r"(?<![\w&#])#\d{1,5}\b")
+"""The number of an issue or a pull request, such as `#867`. It isn't a quantity."""
 _EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
 _REASON = words.listed("because since otherwise")
 
@@ -59,7 +61,7 @@ def normal(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text[: MAX_CHARS * 2])
         text = _EURO.sub(r"\1 eur", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
-    text = _DOTTED_V.sub("", text[:MAX_CHARS])
+    text = _ISSUE.sub("", _DOTTED_V.sub("", text[:MAX_CHARS]))
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(text.split())

@@ -38,11 +38,11 @@ SURE_FRAME = 0.6
 MAYBE = 0.3
 """Where the rules see an overlap, it is shown from this on, as the sum of both."""
 NEAR = 0.3
-"""Where so much of each is met by the other, they are about the same things."""
+"""Two statements are about the same things if each covers this share of the other."""
 NEAR_WHERE_LONG = 0.55
-"""The same for two long statements of which a person is told without asking: they hardly share so much by chance."""
+"""The same for two long statements, which are shown as advice. They rarely share this much by chance."""
 SURE_WHERE_LONG = 0.85
-"""More is asked where only the first sentences of long statements are judged."""
+"""A higher bar for long statements, of which only the first sentences are judged."""
 BEGIN_ALIKE = 0.9
 FAR = 0.3
 SCANT = 0.65
@@ -63,12 +63,12 @@ class BothWays:
     """Verdicts on pairs that are looked at from both sides: worked out for the one, kept until the other asks."""
 
     def __init__(self, sources: Collection[str]) -> None:
-        """`sources`: what is held against one another."""
+        """`sources` are the statements that are compared with each other."""
         self._sources = frozenset(head(parse(source)).source for source in sources)
         self._kept: dict[tuple[str, str], Found | None] = {}
 
     def take(self, pair: Pair) -> tuple[Found | None] | None:
-        """What was found, once; None: nobody looked."""
+        """Return and forget the verdict on a pair in a tuple, or None if the pair wasn't judged."""
         key = pair[0].source, pair[1].source
         return (self._kept.pop(key),) if key in self._kept else None
 
@@ -80,7 +80,9 @@ class BothWays:
 def judge_each(
     new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
 ) -> list[Found | None]:
-    """One beside many, the same as one by one and much faster. Long ones are judged by what they begin with."""
+    """Judge one against many. The verdicts are those of one by one, much faster. Long statements are judged by their
+    heads.
+    """
     pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
     found: list[Found | None] = [None] * len(olds)
     for mine in dict.fromkeys(pair[0].source for pair in pairs):
@@ -93,14 +95,16 @@ def judge_each(
 
 
 def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
-    """What is found of the beginnings of long statements: what is behind them can make other subjects of the two."""
+    """Return the verdict on two heads if it stays valid for the long statements. The rest can make them about two
+    subjects.
+    """
     if found.score == 1 and new.text != old.text:
         return Found("duplicate", BEGIN_ALIKE, ("begins with the same words",))
     return found if found.proven or found.score >= SURE_WHERE_LONG else None
 
 
 def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
-    """Which of them are about the same things, and how much of both that is; of each pair the same from both sides."""
+    """Return the statements about the same things, with the share that the two cover. The result is symmetric."""
     found: list[Found | None] = [None] * len(olds)
     said = [at for at, old in enumerate(olds) if old.line] if new.line else []
     if not said:

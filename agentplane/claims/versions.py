@@ -1,6 +1,7 @@
-"""Statements without the numbers that belong to what they chose: `PostgreSQL 16` against `MySQL 8` is one difference.
+"""Statements without the versions and counts of what they chose. `PostgreSQL 16` and `MySQL 8` differ in one thing
+only.
 
-So is `Kafka with 3 brokers` against `RabbitMQ with 5 nodes`.
+So do `Kafka with 3 brokers` and `RabbitMQ with 5 nodes`.
 """
 
 import re
@@ -13,7 +14,7 @@ from agentplane.claims.tokens import normal
 
 
 def told_apart_by_name(new: Statement, old: Statement) -> tuple[Statement, Statement]:
-    """The two, without the numbers of names that exclude each other by themselves."""
+    """Return the two without the numbers of names that already exclude each other."""
     if not (new.versions or old.versions):
         return new, old
     slots = side_by_side(new.choices, old.choices)

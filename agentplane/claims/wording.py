@@ -179,7 +179,7 @@ class Likeness(msgspec.Struct, frozen=True):
 
 
 def likeness(said: Words, old: Words) -> Likeness | None:
-    """How alike two statements are; None where they say something else."""
+    """How alike two statements are, or None if they say something else."""
     if said.numbers != old.numbers or bool(said.no) != bool(old.no) or bool(said.yes) != bool(old.yes):
         return None
     pairs = _pairs(said.all, old.all)

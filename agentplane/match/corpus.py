@@ -262,7 +262,7 @@ class Corpus:
             quick = some._quick(some._near(queries[part]), own[part])
             totals, most = fusion.without_slow(quick)
             rows, columns = np.nonzero(totals >= least[part][:, None] - most - _TIE)
-            for row in np.unique(rows).tolist():
+            for row in dict.fromkeys(rows.tolist()):
                 pool = columns[rows == row]
                 one = {name: table[row : row + 1] for name, table in quick.items()}
                 near = some._with_spelling(one, queries[begin + row], pool)
@@ -339,9 +339,11 @@ class Corpus:
     def _products(self, queries: npt.NDArray[np.int8]) -> Floats:
         own = self._embedded[1]
         found = np.empty((len(queries), len(own)), dtype=np.float32)
+        asked, part = queries.astype(np.float32), np.empty((_PART, vectors.WIDTH), dtype=np.float32)
         for begin in range(0, len(own), _PART):
-            part = own[begin : begin + _PART].astype(np.float32)
-            found[:, begin : begin + _PART] = queries.astype(np.float32) @ part.T
+            here = own[begin : begin + _PART]
+            part[: len(here)] = here
+            found[:, begin : begin + _PART] = asked @ part[: len(here)].T
         return found / np.float32(_STEPS * _STEPS)
 
     @cached_property

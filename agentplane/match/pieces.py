@@ -16,7 +16,7 @@ from agentplane.text import decoding
 
 _BLANK = "\u2581"
 _WORD = re.compile(f"{_BLANK}*[^{_BLANK}]+|{_BLANK}+")
-_MOST_WORDS = 8192
+_MOST_WORDS = 4096
 _FILE = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
 """The sha256 of the file for which all this is true."""
 
@@ -45,6 +45,7 @@ class Pieces:
         self._vocab = config.model.vocab
         # A run of blanks is made last.
         last = len(self._vocab)
+        self._never = 2 * last
         self._ranks = {
             piece: number + last for piece, number in self._vocab.items() if not piece.strip(_BLANK)
         }
@@ -74,18 +75,23 @@ class Pieces:
         return found
 
     def _encoded(self, word: str) -> list[int]:
-        vocab, ranks = self._vocab, self._ranks
+        vocab = self._vocab
         symbols = [piece for char in word for piece in ([char] if char in vocab else _bytes(char))]
-        while len(symbols) > 1:
-            best, at = 2 * len(vocab), -1
-            for place, made in enumerate(map(str.__add__, symbols, symbols[1:])):
-                rank = ranks.get(made) or vocab.get(made, best)
-                if rank < best:
-                    best, at = rank, place
-            if at < 0:
-                break
+        # Of each symbol and the one behind it, when they are made one. A merge changes two of these.
+        ranks = [*map(self._rank, symbols, symbols[1:])]
+        while ranks and (least := min(ranks)) < self._never:
+            at = ranks.index(least)
             symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+            del ranks[at]
+            if at < len(ranks):
+                ranks[at] = self._rank(symbols[at], symbols[at + 1])
+            if at:
+                ranks[at - 1] = self._rank(symbols[at - 1], symbols[at])
         return [vocab[symbol] for symbol in symbols]
+
+    def _rank(self, one: str, other: str) -> int:
+        made = one + other
+        return self._ranks.get(made) or self._vocab.get(made, self._never)
 
 
 def _bytes(char: str) -> list[str]:

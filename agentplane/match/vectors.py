@@ -31,7 +31,7 @@ LIMIT = 200_000
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TENSOR = "embedding.weight"
-_MOST_ROWS = 4096  # tokens, of 32,000; 3 MB
+_MOST_ROWS = 2048  # tokens, of 32,000; 1 MB
 _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
@@ -92,10 +92,15 @@ class Vectors:
         made: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
             if key not in self._kept and key not in made:
-                made[key] = _mean_of_word(text) if len(text) <= _WORD else _mean(text)
+                made[key] = self.made(text)
         found = [made[key] if key in made else self._kept[key] for key in keys]
         self._keep(made)
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
+
+    @staticmethod
+    def made(text: str) -> npt.NDArray[np.float16]:
+        """The vector of a text that is kept nowhere."""
+        return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
 
     def __len__(self) -> int:
         self._load()
@@ -149,8 +154,14 @@ def _mean(text: str) -> npt.NDArray[np.float16]:
     ids = [i for i in tokenizer.ids(clean) if i < len(weights)]
     if not ids:
         return np.zeros(WIDTH, dtype=np.float16)
-    mean: npt.NDArray[np.float64] = weights.of(ids).sum(axis=0, dtype=np.float64) / len(ids)
+    mean: npt.NDArray[np.float64] = _wide()[weights.of(ids).view(np.uint16)].sum(axis=0) / len(ids)
     return mean.astype(np.float16)
+
+
+@lru_cache(maxsize=1)
+def _wide() -> npt.NDArray[np.float64]:
+    """Each float16 as a float64, by its bits: looking one up takes a tenth of what converting it takes."""
+    return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
 
 
 @lru_cache(maxsize=1)
@@ -189,22 +200,21 @@ class _Rows:
             raise ValueError(f"rows of {width} numbers of the type {about.dtype}")
         self._first = 8 + length + about.data_offsets[0]
         self._count = count
-        self._read: dict[int, npt.NDArray[np.float16]] = {}
+        self._read: dict[int, bytes] = {}
 
     def __len__(self) -> int:
         return self._count
 
     def of(self, ids: Sequence[int]) -> npt.NDArray[np.float16]:
-        return np.array([self._row(id_) for id_ in ids])
+        return np.frombuffer(b"".join(map(self._row, ids)), dtype="<f2").reshape(len(ids), WIDTH)
 
-    def _row(self, id_: int) -> npt.NDArray[np.float16]:
+    def _row(self, id_: int) -> bytes:
         found = self._read.get(id_)
         if found is None:
             if len(self._read) >= _MOST_ROWS:
                 self._read.clear()
             size = 2 * WIDTH
-            found = np.frombuffer(os.pread(self._fd, size, self._first + id_ * size), dtype="<f2")
-            self._read[id_] = found
+            found = self._read[id_] = os.pread(self._fd, size, self._first + id_ * size)
         return found
 
 

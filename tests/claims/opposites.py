@@ -2,43 +2,64 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 import msgspec
+
+
+class Verb(NamedTuple):
+    """The infinitive, the form after "it", and the participle."""
+
+    do: str = ""
+    does: str = ""
+    done: str = ""
 
 
 class Act(msgspec.Struct, frozen=True):
     """Somebody does something to something."""
 
     who: str
-    do: str
-    does: str
-    done: str
     what: str
-    plural: bool = True
-
-    @property
-    def be(self) -> str:
-        return "are" if self.plural else "is"
+    verb: Verb = Verb()
+    be: str = "are"
 
 
-class Pair(msgspec.Struct, frozen=True):
-    """Two ways to treat one thing: its words for `do`, `does` and `done`."""
-
-    one: tuple[str, str, str]
-    other: tuple[str, str, str]
+def _cells(table: str) -> Iterator[list[str]]:
+    return ([cell.strip() for cell in line.split("|")] for line in table.strip().splitlines())
 
 
-ACTS = (
-    Act("the request handler", "call", "calls", "called", "the rates service", plural=False),
-    Act("the debug build", "log", "logs", "logged", "card numbers"),
-    Act("the gateway", "cache", "caches", "cached", "search results"),
-    Act("the worker", "retry", "retries", "retried", "failed payments"),
-    Act("the nightly job", "import", "imports", "imported", "customer records"),
-    Act("the build script", "read", "reads", "read", "environment variables"),
-    Act("the mail gateway", "scan", "scans", "scanned", "attachments"),
-    Act("the scheduler", "lock", "locks", "locked", "the job table", plural=False),
-    Act("the admin panel", "show", "shows", "shown", "deleted accounts"),
-    Act("the compiler", "inline", "inlines", "inlined", "small functions"),
+def _verb(cell: str) -> Verb:
+    return Verb(*cell.split(", "))
+
+
+def _acts(table: str) -> tuple[Act, ...]:
+    """Who, the verb if there is one, what, and `one` where that is in the singular."""
+    acts = []
+    for row in _cells(table):
+        be = "is" if row[-1] == "one" else "are"
+        who, *verb, what = [cell for cell in row if cell != "one"]
+        acts.append(Act(who, what, _verb(verb[0]) if verb else Verb(), be))
+    return tuple(acts)
+
+
+def _pairs(table: str) -> tuple[tuple[Verb, Verb], ...]:
+    """Two ways to treat one thing."""
+    return tuple((_verb(one), _verb(other)) for one, other in _cells(table))
+
+
+ACTS = _acts(
+    """
+    the request handler | call, calls, called | the rates service | one
+    the debug build | log, logs, logged | card numbers
+    the gateway | cache, caches, cached | search results
+    the worker | retry, retries, retried | failed payments
+    the nightly job | import, imports, imported | customer records
+    the build script | read, reads, read | environment variables
+    the mail gateway | scan, scans, scanned | attachments
+    the scheduler | lock, locks, locked | the job table | one
+    the admin panel | show, shows, shown | deleted accounts
+    the compiler | inline, inlines, inlined | small functions
+    """
 )
 DONE = (
     "{Do} {what} in {who}.",
@@ -85,35 +106,41 @@ WITHOUT = (
     "{What} may be {done} without {who}.",
     "Always {do} {what} without {who}.",
 )
-AIDED = (
-    Act("the rates service", "answer", "", "answered", "quote requests"),
-    Act("a second factor", "confirm", "", "confirmed", "bank transfers"),
-    Act("a connection pool", "open", "", "opened", "database sessions"),
-    Act("a code review", "merge", "", "merged", "pull requests"),
-    Act("a signed token", "accept", "", "accepted", "webhook calls"),
-    Act("the cache", "serve", "", "served", "profile pages"),
+AIDED = _acts(
+    """
+    the rates service | answer, answer, answered | quote requests
+    a second factor | confirm, confirm, confirmed | bank transfers
+    a connection pool | open, open, opened | database sessions
+    a code review | merge, merge, merged | pull requests
+    a signed token | accept, accept, accepted | webhook calls
+    the cache | serve, serve, served | profile pages
+    """
 )
 LIMITED = (
     "{Do} {what} in {who} only if an operator asks for it.",
     "{Who} {does} {what} only if an operator asks for it.",
     "{What} {be} {done} in {who} only if an operator asks for it.",
 )
-ONE_OR_OTHER = (
-    Pair(("enable", "enables", "enabled"), ("disable", "disables", "disabled")),
-    Pair(("allow", "allows", "allowed"), ("deny", "denies", "denied")),
-    Pair(("include", "includes", "included"), ("exclude", "excludes", "excluded")),
-    Pair(("accept", "accepts", "accepted"), ("refuse", "refuses", "refused")),
-    Pair(("keep", "keeps", "kept"), ("delete", "deletes", "deleted")),
-    Pair(("turn on", "turns on", "turned on"), ("turn off", "turns off", "turned off")),
-    Pair(("switch on", "switches on", "switched on"), ("switch off", "switches off", "switched off")),
+ONE_OR_OTHER = _pairs(
+    """
+    enable, enables, enabled | disable, disables, disabled
+    allow, allows, allowed | deny, denies, denied
+    include, includes, included | exclude, excludes, excluded
+    accept, accepts, accepted | refuse, refuses, refused
+    keep, keeps, kept | delete, deletes, deleted
+    turn on, turns on, turned on | turn off, turns off, turned off
+    switch on, switches on, switched on | switch off, switches off, switched off
+    """
 )
-THINGS = (
-    Act("the search service", "", "", "", "response compression", plural=False),
-    Act("the staging cluster", "", "", "", "anonymous uploads"),
-    Act("the weekly export", "", "", "", "archived invoices"),
-    Act("the payment page", "", "", "", "guest accounts"),
-    Act("the firewall", "", "", "", "outbound connections"),
-    Act("the test database", "", "", "", "foreign keys"),
+THINGS = _acts(
+    """
+    the search service | response compression | one
+    the staging cluster | anonymous uploads
+    the weekly export | archived invoices
+    the payment page | guest accounts
+    the firewall | outbound connections
+    the test database | foreign keys
+    """
 )
 TREATED = (
     "{Do} {what} in {who}.",
@@ -142,10 +169,12 @@ BEFORE = (
     "{First} comes before {then}.",
 )
 """Said of one order; the other is the same with the two exchanged."""
-SENT = (
-    Act("the order service", "send", "sends", "sent", "confirmation emails"),
-    Act("the billing API", "write", "writes", "written", "audit events"),
-    Act("the catalog page", "load", "loads", "loaded", "product images"),
+SENT = _acts(
+    """
+    the order service | send, sends, sent | confirmation emails
+    the billing API | write, writes, written | audit events
+    the catalog page | load, loads, loaded | product images
+    """
 )
 HOW = (
     "{Who} {does} {what} HOW.",
@@ -188,9 +217,8 @@ SINGLE = (
 """Written one by one."""
 
 
-def _written(act: Act, forms: tuple[str, str, str], template: str) -> str:
-    do, does, done = forms
-    said = {"who": act.who, "what": act.what, "do": do, "does": does, "done": done, "be": act.be}
+def _written(act: Act, verb: Verb, template: str) -> str:
+    said = {"who": act.who, "what": act.what, "be": act.be} | verb._asdict()
     said |= {name.capitalize(): f"{text[:1].upper()}{text[1:]}" for name, text in said.items()}
     return template.format_map(said)
 
@@ -204,25 +232,22 @@ def opposites() -> Iterator[tuple[str, str, str]]:
         ("always / only if", (*DONE[-2:], *DONE[:2]), LIMITED),
     )
     for act in ACTS:
-        forms = (act.do, act.does, act.done)
         for name, ones, others in groups:
             for one, other in product(ones, others):
-                yield name, _written(act, forms, one), _written(act, forms, other)
+                yield name, _written(act, act.verb, one), _written(act, act.verb, other)
     for act, one, other in product(AIDED, WITH, WITHOUT):
-        forms = (act.do, act.does, act.done)
-        yield "with / without", _written(act, forms, one), _written(act, forms, other)
-    for thing, pair in product(THINGS, ONE_OR_OTHER):
-        name = f"{pair.one[0]} / {pair.other[0]}"
+        yield "with / without", _written(act, act.verb, one), _written(act, act.verb, other)
+    for thing, (verb, opposite) in product(THINGS, ONE_OR_OTHER):
         for one, other in product(TREATED, TREATED):
-            yield name, _written(thing, pair.one, one), _written(thing, pair.other, other)
+            name = f"{verb.do} / {opposite.do}"
+            yield name, _written(thing, verb, one), _written(thing, opposite, other)
     for thing, (one, other) in product(THINGS, STATES):
-        yield "on / off", _written(thing, ("", "", ""), one), _written(thing, ("", "", ""), other)
+        yield "on / off", _written(thing, thing.verb, one), _written(thing, thing.verb, other)
     for (first, then), one, other in product(ORDERS, BEFORE, BEFORE):
         yield "before / after", _ordered(one, first, then), _ordered(other, then, first)
     for act, one, other in product(SENT, HOW, HOW):
-        forms = (act.do, act.does, act.done)
-        new = _written(act, forms, one.replace("HOW", "synchronously"))
-        yield "sync / async", new, _written(act, forms, other.replace("HOW", "asynchronously"))
+        new = _written(act, act.verb, one.replace("HOW", "synchronously"))
+        yield "sync / async", new, _written(act, act.verb, other.replace("HOW", "asynchronously"))
     for one, other in SINGLE:
         yield "single", one, other
 

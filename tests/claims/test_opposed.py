@@ -17,6 +17,34 @@ OPPOSITES = [
     ("Integration tests need a running Docker daemon.", "The integration tests run without Docker."),
     ("Card numbers may be logged in debug builds.", "Never log card numbers."),
 ]
+SMALL_WORDS = [
+    ("All users are in the European Union.", "Users may be outside of the European Union."),
+    ("All users live within Germany.", "Users live beyond Germany."),
+    ("At most 3 retries.", "At least 3 retries."),
+    ("Traffic stays below 100 requests a second.", "Traffic goes above 100 requests a second."),
+    ("Most traffic is mobile.", "Little traffic is mobile."),
+    ("The database is on the same host.", "The database is on another host."),
+    ("One deployment per tenant.", "All tenants share one deployment."),
+    ("We have access to the payment logs.", "We lack access to the payment logs."),
+    ("The API is internal.", "The API is external."),
+    ("Users must log in.", "Users may stay logged out."),
+    ("Disk space is cheap.", "Disk space is expensive."),
+    ("Data fits into memory.", "Data may exceed memory."),
+    ("Reads are more frequent than writes.", "Writes are more frequent than reads."),
+    ("Alle Nutzer sind in der EU.", "Nutzer können außerhalb der EU sein."),
+    ("Alle Beträge sind in Cent.", "Beträge sind nicht in Cent."),
+]
+"""One small word turns each around; all other words are the same."""
+TURNED_TWICE = [
+    ("Never retry more than 3 times.", "Retry at most 3 times."),
+    ("Keep at least 3 replicas.", "Never run fewer than 3 replicas."),
+    ("Reads are more frequent than writes.", "Writes are less frequent than reads."),
+    ("The payload must not exceed 10 MB.", "The payload has at most 10 MB."),
+    ("Services share one database.", "One shared database for all services."),
+    ("External services are mocked in tests.", "In tests, external services are mocked."),
+    ("Delete logs after 30 days.", "Keep logs for at most 30 days."),
+]
+"""The small words of the two cancel each other, or say the same."""
 ALIKE = [
     ("`make test` works without Docker.", "Docker is not required for `make test`."),
     ("Traces are kept for 14 days.", "We delete traces after 14 days."),
@@ -71,6 +99,20 @@ def test_an_opposite_is_never_a_duplicate_however_the_two_are_phrased() -> None:
         if any(found is not None and found.kind == "duplicate" for found in _both_ways(one, other))
     ]
     assert repeats == []
+
+
+@pytest.mark.parametrize(("one", "other"), SMALL_WORDS)
+def test_a_small_word_that_turns_a_statement_around_makes_no_repeat(one: str, other: str) -> None:
+    for found in _both_ways(one, other):
+        assert found is not None
+        assert found.kind == "contradiction"
+
+
+@pytest.mark.parametrize(("one", "other"), TURNED_TWICE)
+def test_small_words_that_cancel_each_other_leave_a_repeat(one: str, other: str) -> None:
+    for found in _both_ways(one, other):
+        assert found is not None
+        assert found.kind == "duplicate"
 
 
 def test_most_opposites_are_named_as_contradictions() -> None:

@@ -62,6 +62,11 @@ def test_numbers_of_standards_are_no_quantities() -> None:
     assert parse("Errors follow RFC 7807 in UTF-8.").quantities == ()
 
 
+def test_a_number_of_an_issue_is_no_quantity() -> None:
+    assert parse("Fix the empty row in the list (#339).").quantities == ()
+    assert [one.value for one in parse("Retry 3 times, as #12 asks.").quantities] == [3]
+
+
 @pytest.mark.parametrize(
     ("text", "bound"),
     [("Run at least 3 replicas.", "at least"), ("Hold at most 3 locks.", "at most"), ("Run 3 replicas.", "")],
