@@ -103,7 +103,7 @@ def _found(
     environ: Mapping[str, str],
     there: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Harvest:
-    """`seen`: the marks of what isn't offered again. `there`: the entries that the plane has, by their marks."""
+    """`seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their marks."""
     house = home or Path(os.path.expanduser("~"))
     hauls = [SOURCES[source](project, house, environ) for source in sources]
     found: dict[str, tuple[str, Taken]] = {}
@@ -144,7 +144,7 @@ def offered(snapshot: Snapshot) -> set[str]:
 def _offer(
     source: str, taken: Taken, places: Sequence[str], replaced: Sequence[str], there: Mapping[str, Entry]
 ) -> Offer:
-    """`replaced`: entries in force whose place it took, by what their own records say now."""
+    """`replaced` are the accepted entries that it superseded, according to their own records."""
     proposal = Proposal(
         type=taken.kind,
         statement=taken.text,

@@ -1,4 +1,4 @@
-"""Decision records that a project keeps already: title, decision, context, consequences and status of each."""
+"""The decision records of a project: title, decision, context, consequences and status of each."""
 
 import re
 from typing import Literal
@@ -9,19 +9,27 @@ from agentplane.tools import harvest_front
 from agentplane.tools.harvest_lines import plain
 
 
-FOLDERS = (
-    "docs/adr", "docs/adrs", "docs/ADR", "doc/adr", "adr", "docs/decisions", "docs/architecture/decisions",
-    "doc/architecture/decisions", "docs/architecture/adr", "docs/architecture-decisions", "docs/design/adr", "architecture/decisions", "decisions",
-)  # fmt: skip
-FILE = re.compile(
-    r"(?i)(?:adr[-_ ]?)?\d{1,8}[-_ .].*\.(?:md|markdown)|adr[-_].*\.(?:md|markdown)|\d{4}-\d\d-\d\d.*\.md"
+FOLDER = re.compile(
+    r"(?i)adrs?|decisions|decision[-_]records?|architect(?:ure|ural)[-_](?:decisions|decision[-_]records?)"
 )
+"""The name of a folder in which projects keep them."""
+FILE = re.compile(
+    r"(?i)(?:[a-z]{1,4}[-_ ]?)?\d{1,8}[-_ .].*\.(?:md|markdown)|adr[-_].*\.(?:md|markdown)|\d{4}-\d\d-\d\d.*\.md"
+)
+LIKELY = re.compile(r"(?i).*\.(?:md|markdown|adoc|asciidoc|rst|org)")
+"""File names that can belong to a record, in a folder of records."""
+INDEX = re.compile(r"(?i)(?:readme|index|_index|intro|overview|toc|summary|contributing)\..*")
+"""File names that introduce a folder."""
 
 _LONGEST = 500
-"""Characters of a statement: title and decision."""
+"""Maximum number of characters of a statement from title and decision."""
 _LONGEST_TITLE = 200
 _LONGEST_WHY = 700
 """Characters that are taken of the context, and of the consequences."""
+_LONGEST_CHOICE = 3000
+"""Maximum number of characters that are read after `Chosen option`."""
+_ASIDE = 120
+"""Characters between the chosen option and its reason."""
 _LONGEST_PART = 20_000
 """Characters of a section that are looked at."""
 _TITLE = re.compile(r"(?i)^(?:adr|rfc|decision(?: record)?)?[-_ #]*\d*[\s.:–—-]*")
@@ -48,7 +56,10 @@ _MEANS = {
     **dict.fromkeys(_OPEN, "proposed"),
 }
 _STATUS = re.compile(rf"(?i)\b({'|'.join(sorted(_MEANS, key=len, reverse=True))})\b")
-_PARTLY = re.compile(r"(?i)\bpartial\w*[ -]+(?:superseded|superceded|replaced|deprecated)\b.*")
+_PARTLY = re.compile(
+    r"(?i)\b(?:partial\w*|partly|teilweise)[ -]+(?:supersed|superced|replac|deprecat|obsolet|ersetzt|abgelöst)\w*.*|"
+    r"\b(?:supersede|supercede|replace|obsolete)[sd]?\s+(?:partly|partially|in part|(?:a )?parts? of|sections?)\b.*"
+)
 _SUPERSEDES = re.compile(
     r"(?im)\b(?:supersedes|supercedes|replaces|obsoletes|ersetzt|remplace)\b[ \t:]*(?!durch)(.+)$"
 )
@@ -61,13 +72,34 @@ _REFERENCES = (
     re.compile(r"(?i)(?:\b(?:adr|rfc|decision)|#)[- #_]{0,3}(\d{1,8})\b"),
     re.compile(r"(?im)^\W*(?:by|durch|par|por)?\W*(\d{1,8})\b(?!-)"),
 )
-"""How a record names another: by a link, a file, a number with a word before it, or a number alone. The first that there is counts."""
-_FENCE = re.compile(r"(?ms)^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)")
+"""How a record names another: by a link, a file, a number after a word, or a number alone. The first match counts."""
+_FENCE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _UNDERLINED = re.compile(r"(?m)^(?![-*+#>|\s])([^\n|]+)\n(=+|-{3,})[ \t]*$")
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(\S.*)$")
 _CHOSEN = re.compile(
-    r"(?is)(?:chosen|selected) (?:option|solution|alternative)s?\s*:?\**\s*[:–-]?\s*[\"“”'*_`]*(.+?)[\"“”'*_`]*(?:,?\s+(?:because|since|as)\s+(.+?)(?:\n\n|$)|\.?\s*(?:\n|$))"
+    r"(?im)^[\s*_>-]{0,9}(?:the )?(?:chosen|selected) (?:option|solution|alternative)(?:s|\(s\))?\**\s*"
+    r"(?:(?:\w\W?)?\d?\s*[:–—-]|is\b|for \"[^\"\n]{1,200}\"\s*:)\**\s*"
 )
+"""The words before the option that MADR names as chosen."""
+_QUOTED = re.compile(
+    r"(?P<mark>\*\*|\"|“|[*_`'])(?P<option>.+?)(?:(?P=mark)|”)(?=\s*(?:[,.;:(–—-]|$|\b(?:because|since|as|is|was|for|to)\b))"
+)
+_BECAUSE = re.compile(r"(?i)^(.*?)[\s,;:–—-]*(?:\b(?:because|since)\b|(?<=,)\s*\bas\b)(?:[\s:]+(.+)|\W*)$")
+_WE_DECIDED = re.compile(
+    r"(?i)\bwe (?:have |'ve |therefore |thus )?(?:decided|chose|chosen|agreed|opted)\b(?! (?:whether|if|how|which|what|between)\b)|"
+    r"\bentschieden wir uns\b|\bhaben wir uns\b(?=.{1,200}\bentschieden\b)"
+)
+_GOAL = re.compile(r"(?i),?\s+(?:in order )?to achieve\b|,\s*accepting\b|,\s+um\b")
+"""The words after the decision in a Y-statement: its purpose and its cost."""
+_GOES_BELOW = re.compile(r"(?i)(?:\b(?:because|since|as)\W*|:\W*)\Z")
+_NUMBER_BEFORE = re.compile(r"(?i)(?:option|alternative|solution)\s+\w{1,3}\s*\((.+)\)")
+_GOES_ON = re.compile(r" (?!because\b|since\b|as\b|is\b|was\b|[–—-])")
+"""A continuation after a quoted option. It says where the option is used."""
+_NUMBERED = re.compile(
+    r"(?i)^(?:(?:option|alternative|solution)\s+\(?\w{1,3}(?:\.\d{1,2})?\)?\s*[:.)–—-]+|\(\w{1,2}\)|\w[.)])\s+(?=\S)"
+)
+"""The number of an option before its name."""
+_NUMBER_ALONE = re.compile(r"(?i)(?:option|alternative|solution)\s+\w{1,3}(?:\.\d{1,2})?|[a-h]|\d{1,2}")
 _NO_PROSE = re.compile(r"[|<>]|```|~~~|---|!\[|\{")
 _ITEM = re.compile(r"(?m)^[ \t]{0,3}(?:[-*+]|\d+[.)])[ \t]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
@@ -80,7 +112,7 @@ _HEADS = {
     ),
     "context": (
         "context and problem statement", "context", "problem", "problem statement", "background", "context and background", "motivation",
-        "issue", "introduction", "rationale", "kontext", "problemstellung", "ausgangslage", "kontext und problemstellung", "contexte", "contexto",
+        "issue", "introduction", "discussion", "rationale", "kontext", "problemstellung", "ausgangslage", "kontext und problemstellung", "contexte", "contexto",
     ),
     "consequences": (
         "consequences", "consequence", "implications", "positive consequences", "impact", "konsequenzen", "folgen", "auswirkungen", "conséquences",
@@ -101,7 +133,7 @@ class Decision(msgspec.Struct, frozen=True):
     line: int
     status: Status = "accepted"
     successors: tuple[str, ...] = ()
-    """The records that took its place, as it names them: by a path, or by a number."""
+    """The records that superseded it, by path or number, as it names them."""
     replaces: tuple[str, ...] = ()
     """The records whose place it took, as it names them."""
 
@@ -115,14 +147,14 @@ class Unusable(msgspec.Struct, frozen=True):
 
 
 def read(text: str, name: str = "") -> Decision | Unusable:
-    """What a record decides. `name`: that of its file, for a record without a title."""
+    """Return the decision in a record. `name` comes from its file, for a record without a title."""
     found, body, begins = harvest_front.split(text)
     fields, shift = found or {}, begins - 1
     body = _with_marks(body)
     sections = _sections(body)
     title, line = _title(sections, fields, name)
     line += shift
-    said = _said_of_status(fields, body, sections)
+    said = _PARTLY.sub("", _said_of_status(fields, body, sections))
     status = _status(said)
     if status == "rejected":
         return Unusable("its status is rejected", line, title)
@@ -130,7 +162,9 @@ def read(text: str, name: str = "") -> Decision | Unusable:
         return Unusable("its status is proposed: nothing is decided yet", line, title)
     if status == "template":
         return Unusable("its status is still that of the template", line, title)
-    decided, because = _decided(_section(sections, "decision"))
+    decided, because = _decided(_section(sections, "decision"), body)
+    if not decided:
+        decided, because = _in_one_sentence(body)
     statement = _joined(title, decided)
     if len(re.findall(r"\w+", statement)) < 2 or not (decided or " " in title):
         return Unusable("no decision was found in it", line, title)
@@ -148,6 +182,14 @@ def read(text: str, name: str = "") -> Decision | Unusable:
         _references("\n".join(_SUPERSEDED.findall(said))) if status == "superseded" else (),
         _references(replaces),
     )
+
+
+def is_record(text: str) -> bool:
+    """True if a text has the sections of a decision record, whatever its file is called."""
+    fields, body, _ = harvest_front.split(text)
+    sections = _sections(_with_marks(body))
+    has_more = _section(sections, "context") or _said_of_status(fields or {}, body, sections)
+    return bool(_section(sections, "decision") and has_more)
 
 
 def title_of(text: str, name: str = "") -> str:
@@ -175,7 +217,7 @@ def _title(sections: "list[_Section]", fields: dict[str, object], name: str) -> 
 
 
 def _joined(title: str, decided: str) -> str:
-    """Title and decision in one statement; a title that the decision repeats is said once."""
+    """Join title and decision into one statement. A title that the decision repeats appears once."""
     if not decided or not title:
         return title or decided
     if _words(title) in _words(decided):
@@ -190,21 +232,85 @@ def _words(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def _decided(section: str) -> tuple[str, str]:
-    """What was decided, in a sentence, and why, where the same sentence says so."""
+def _decided(section: str, body: str = "") -> tuple[str, str]:
+    """Return the decision as a sentence, and its reason if the same paragraph gives one. `body` is the record, which names
+    the options.
+    """
     section = section[:_LONGEST_PART]
-    chosen = _CHOSEN.search(re.sub(r"[ \t]+", " ", section[:4000]))
-    if chosen:
-        option, why = (
-            plain(re.sub(r"^[-*+] ", "", " ".join(chosen[1].split()))),
-            plain(" ".join((chosen[2] or "").split())),
-        )
-        return _clipped(option, _LONGEST), _clipped(f"Because {why}" if why else "", _LONGEST_WHY)
+    found = _CHOSEN.search(section[:4000])
+    if found:
+        option, why = _option(*_parts(section[found.end() : found.end() + _LONGEST_CHOICE]))
+        if option:
+            named = _named_option(body, option) if _NUMBER_ALONE.fullmatch(option) else option
+            return _clipped(named, _LONGEST), _clipped(f"Because {why}" if why else "", _LONGEST_WHY)
     return _clipped(_first(section), _LONGEST), ""
 
 
+def _in_one_sentence(body: str) -> tuple[str, str]:
+    """The decision of a record without a section for it, as a Y-statement has it, and the rest of that sentence."""
+    for part in _paragraphs(body[:_LONGEST_PART]):
+        for sentence in _SENTENCE.split(part):
+            found = _WE_DECIDED.search(sentence)
+            if found:
+                before, after = sentence[: found.start()].strip(" ,;:"), sentence[found.end() :]
+                goal = _GOAL.search(after)
+                said = found[0] + (after[: goal.start()] if goal else after)
+                rest = after[goal.start() :].strip(" ,.") if goal else ""
+                decided = said[:1].upper() + said[1:].strip()
+                whys = (f"{one[:1].upper()}{one[1:]}." for one in (before, rest) if one)
+                return _clipped(f"{decided.rstrip(' ,.')}.", _LONGEST), _clipped(" ".join(whys), _LONGEST_WHY)
+    return "", ""
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Split a paragraph into its text before a list, on one line, and the list. A pure list is split after its first
+    item.
+    """
+    unquoted = re.sub(r"(?m)^[ \t]*>[ \t]?", "", text.lstrip())
+    paragraph, *more = re.split(r"\n\s*\n", unquoted, maxsplit=2)
+    if more and _GOES_BELOW.search(paragraph[-40:]):
+        paragraph = f"{paragraph}\n{more[0]}"
+    first, *items = (" ".join(part.split()) for part in _ITEM.split(paragraph))
+    if not first and items:
+        first, *items = items
+    return first, "; ".join(item.rstrip(".;") for item in items if item)
+
+
+def _option(said: str, listed: str) -> tuple[str, str]:
+    """Return the chosen option without its number, and the reason after it. `listed` is the list below."""
+    quoted = _QUOTED.match(said)
+    if (
+        quoted
+        and _NUMBER_ALONE.fullmatch(quoted["option"])
+        and said[quoted.end() :].lstrip()[:1] in (":", "–", "—")
+    ):
+        said, quoted = quoted["option"] + said[quoted.end() :], None
+    option, rest = (quoted["option"], said[quoted.end() :]) if quoted else ("", _NUMBERED.sub("", said))
+    if quoted is None or _GOES_ON.match(rest):
+        sentence = _SENTENCE.split(rest)[0]
+        because = _BECAUSE.match(sentence)
+        option = f"{option}{because[1] if because else sentence}"
+    because = _BECAUSE.match(rest)
+    near = because is not None and len(because[1]) < max(_ASIDE, len(option) + 1)
+    why = (because[2] or "") if because and near else ""
+    if near and (not why or why.endswith(":")):
+        why = f"{why} {listed}".strip()
+    option = plain(option).strip('"“”*_ ')
+    named = re.sub(r"(?i)\s*\((?:option|alternative) \w{1,3}\)\W*$", "", option).rstrip(" ,;:.–—-")
+    inside = _NUMBER_BEFORE.fullmatch(named)
+    return (inside[1] if inside else _NUMBERED.sub("", named).strip('"“”*_ ')), plain(why)
+
+
+def _named_option(body: str, number: str) -> str:
+    """The name of an option that is chosen by its number."""
+    heads = re.finditer(
+        rf"(?im)^[# \t*\d.+-]{{0,12}}{re.escape(number)}\**\s*[:.)–—-]+\s*(\S.*)$", body[:_LONGEST_PART]
+    )
+    return next((plain(head[1]).strip('"*_ ') for head in heads), number)
+
+
 def _first(section: str) -> str:
-    """The first sentence of a section; the whole list, where it only leads to one."""
+    """Return the first sentence of a section, or the whole list that it introduces."""
     parts = _paragraphs(section)
     if not parts:
         return ""
@@ -225,7 +331,7 @@ def _some(section: str, most: int) -> str:
 
 
 def _paragraphs(section: str) -> list[str]:
-    """The prose of a section; the items of a list in one line, with semicolons between them."""
+    """Return the paragraphs of a section. The items of a list are joined with semicolons."""
     found = []
     for part in re.split(r"\n\s*\n", _HEADING.sub("\n", _FENCE.sub("\n", section))):
         if not part.strip() or _NO_PROSE.match(part.lstrip()):
@@ -238,7 +344,7 @@ def _paragraphs(section: str) -> list[str]:
 
 
 def _clipped(text: str, most: int) -> str:
-    """At most so many characters, cut between words."""
+    """Cut a text between words."""
     return text if len(text) <= most else f"{text[: most - 1].rpartition(' ')[0].rstrip(',;:')}…"
 
 
@@ -276,7 +382,7 @@ def _section(sections: list[_Section], part: str) -> str:
 
 
 def _said_of_status(fields: dict[str, object], body: str, sections: list[_Section]) -> str:
-    """What a record says of its status, in its header, in a section or in a line."""
+    """Return the status text of a record, from its header, a section or a line."""
     if fields.get("status"):
         more = [f"superseded by {link}" for link in _listed(fields.get("superseded-by") or fields.get("superseded_by"))]  # fmt: skip
         return " ".join(map(str, [*_listed(fields["status"]), *more]))
@@ -292,8 +398,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _status(said: str) -> Status | Literal["rejected", "proposed", "template"] | None:
-    """The last word on a status; None where nothing is said of it."""
-    said = _PARTLY.sub("", said)
+    """Return the last status in a text, or None if there is none."""
     found = [_MEANS[word.lower()] for word in _STATUS.findall(said)]
     if "|" in said and len(set(found)) > 2:
         return "template"

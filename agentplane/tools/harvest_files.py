@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -51,12 +51,14 @@ _FOLDERS: dict[str, tuple[str, str]] = {
 _NESTED = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
 _DEEPEST = 4
+_DEEPEST_RECORD = 2
+"""Folders below that of the records."""
 _MOST_FOLDERS = 4000
 _MOST_FILES = 2000
 _LARGEST = 512 * 1024
 _IMPORT = re.compile(r"(?m)^[ \t]*@[\w./~-]+[ \t]*$")
 _NUMBER = re.compile(r"(\d{1,8})[-_ .]")
-"""Of a decision record, in the name of its file."""
+"""The number of a decision record in its file name."""
 _SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
 
 
@@ -75,9 +77,12 @@ def records(project: Path) -> Haul:
     """The decisions that a project's own records hold."""
     haul = Haul("adr")
     found: dict[str, Decision] = {}
-    for path in _record_files(project):
+    for path in _record_files(project, haul):
         text = text_of(project, path, haul)
         if text is None:
+            continue
+        if not _has_name_of_record(path) and not harvest_adr.is_record(text):
+            haul.skip(path, "not a decision record, by its name and its sections")
             continue
         haul.places.append(path)
         read = harvest_adr.read(text, os.path.basename(path))
@@ -104,7 +109,7 @@ def records(project: Path) -> Haul:
 
 
 def _successors(found: Mapping[str, Decision]) -> dict[str, list[str]]:
-    """The paths of the records that took the place of each: either side may say so."""
+    """Return the paths of the records that superseded each record. Either side may state it."""
     links: dict[str, dict[str, None]] = {path: {} for path in found}
     for path, one in found.items():
         for other in filter(None, (_resolved(found, path, name) for name in one.successors)):
@@ -115,7 +120,7 @@ def _successors(found: Mapping[str, Decision]) -> dict[str, list[str]]:
 
 
 def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
-    """The record that another one names, by its file or its number; None where there is none, or more than one."""
+    """Return the record that another one names by file or number, or None if there isn't exactly one."""
     folder, own = os.path.split(path)
     others = [one for one in found if os.path.dirname(one) == folder and os.path.basename(one) != own]
     if name.isdigit():
@@ -126,11 +131,12 @@ def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
         ]
     else:
         same = [one for one in others if os.path.basename(one) == name]
+        same = same or [one for one in found if os.path.basename(one) == name and one != path]
     return same[0] if len(same) == 1 else None
 
 
 def text_of(project: Path, path: str, haul: Haul) -> str | None:
-    """The text of a file of the project; what leads out of it, is too large or cannot be read is skipped."""
+    """Return the text of a project file. Unreadable files, large files and links out of the project are skipped."""
     if not _is_utf8(path):
         haul.skip(visible(path), "its name is not UTF-8")
         return None
@@ -142,7 +148,7 @@ def text_of(project: Path, path: str, haul: Haul) -> str | None:
 
 
 def read_text(path: str, place: str, haul: Haul) -> str | None:
-    """`place`: how the file is called where people read of it."""
+    """Return the text of a file. `place` is its name in messages."""
     try:
         if os.path.getsize(path) > _LARGEST:
             haul.skip(place, f"larger than {_LARGEST // 1024} KB")
@@ -166,9 +172,7 @@ def _is_utf8(path: str) -> bool:
 
 
 def bare(text: str, *, imports: bool = False) -> str:
-    """The text with what is not its author's blanked out, so that its lines keep their numbers. `imports`: with the
-    lines that only import.
-    """
+    """Blank out everything that the author didn't write, so that line numbers stay. `imports` keeps import lines."""
     data = text.encode()
     own = block.find(data)
     if own:
@@ -180,7 +184,10 @@ def bare(text: str, *, imports: bool = False) -> str:
 def _without_comments(text: str) -> str:
     kept, at = [], 0
     while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
-        kept += [text[at:begin], "\n" * text.count("\n", begin, end)]
+        is_code = (
+            text[begin - 1 : begin] == "`" == text[end + 3 : end + 4]
+        )  # shown as code, so it is the author's
+        kept += [text[at:begin], text[begin : end + 3] if is_code else "\n" * text.count("\n", begin, end)]
         at = end + 3
     return "".join([*kept, text[at:]])
 
@@ -215,6 +222,12 @@ def is_for_some_paths(path: str, text: str) -> bool:
     said = harvest_front.pairs(text) if fields is None else fields
     is_always = str(said.get("alwaysApply", "")).lower() == "true"
     return not is_always and (path.endswith(".mdc") or bool(_scope(said)))
+
+
+def scope_of(text: str) -> tuple[str, ...]:
+    """The paths that a rule file is for, as its header says; none: for all, or when it is asked for."""
+    fields, _, _ = harvest_front.split(text)
+    return _scope(harvest_front.pairs(text) if fields is None else fields)
 
 
 def _scope(fields: dict[str, object]) -> tuple[str, ...]:
@@ -264,15 +277,51 @@ def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
             yield from ((f"{here}/{name}", _FILES[name]) for name in _NESTED if name in names)
 
 
-def _record_files(project: Path) -> list[str]:
-    found = []
-    for folder in dict.fromkeys((*_named_by_tools(project), *harvest_adr.FOLDERS)):
-        try:
-            names: Sequence[str] = sorted(os.listdir(project / folder))
-        except OSError:
-            continue
-        found += [f"{folder}/{name}" for name in names if harvest_adr.FILE.fullmatch(name)]
-    return found[:_MOST_FILES]
+def _record_files(project: Path, haul: Haul) -> list[str]:
+    """Return the files in the folders of records, each once. Files that aren't readable Markdown are skipped."""
+    found: dict[str, None] = {}
+    for folder in dict.fromkeys((*_named_by_tools(project), *_record_folders(project))):
+        for top, below, names in islice(os.walk(project / folder), _MOST_FOLDERS):
+            here = os.path.relpath(top, project)
+            deep = here.count("/") - folder.count("/")
+            below[:] = sorted(name for name in below if deep < _DEEPEST_RECORD and not name.startswith("."))
+            for name in sorted(names):
+                path = f"{here}/{name}"
+                if not harvest_adr.LIKELY.fullmatch(name) or path in found:
+                    continue
+                if harvest_adr.INDEX.fullmatch(name) and not _has_name_of_record(path):
+                    continue
+                if name.lower().endswith((".md", ".markdown")):
+                    found[path] = None
+                else:
+                    haul.skip(path, "not Markdown")
+    if len(found) > _MOST_FILES:
+        haul.notes.append(f"only the first {_MOST_FILES:,} of {len(found):,} decision records were read")
+    return list(found)[:_MOST_FILES]
+
+
+def _record_folders(project: Path) -> Iterator[str]:
+    """The folders whose names say that decision records are in them, the outermost of each."""
+    for looked, (top, below, _) in enumerate(os.walk(project)):
+        here = os.path.relpath(top, project)
+        depth = 0 if here == "." else here.count("/") + 1
+        mine = [name for name in below if harvest_adr.FOLDER.fullmatch(name)]
+        yield from (name if here == "." else f"{here}/{name}" for name in sorted(mine))
+        below[:] = sorted(
+            name
+            for name in below
+            if name not in mine and depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
+        )
+        if looked > _MOST_FOLDERS:
+            return
+
+
+def _has_name_of_record(path: str) -> bool:
+    """By its own name, or by that of its folder where it is the `README.md` in it."""
+    folder, name = os.path.split(path)
+    if harvest_adr.INDEX.fullmatch(name):
+        return bool(harvest_adr.FILE.fullmatch(f"{os.path.basename(folder)}.md"))
+    return bool(harvest_adr.FILE.fullmatch(name))
 
 
 def _named_by_tools(project: Path) -> list[str]:

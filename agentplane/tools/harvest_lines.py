@@ -1,7 +1,7 @@
-"""Single statements out of Markdown that people or tools wrote as instructions or notes.
+"""Single statements in Markdown that people or tools wrote as instructions or notes.
 
-A statement is a list item or a sentence that says what holds or what is to be done, and that can be understood alone.
-Commands, code, tables, steps and long prose are left where they are. Each piece that is left comes with the reason.
+A statement is a list item or a sentence that states a rule or a fact and can be understood alone. Commands, code,
+tables, steps and long prose are skipped. Each skipped piece has a reason.
 """
 
 import re
@@ -43,6 +43,9 @@ Why = Literal[
     "too long for one entry",
     "reports progress",
     "about this file or its reader",
+    "heading",
+    "more about the item above",
+    "HTML",
 ]
 """Why a piece of text is not taken."""
 
@@ -123,6 +126,18 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
 _DO = re.compile(
     r"^(?:DO|Do|(?i:important|note|critical|warning|tip|rule|remember|key point|nb))\s*[:–—!]+\s*"
 )
+_POINTS_AWAY = re.compile(r"(?i)\b(?:them|it|this|that|these|those|so)[.!]*$")
+_FEW_WORDS = 5
+_RULE_HEADING = re.compile(
+    r"(?i)^(?:use|prefer|avoid|no|only|always|never|don['’]?t|do not|keep|favou?r|follow|run|ask|write|stop)\b|"
+    r"\b(?:never|always|must|don['’]?t|do not|cannot|can['’]t|shall)\b"
+)
+"""Words in a heading that can be a rule."""
+_TAG = re.compile(r"(?m)^[ ]{0,3}</?([A-Za-z][\w:.-]{0,60})(?:\s[^<>\n]{0,500})?>[ \t]*$")
+_SHOWN_TAG = re.compile(
+    r"(?i)example|bad|avoid|wrong|anti|dont|do-not|incorrect|pre$|code|script|style|details"
+)
+"""Tags around examples."""
 _BOX = re.compile(r"^\[[ xX]\]\s+")
 _DRAWN = re.compile(r"[├└│─]")
 
@@ -134,7 +149,9 @@ def read(text: str, first: int = 1) -> Read:
     from markdown_it.tree import SyntaxTreeNode
 
     # What stands within a line is looked at here; the parser would take its time for what is meant to be slow.
-    tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").disable("inline").parse(text))
+    tree = SyntaxTreeNode(
+        MarkdownIt("commonmark").enable("table").disable("inline").parse(_TAG.sub(_untagged, text))
+    )
     found: list[Line] = []
     left: list[Left] = []
     headings: list[tuple[int, str]] = []
@@ -143,7 +160,10 @@ def read(text: str, first: int = 1) -> Read:
         if node.type == "heading":
             level = int(node.tag[1:])
             headings = [(depth, title) for depth, title in headings if depth < level]
-            headings.append((level, plain(_inline(node)[:_LONGEST_PIECE])))
+            title = plain(_inline(node)[:_LONGEST_PIECE])
+            headings.append((level, title))
+            if _is_rule(title):
+                left.append(Left(title, _line(node, first), "heading"))
             lead = ""
             continue
         titles = tuple(title for _, title in headings)
@@ -165,12 +185,40 @@ def read(text: str, first: int = 1) -> Read:
             _sort(_items(node, first, titles, lead), found, left)
         elif node.type in _WHOLE:
             left.append(_whole(node, first))
+        elif node.type == "html_block" and _text_of_html(node):
+            left.append(Left(_text_of_html(node), _line(node, first), "HTML"))
         lead = ""
-    return Read(tuple(found), tuple(left))
+    return Read(tuple(sorted(found, key=_place)), tuple(sorted(left, key=_place)))
+
+
+def _place(piece: Line | Left) -> int:
+    return piece.line
 
 
 _WHOLE: dict[str, Why] = {"fence": "code", "code_block": "code", "table": "table", "blockquote": "quote"}
-"""What is left as one piece, by the parser's names."""
+"""Blocks that are skipped as one piece, by the parser's names."""
+
+
+def _untagged(tag: re.Match[str]) -> str:
+    """Remove a tag that only groups lines, such as `<rules>`. Markdown would read everything up to the next empty
+    line as HTML.
+    """
+    return tag[0] if _SHOWN_TAG.search(tag[1]) else ""
+
+
+def _is_rule(title: str) -> bool:
+    """True if a heading can be a rule. Shorter ones only introduce the text below, such as `Always` and `Do not`."""
+    return (
+        len(title.split()) >= _FEWEST_WORDS
+        and not title.endswith((":", "?"))
+        and bool(_RULE_HEADING.search(title))
+    )
+
+
+def _text_of_html(node: "SyntaxTreeNode") -> str:
+    """The first words in a block of HTML."""
+    lines = re.sub(r"<[^<>]{0,2000}>", " ", node.content[:_LONGEST_PIECE]).splitlines()
+    return next(filter(None, map(str.strip, lines)), "")
 
 
 def _whole(node: "SyntaxTreeNode", first: int) -> Left:
@@ -205,6 +253,10 @@ def _items(node: "SyntaxTreeNode", first: int, titles: tuple[str, ...], lead: st
         for part in item.children:
             if part.type == "paragraph" and not said:
                 said = _inline(part)
+            elif part.type == "paragraph":
+                yield Left(plain(_inline(part)), _line(part, first), "more about the item above")
+            elif part.type == "html_block" and _text_of_html(part):
+                yield Left(_text_of_html(part), _line(part, first), "HTML")
             elif part.type in ("bullet_list", "ordered_list"):
                 inner = inner or plain(said)
                 yield from _items(part, first, titles, inner if inner.endswith(":") else "")
@@ -275,14 +327,16 @@ def _statement(text: str, line: int, titles: tuple[str, ...], condition: str = "
 
 
 def _unfit(text: str, titles: tuple[str, ...], condition: str, kind: str | None) -> Why | None:
-    """Why a text can't stand alone as a statement; None where it can."""
+    """Return why a text can't be a statement on its own, or None if it can."""
     if any(_NEWS.search(title) for title in titles):
         return "reports progress"
     if _BOILERPLATE.search(text):
         return "about this file or its reader"
     if len(condition) + len(text) + 2 > LONGEST:
         return "too long for one entry"
-    if _DANGLING.match(text):
+    if _DANGLING.match(text) or (
+        _POINTS_AWAY.search(text) and len(text.split()) <= _FEW_WORDS and not condition
+    ):
         return "points to text around it"
     fewest = _FEWEST_WORDS if kind in (None, "fact") else _FEWEST_OF_A_RULE
     if len(re.findall(r"\w+", f"{condition} {text}")) < fewest:

@@ -1,21 +1,25 @@
-"""What the instruction files of a tool say already, so that the tool isn't told the same again.
+"""The entries that a tool's instruction files already say, so that the tool doesn't get them twice.
 
-An entry is said where every line of it is a list item, a paragraph or a sentence of such a file, outside of our block.
-Lines are compared by their words: case, emphasis, bullets, labels, line breaks and closing punctuation don't count.
-A line that its heading takes back, reports of progress, code, tables and quotes say nothing.
+A file says an entry if every line of the entry is a list item, a paragraph or a sentence of the file, outside of
+agentplane's block. An import of such a file also gives the block in it, which counts for `context/active.md`.
+
+Lines are compared by their words. Case, emphasis, bullets, labels, line breaks and closing
+punctuation don't count. Lines that their heading reverses, reports of progress, code, tables and quotes say nothing.
 """
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
+from agentplane.context import pack
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.text import files
-from agentplane.tools import harvest_files, harvest_front, harvest_lines
+from agentplane.tools import block, harvest_files, harvest_front, harvest_lines
 from agentplane.tools.table import Tool
 
 
@@ -23,7 +27,7 @@ _LARGEST = 512 * 1024
 _MOST_FILES = 100
 _MOST_HOPS = 5
 _SILENT = (
-    "code", "table", "quote", "says the opposite without its heading", "no longer holds, says its heading", "reports progress",
+    "code", "table", "quote", "HTML", "says the opposite without its heading", "no longer holds, says its heading", "reports progress",
 )  # fmt: skip
 _IMPORT = re.compile(r"(?<![\w`@./-])@((?:\.{0,2}/)?[\w./-]{1,300})")
 _CODE = re.compile(r"`[^`\n]*`")
@@ -41,27 +45,43 @@ _ORIGIN = re.compile(
     r"(?:It stands in an instruction file|It is a decision record of the project|(?:Claude Code|Codex|Gemini CLI) remembered it"
     r"(?:, for all projects)?): \S+\.$"
 )
-"""What earlier versions wrote as the rationale of what they imported. It is no statement of anybody."""
+"""The rationale that earlier versions gave imported entries. Nobody wrote it."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What some files say."""
+    """The lines that some files say."""
 
     places: Mapping[str, str]
-    """Where each line stands, as `AGENTS.md:6`, by its words."""
+    """The place of each line, such as `AGENTS.md:6`, by its words."""
     read: tuple[str, ...]
-    """The files that were looked at, also those that aren't there."""
+    """The files that were read, including missing ones."""
+    scoped: Mapping[tuple[tuple[str, ...], str], str] = MappingProxyType({})
+    """The same of rules for some paths, by those paths and the words: an entry for just these paths is said there."""
+    blocks: Mapping[str, str] = MappingProxyType({})
+    """What our block gives in each file that was reached by an import, by the path."""
 
     def of(self, entries: Iterable[Entry]) -> dict[str, str]:
         """The entries that are said, and where."""
-        if not self.places:
+        if not (self.places or self.scoped):
             return {}
         return {entry.id: place for entry in entries if (place := self._place(entry))}
 
+    def given(self, entries: Iterable[Entry]) -> dict[str, str]:
+        """The entries that the blocks of imported files give, and in which file."""
+        found = {}
+        for entry in entries if self.blocks else ():
+            place = next((path for path, text in self.blocks.items() if pack.says(text, entry)), None)
+            if place is not None:
+                found[entry.id] = place
+        return found
+
     def _place(self, entry: Entry) -> str | None:
-        found = [
-            next((self.places[key] for key in keys if key in self.places), None) for keys in _lines(entry)
-        ]
+        scope = entry.head.scope
+
+        def at(key: str) -> str | None:
+            return self.places.get(key) or (self.scoped.get((scope, key)) if scope else None)
+
+        found = [next(filter(None, map(at, keys)), None) for keys in _lines(entry)]
         return found[0] if found and all(found) else None
 
 
@@ -70,17 +90,25 @@ NOTHING = Said({}, ())
 
 def read(project: Path, tools: Sequence[Tool]) -> Said:
     """What every one of these tools reads on its own, without us."""
-    paths = [path for path in tools[0].reads_alone if all(path in tool.reads_alone for tool in tools)]
+    reals = [{os.path.realpath(project / path) for path in tool.reads_alone} for tool in tools]
+    paths = [
+        path
+        for path in tools[0].reads_alone
+        if all(os.path.realpath(project / path) in real for real in reals)
+    ]
     reader = _Reader(project, follows=all(tool.target.form == "import" for tool in tools))
     for path in paths:
         reader.read(path)
-    return Said(reader.places, tuple(reader.read_paths))
+    return Said(reader.places, tuple(reader.read_paths), reader.scoped, reader.blocks)
 
 
 class _Reader:
     def __init__(self, project: Path, *, follows: bool) -> None:
         self.places: dict[str, str] = {}
         self.read_paths: dict[str, None] = {}
+        self.scoped: dict[tuple[tuple[str, ...], str], str] = {}
+        self.blocks: dict[str, str] = {}
+        self._seen: set[str] = set()
         self._project = project
         self._real = os.path.realpath(project)
         self._follows = follows
@@ -91,18 +119,30 @@ class _Reader:
             return
         self.read_paths[path] = None
         full = os.path.join(self._project, path)
+        if (real := os.path.realpath(full)) in self._seen:
+            return
+        self._seen.add(real)
         if os.path.isdir(full):
             names = sorted(name for name in os.listdir(full) if name.endswith((".md", ".mdc")))
             for name in names:
                 self.read(f"{path}/{name}", hops)
             return
         text = self._text(full)
+        if hops and (own := _block(text)):
+            self.blocks[path] = own
         _, body, first = harvest_front.split(harvest_files.bare(text)) if text else ({}, "", 1)
-        if not body or harvest_files.is_for_some_paths(path, text):
+        if not body:
             return
-        self._take(path, body, first)
+        if harvest_files.is_for_some_paths(path, text):
+            scope = harvest_files.scope_of(text)
+            if scope and not hops:
+                for key, place in _said_in(path, body, first):
+                    self.scoped.setdefault((scope, key), place)
+            return
+        for key, place in _said_in(path, body, first):
+            self.places.setdefault(key, place)
         if self._follows and hops < _MOST_HOPS:
-            # Import lines are taken out of what the file says, so they are looked for in what it holds.
+            # Import lines are removed from the file's statements, so they are looked up in its full text.
             for name in _imports(harvest_files.bare(text, imports=True)):
                 self._follow(os.path.dirname(path), name, hops + 1)
 
@@ -125,19 +165,28 @@ class _Reader:
         except (OSError, AgentplaneError):
             return ""
 
-    def _take(self, path: str, body: str, first: int) -> None:
-        found = harvest_lines.read(body, first)
-        pieces = [(line.text, line.line) for line in found.lines]
-        pieces += [(line.why, line.line) for line in found.lines if line.why]
-        pieces += [(piece.text, piece.line) for piece in found.left if piece.why not in _SILENT]
-        for text, line in pieces:
-            for said in (text, *harvest_lines.sentences(text)):
-                for key in _keys(said):
-                    self.places.setdefault(key, f"{path}:{line}")
+
+def _said_in(path: str, body: str, first: int) -> Iterator[tuple[str, str]]:
+    """What a file says, as words, and in which line."""
+    found = harvest_lines.read(body, first)
+    pieces = [(line.text, line.line) for line in found.lines]
+    pieces += [(line.why, line.line) for line in found.lines if line.why]
+    pieces += [(piece.text, piece.line) for piece in found.left if piece.why not in _SILENT]
+    for text, line in pieces:
+        for said in (text, *harvest_lines.sentences(text)):
+            for key in _keys(said):
+                yield key, f"{path}:{line}"
+
+
+def _block(text: str) -> str:
+    """What our block in a file gives; nothing where somebody edited it, because nobody approved that."""
+    data = text.encode()
+    found = block.find(data)
+    return "" if found is None or found.is_edited(data) else found.content(data).decode()
 
 
 def _imports(text: str) -> Iterator[str]:
-    fenceless = re.sub(r"(?ms)^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", "", text)
+    fenceless = re.sub(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", "", text)
     yield from _IMPORT.findall(_CODE.sub("", fenceless))
 
 
@@ -173,6 +222,6 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Without what only sets words apart; what is part of a word stays, as in `C++` and `--no-verify`."""
+    """Remove everything that only separates words. Parts of words stay, as in `C++` and `--no-verify`."""
     words = (word.lstrip(_OPENS).rstrip(_ENDS) for word in text.casefold().translate(_APOSTROPHES).split())
     return " ".join(word for word in words if word.strip("-*_"))

@@ -61,6 +61,11 @@ def taken_in(plane: Plane, home: Path) -> Harvested:
 # Instruction files
 
 
+def test_a_comment_that_is_shown_as_code_is_part_of_the_rule(plane: Plane, home: Path, write: Write) -> None:
+    write("AGENTS.md", "- Add `<!-- keep -->` at the end of each file. <!-- ours -->\n")
+    assert said(plane, home) == ["Add `<!-- keep -->` at the end of each file."]
+
+
 def test_statements_come_with_their_place_their_tool_and_their_heading(
     plane: Plane, home: Path, write: Write
 ) -> None:
@@ -166,6 +171,10 @@ HOSTILE = {
     "CRUSH.md": bomb("paths"),
     "docs/adr/0001-heading.md": f"# a{' ' * 480_000}x\n",
     "docs/adr/0002-choice.md": f"# a b\n\n## Decision\n\nChosen option: a{' ' * 480_000}b\n",
+    "docs/adr/0005-commas.md": f"# a b\n\n## Decision\n\nChosen option: a{',' * 19_000}b\n",
+    "docs/adr/0006-colons.md": f"# a b\n\n## Decision\n\nChosen option: a{':' * 19_000}b\n",
+    "docs/adr/0007-marks.md": f"# a b\n\n## Decision\n\nChosen option: {'*' * 19_000}b\n",
+    "docs/adr/0008-tags.md": "<a b" * 120_000,
     "docs/adr/0003-bomb.md": bomb("status"),
     "docs/adr/0004-deep.md": f"---\nstatus: {'[' * 60_000}{']' * 60_000}\n---\n",
 }
@@ -230,6 +239,7 @@ BULLET = '# ADR-007: Log format\n\n* Status: {status}\n* Deciders: all\n\n## Dec
         ("Superseded on 2024-01-01", "superseded", ()),
         ("deprecated", "deprecated", ()),
         ("Accepted, partially superseded by 9", "accepted", ()),
+        ("Accepted. Supersedes parts of ADR-9", "accepted", ()),
     ],
 )
 def test_a_record_is_one_decision_with_its_status(
@@ -287,6 +297,58 @@ def test_title_decision_context_and_consequences_land_where_they_belong(
     found = harvest_adr.read(text)
     assert isinstance(found, harvest_adr.Decision)
     assert (found.statement, found.why) == (statement, why)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "decided", "why"),
+    [
+        ('Chosen option: "Redis", because it is fast.', "Redis", "Because it is fast."),
+        ('Chosen option: "Redis," because it is fast.', "Redis", "Because it is fast."),
+        ("Chosen Option 2: **Redis**.\n\nIt is fast.", "Redis", ""),
+        ('Chosen option: "Option 2: Redis".', "Redis", ""),
+        ("Chosen option: **Option 2 (Redis)**. It is fast.", "Redis", ""),
+        ("Chosen option: Redis (Option 2).", "Redis", ""),
+        (
+            "Chosen option: Option 2, because:\n\n- it is fast\n- we know it",
+            "Redis",
+            "Because it is fast; we know it",
+        ),
+        ('Chosen option: "Redis", because\n\n* it is fast', "Redis", "Because it is fast"),
+        ("* Chosen Alternative: *Redis*\n* It is fast", "Redis", ""),
+        (
+            'Chosen option: "Redis" for all caches, since it is fast.',
+            "Redis for all caches",
+            "Because it is fast.",
+        ),
+        ('Chosen option: "keep `redis`", because it is fast', "keep `redis`", "Because it is fast"),
+        ("The chosen option is _Redis_, because it is fast.", "Redis", "Because it is fast."),
+        ("The chosen option has costs.", "The chosen option has costs.", ""),
+    ],
+)
+def test_the_chosen_option_is_the_decision(outcome: str, decided: str, why: str) -> None:
+    options = "## Considered Options\n\n1. Option 1: Memcached\n2. Option 2: Redis\n"
+    found = harvest_adr.read(f"# Caches\n\n{options}\n## Decision Outcome\n\n{outcome}\n")
+    assert isinstance(found, harvest_adr.Decision)
+    assert (found.decided, found.why) == (decided, why)
+
+
+def test_a_decision_in_one_sentence_without_a_section_is_not_lost() -> None:
+    text = "In the context of the shop, facing many instances, we decided for sessions in the database and against sessions in cookies, to achieve elasticity, accepting one more table."
+    found = harvest_adr.read(f"# Sessions\n\n{text}\n")
+    assert isinstance(found, harvest_adr.Decision)
+    assert found.decided == "We decided for sessions in the database and against sessions in cookies."
+    assert (
+        found.why
+        == "In the context of the shop, facing many instances. To achieve elasticity, accepting one more table."
+    )
+
+
+def test_a_fence_that_is_closed_deeper_hides_no_section() -> None:
+    found = harvest_adr.read(
+        "# Use X\n\n1. a\n   ```yaml\n   b: c\n     ```\n\n## Decision\n\nUse X everywhere.\n"
+    )
+    assert isinstance(found, harvest_adr.Decision)
+    assert found.decided == "Use X everywhere."
 
 
 OLD = "# 1. Use PostgreSQL\n\n## Status\n\n{}\n\n## Decision\n\nData is kept in PostgreSQL.\n"
@@ -377,8 +439,31 @@ def test_records_are_found_where_projects_keep_them(plane: Plane, home: Path, wr
     offers = looked(plane, home, "adr").offers
     assert [offer.proposal.evidence for offer in offers] == [
         ["design/records/0003-amounts.md:1"],
-        ["docs/adr/0003-amounts.md:1"],
         ["doc/architecture/decisions/0003-amounts.md:1"],
+        ["docs/adr/0003-amounts.md:1"],
+    ]
+
+
+def test_every_file_among_the_records_is_read_or_listed(plane: Plane, home: Path, write: Write) -> None:
+    record = "# Use {0}\n\nStatus: accepted\n\n## Decision\n\nKeep the data of {0} in one place.\n"
+    write("docs/adr/backend/0001-one.md", record.format("one"))
+    write("docs/adr/use-two.md", record.format("two"))
+    write("docs/developer/decision-records/2022-01-01-three/README.md", record.format("three"))
+    write("src/adr/DR004-four.md", record.format("four"))
+    write("docs/adr/notes.md", "# Notes\n\nWe met on Monday.\n")
+    write("docs/adr/0005-five.rst", "Five\n====\n")
+    write("docs/adr/README.md", "# All records\n\n- [one](backend/0001-one.md)\n")
+    write("node_modules/x/adr/0006-six.md", record.format("six"))
+    found = looked(plane, home, "adr")
+    assert sorted(offer.proposal.evidence[0] for offer in found.offers) == [
+        "docs/adr/backend/0001-one.md:1",
+        "docs/adr/use-two.md:1",
+        "docs/developer/decision-records/2022-01-01-three/README.md:1",
+        "src/adr/DR004-four.md:1",
+    ]
+    assert [(one.place, one.why) for one in found.hauls[0].skipped] == [
+        ("docs/adr/0005-five.rst", "not Markdown"),
+        ("docs/adr/notes.md", "not a decision record, by its name and its sections"),
     ]
 
 

@@ -72,6 +72,9 @@ def test_what_can_stand_alone_is_taken(text: str, wanted: list[tuple[str, str]])
         ("## Recent changes\n\n- Use of Redis was replaced by Postgres", "reports progress"),
         ("The project began in 2019 as an experiment.", "prose without a rule"),
         ("- " + "Always use the same long words. " * 30, "too long for one entry"),
+        ("## Never use global state", "heading"),
+        ("- Never skip it.", "points to text around it"),
+        ("<bad-example>\n- Never write tests.\n</bad-example>", "HTML"),
     ],
 )
 def test_what_cannot_is_left_with_its_line_and_the_reason(text: str, what: str) -> None:
@@ -80,6 +83,27 @@ def test_what_cannot_is_left_with_its_line_and_the_reason(text: str, what: str) 
     assert found.lines == ()
     assert what in {piece.why for piece in found.left}
     assert all(text.splitlines()[piece.line - 1].strip() for piece in found.left)
+
+
+def test_tags_that_group_rules_hide_none_of_them() -> None:
+    found = harvest_lines.read(
+        "<rules>\n- Never use eval.\n- Names are short words.\n</rules>\n\n- Use tabs.\n"
+    )
+    assert [(line.text, line.line) for line in found.lines] == [
+        ("Never use eval.", 2),
+        ("Names are short words.", 3),
+        ("Use tabs.", 6),
+    ]
+
+
+def test_more_paragraphs_of_an_item_are_listed() -> None:
+    found = harvest_lines.read(
+        "- Run the linter before a push.\n\n  Fix any failures locally.\n\n- Use tabs.\n"
+    )
+    assert [line.line for line in found.lines] == [1, 5]
+    assert [(piece.text, piece.line, piece.why) for piece in found.left] == [
+        ("Fix any failures locally.", 3, "more about the item above")
+    ]
 
 
 def test_lines_and_headings_are_those_of_the_text() -> None:

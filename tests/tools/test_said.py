@@ -78,6 +78,22 @@ def test_no_file_says_a_rule_twice(rules: Path) -> None:
     assert set(states(plane).values()) == {"current"}
 
 
+@pytest.mark.parametrize("link", ["CLAUDE.md", "AGENTS.md"])
+def test_a_file_that_is_a_link_to_another_says_no_rule_twice(project: Path, link: str) -> None:
+    target = {"CLAUDE.md": "AGENTS.md", "AGENTS.md": "CLAUDE.md"}[link]
+    (project / target).write_text(AGENTS)
+    (project / link).symlink_to(target)
+    plane = imported(project)
+    text = (project / target).read_text()
+    block = text.removeprefix(AGENTS)
+    for rule in ("pnpm", "standard error", "secrets", "tabs", "composition", "Small functions"):
+        assert rule not in block
+    assert (project / link).is_symlink()
+    assert set(states(plane).values()) == {"current"}
+    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    assert "Amounts are whole cents." in (project / target).read_text()
+
+
 def test_the_receipts_say_where_it_stands(rules: Path) -> None:
     plane = imported(rules)
     root = plane.layout.root
@@ -140,6 +156,30 @@ def test_what_a_file_imports_counts_for_tools_that_follow_imports(rules: Path) -
     assert "- DEC" not in in_active(plane)
     assert "- INV" not in in_active(plane)
     assert "Amounts must be whole cents." in (rules / "AGENTS.md").read_text()
+
+
+def test_an_import_of_a_file_with_our_block_gives_each_entry_once(rules: Path) -> None:
+    (rules / "CLAUDE.md").write_text("@AGENTS.md\n\n- Never touch the schema.\n")
+    plane = imported(rules)
+    plane.approve([plane.propose(decision("Amounts are whole cents.", rationale="Floats drift."))])
+    assert "Amounts are whole cents." in (rules / "AGENTS.md").read_text()
+    assert "- DEC" not in in_active(plane)
+    assert "- INV" not in in_active(plane)
+    assert set(states(plane).values()) == {"current"}
+    assert [one for one in collect(plane.store) if one.where in ("CLAUDE.md", "AGENTS.md")] == []
+    plane.unsync(found.named(["codex"]))
+    assert "Amounts are whole cents." not in (rules / "AGENTS.md").read_text()
+    assert "Amounts are whole cents." in in_active(plane)
+
+
+def test_a_block_that_gives_an_entry_otherwise_keeps_it_in_the_context(rules: Path) -> None:
+    (rules / "CLAUDE.md").write_text("@AGENTS.md\n")
+    plane = imported(rules)
+    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    text = (rules / "AGENTS.md").read_text()
+    (rules / "AGENTS.md").write_text(text.replace("Amounts are whole cents.", "Amounts are floats."))
+    plane.approve([plane.propose(decision("Reports are CSV."))])
+    assert "Amounts are whole cents." in in_active(plane)
 
 
 def test_a_session_is_not_told_what_its_tool_reads_anyway(rules: Path) -> None:
@@ -271,6 +311,21 @@ def test_other_files_that_a_tool_reads_on_its_own(project: Path, name: str, text
     plane.approve([plane.propose(decision(ENTRY))])
     sync(plane, "claude-code")
     assert ("Use tabs" not in in_active(plane)) == counts
+
+
+def test_a_rule_for_some_paths_says_the_entry_for_these_paths(project: Path) -> None:
+    (project / ".cursor/rules").mkdir(parents=True)
+    rule = "---\nglobs: src/*.py\nalwaysApply: false\n---\n- Use type hints in every function.\n"
+    (project / ".cursor/rules/types.mdc").write_text(rule)
+    plane = plane_in(project)
+    plane.take_in(plane.harvest(["instructions"], project.parent))
+    plane.approve(plane.memory().inbox_ids)
+    plane.approve([plane.propose(decision("Use type hints in every function of the tests."))])
+    sync(plane, "cursor", "codex")
+    text = (project / ".cursor/rules/agentplane.mdc").read_text()
+    assert "type hints in every function of the tests" in text
+    assert "type hints in every function." not in text
+    assert "type hints in every function. (only for src/*.py)" in (project / "AGENTS.md").read_text()
 
 
 @pytest.mark.parametrize(
