@@ -1,4 +1,4 @@
-"""What git starts as merge drivers: one for the files of the plane, one for files that tools read. Both load little."""
+"""The merge drivers that git starts: one for the files of the plane, one for files that tools read. Both load little."""
 
 from pathlib import Path
 
@@ -14,14 +14,13 @@ from agentplane.text.visible import one_line
 @click.argument("theirs", type=click.Path(path_type=Path))
 @click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
 def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
-    """Merge BASE, OURS and THEIRS into OURS, as a merge driver of git. Exit code 1: it is left in conflict."""
+    """Merge BASE, OURS and THEIRS into OURS, as a Git merge driver. Exit with 10 if the file is left in conflict."""
     from agentplane.plane import merge_file
 
     made = merge_file.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
-    ours.write_bytes(made.data)
     if not made.clean:
         out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
-    return int(not made.clean)
+    return _written(ours, made.data, is_clean=made.clean)
 
 
 @click.command(hidden=True)
@@ -39,7 +38,7 @@ def merge_tool_file_command(
     path: str,  # noqa: ARG001
     labels: tuple[str, ...],
 ) -> int:
-    """Merge a file that tools read, as a merge driver of git. Exit code 1: git left conflicts in the text around the block."""
+    """Merge a file that tools read, as a Git merge driver. Exit with 10 if the text around the block has conflicts."""
     from agentplane.plane import git
     from agentplane.tools import block_merge
 
@@ -49,8 +48,18 @@ def merge_tool_file_command(
     number = int(size) if size.isdecimal() and 0 < int(size) < 100 else 7
     marks = git.Marks(number, named, git.conflict_style(Path.cwd()))
     made = block_merge.merge(block_merge.Sides(*map(_bytes, (base, ours, theirs))), marks)
-    ours.write_bytes(made.data)
-    return int(made.conflicts > 0)
+    return _written(ours, made.data, is_clean=made.conflicts == 0)
+
+
+def _written(path: Path, data: bytes, *, is_clean: bool) -> int:
+    """Write the result and return the exit code. If writing fails, the file of the current branch stays, and Git
+    merges it.
+    """
+    from agentplane.plane import gitdriver
+    from agentplane.text import files
+
+    files.write_atomic(path, data, durable=False)
+    return 0 if is_clean else gitdriver.LEFT_IN_CONFLICT
 
 
 def _bytes(path: Path) -> bytes:

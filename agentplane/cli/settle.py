@@ -29,14 +29,15 @@ def settle_command(quiet: bool, as_json: bool) -> int:
             return 0
         raise
     plane.settled = None
-    done = plane.settle()
+    settlement = plane.settle()
+    done = settlement.done
     if as_json:
         fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
-        out.emit("settle", **fields, **reached(plane))
+        out.emit("settle", **fields, **reached(settlement.reached))
     else:
         for text in said(done):
             out.note(text)
-        tell_reached(plane)
+        tell_reached(settlement.reached)
         if not done.did and not done.left and not done.conflicts and not quiet:
             out.note("nothing to settle.")
     return int(bool(done.left or done.conflicts))
@@ -67,19 +68,20 @@ def said(done: Settled) -> list[str]:
 @click.argument("name")
 @click.argument("rest", nargs=-1)
 def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
-    """Bring the plane in order after git has changed the work tree, as a hook of git. Never fails."""
+    """Settle the plane after Git changed the work tree, as a Git hook. Never fails, because the Git command is done."""
     from agentplane.plane import gitdriver
 
     if not gitdriver.is_done(Path.cwd(), name, rest):
         return 0
     try:
         plane = opened()
-        if name == "post-checkout":
-            plane.make_context()
-        else:
-            plane.settle()
-            tell_reached(plane)
-            plane.make_context()
-    except (AgentplaneError, OSError):
-        return 0  # a hook also runs on branches that have no plane, and `doctor` says what is wrong with one
+    except BadInput:
+        return 0  # hooks also run on branches without a plane
+    try:
+        if name != "post-checkout":
+            tell_reached(plane.settle().reached)
+        plane.make_context()
+    except (AgentplaneError, OSError) as error:
+        what = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
+        out.note(f"agentplane: the {name} hook failed: {one_line(what, 160)}. Run `agentplane doctor`.")
     return 0

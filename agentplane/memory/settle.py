@@ -51,10 +51,10 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
-    """Everything that a merge left open. Called under no lock; does nothing where nothing is open.
+    """Settle everything that a merge left open, if anything. Call it without a lock.
 
-    `deep`: also asks git for events that a revert took out of the log, which takes a moment.
-    `stopped`: git stopped at a conflict in files outside of the plane.
+    `deep` also asks Git for events that a revert took out of the log, which takes a moment. `stopped` means that Git
+    stopped at a conflict in files outside of the plane.
     """
     layout = store.layout
     untracked = _stop_tracking(layout)
@@ -66,7 +66,9 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
     into_merge = gitdriver.merging(layout)
-    before = gitdriver.unstaged(layout) if into_merge else set()
+    # A view that an earlier command wrote in the middle of the merge belongs to it too.
+    open_before = gitdriver.unstaged(layout) if into_merge else set()
+    before = {name for name in open_before if Path(name).name not in merge_file.VIEWS}
     out = _take_out(store) if deep else []
     ledger = ledgers.read(layout)
     # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
@@ -203,7 +205,7 @@ def _is_new_candidate(done: Done, id_: str) -> bool:
 
 
 def _stop_tracking(layout: Layout) -> list[str]:
-    """Derived files that one side of a merge stopped tracking: git does so too. Says which."""
+    """Stop tracking derived files that one side of a merge stopped tracking. Return their paths."""
     top = gitdriver.top(layout)
     derived = layout.root / "context"
     found = [
@@ -236,7 +238,7 @@ def _resolve(layout: Layout) -> tuple[list[str], list[str]]:
 def _solve(layout: Layout, name: str, stages: Stages) -> bool:
     path = layout.file(name)
     standing = files.read_if(path)
-    if standing is not None and _MARKS not in standing and standing not in (stages.ours, stages.theirs):
+    if standing is not None and _MARKS not in standing and not _is_a_side(stages, standing):
         return True  # somebody brought the two together by hand
     if name.endswith(".jsonl"):
         data = _union(stages)
@@ -249,6 +251,12 @@ def _solve(layout: Layout, name: str, stages: Stages) -> bool:
         return False
     files.write_atomic(path, data)
     return True
+
+
+def _is_a_side(stages: Stages, standing: bytes) -> bool:
+    """Whether a file is just one of the two, also with the line ends that git gives it in a work tree of Windows."""
+    sides = [side.replace(b"\r\n", b"\n") for side in (stages.ours, stages.theirs) if side is not None]
+    return standing.replace(b"\r\n", b"\n") in sides
 
 
 def _union(stages: Stages) -> bytes:

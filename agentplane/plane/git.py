@@ -138,7 +138,7 @@ def inside(folder: Path, name: Literal["index", "objects"]) -> Path | None:
 
 
 class Hooks(msgspec.Struct, frozen=True):
-    """Where git looks for hooks."""
+    """The place where Git looks for hooks."""
 
     folder: Path
     is_set: bool
@@ -154,7 +154,7 @@ def hooks(folder: Path) -> Hooks | None:
 
 
 def sequencer(folder: Path) -> Path | None:
-    """The list of what a cherry-pick or revert of several commits still has to do."""
+    """Return the to-do list of a cherry-pick or revert of several commits, if there is one."""
     words = ("rev-parse", "--path-format=absolute", "--git-path", "sequencer/todo")
     found = git_process.output(folder, *words)
     return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
@@ -178,7 +178,7 @@ def going_on(folder: Path) -> set[str]:
 
 
 def will_unstash(folder: Path) -> bool:
-    """Whether git brings back what it put away by itself, when what it is at is done."""
+    """True if Git will restore an autostash at the end of its current operation."""
     found = git_process.output(
         folder,
         "rev-parse",
@@ -227,7 +227,7 @@ def set_driver(
 
 
 def forget_drivers(folder: Path) -> bool:
-    """Takes our merge drivers out of git's settings. True if one was there."""
+    """Remove agentplane's merge drivers from Git's settings. Return True if there was one."""
     found = [
         git_process.output(folder, "config", "--remove-section", "merge.agentplane"),
         git_process.output(folder, "config", "--remove-section", "merge.agentplane-tools"),
@@ -243,7 +243,7 @@ def attributes_file(folder: Path) -> Path | None:
 
 
 def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> dict[str, str]:
-    """The `merge` attribute of paths, where anybody set one; with the `info/attributes` of another git folder."""
+    """Return the `merge` attributes that are set for paths, with `info/attributes` taken from another Git folder."""
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     above = top(folder) or folder
     more = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
@@ -295,9 +295,9 @@ def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
 
 
 def not_in_history(folder: Path, commits: Collection[ObjectId]) -> set[ObjectId] | None:
-    """Return those of some commits that the commit checked out does not have in its history.
+    """Return the commits that are not in the history of the checked-out commit, or None if Git can't tell.
 
-    A commit that is not in this repository is left out. None where git cannot say.
+    Commits that are not in this repository are left out.
     """
     words = ("rev-list", "--ignore-missing", "--not", "HEAD", "--not")
     found = git_process.output(folder, *words, hexes=tuple(commits))
@@ -406,7 +406,7 @@ def in_index(folder: Path, path: str) -> InIndex | None:
 
 
 def not_checked_out(folder: Path) -> set[str]:
-    """The files of a folder, seen from it, that git was told to keep out of the work tree."""
+    """Return the files of a folder that Git keeps out of the work tree, relative to the folder."""
     rows = (git_process.output(folder, "ls-files", "-t", "-z", paths=(".",)) or b"").split(b"\0")
     return {os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")}
 
@@ -448,7 +448,11 @@ def stages(folder: Path) -> list[Stage]:
 
 def add(folder: Path, paths: Sequence[str]) -> bool:
     """Tells git that these files, seen from the folder, are as they should be."""
-    return git_process.output(folder, "add", paths=paths, seconds=LONG) is not None
+    done = git_process.output(folder, "add", paths=paths, seconds=LONG)
+    if done is None:
+        # Git before 2.35 does not know the option. It takes files outside of a sparse checkout without it.
+        done = git_process.output(folder, "add", "--sparse", paths=paths, seconds=LONG)
+    return done is not None
 
 
 def leave_out(folder: Path, paths: Sequence[str]) -> bool:
@@ -513,13 +517,17 @@ def _more(folder: Path, own: Own) -> Mapping[str, str]:
 # Two texts, and a repository for the example
 
 
+Style = Literal["merge", "diff3", "zdiff3"]
+STYLES: tuple[Style, ...] = ("merge", "diff3", "zdiff3")
+
+
 class Marks(msgspec.Struct, frozen=True):
     """How git writes a conflict into a file."""
 
     size: int = 7
     """The number of characters of a marker."""
     labels: tuple[str, str, str] = ("ours", "base", "theirs")
-    style: Literal["merge", "diff3", "zdiff3"] = "merge"
+    style: Style = "merge"
 
 
 def merge_file(folder: Path, *, union: bool, marks: Marks | None = None) -> tuple[bytes, int] | None:
@@ -546,7 +554,7 @@ def _marked(folder: Path, marks: Marks) -> tuple[bytes, int] | None:
     )
 
 
-def conflict_style(folder: Path) -> Literal["merge", "diff3", "zdiff3"]:
+def conflict_style(folder: Path) -> Style:
     """How a person wants conflicts to be written."""
     found = _text(git_process.output(folder, "config", "--get", "merge.conflictStyle"))
     return "diff3" if found == "diff3" else "zdiff3" if found == "zdiff3" else "merge"

@@ -1,7 +1,7 @@
-"""Which merge driver git uses for files outside of the plane: lines of agentplane in `.git/info/attributes`.
+"""The merge drivers for files outside of the plane: agentplane's lines in `.git/info/attributes`.
 
-That file is of one clone and of all its work trees, and is never committed, so no file of the project changes. It overrides
-`.gitattributes`. A path that has a `merge` attribute from a person is therefore left out.
+That file belongs to one clone and all its work trees and is never committed, so no project file changes. It overrides
+`.gitattributes`. So paths with a person's own `merge` attribute are left out.
 """
 
 import os
@@ -18,7 +18,6 @@ from agentplane.text import files
 
 TOOLS_DRIVER = "agentplane-tools"
 MEMORY_DRIVER = "agentplane"
-_LARGEST = 1 << 20
 _GLOB = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
 _QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -50,7 +49,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def put(layout: Layout, paths: Sequence[str]) -> bool:
-    """Write the lines of a plane. `paths`: files of tools, seen from the project. True if that changed anything."""
+    """Write the lines of a plane. `paths` are tools' files, relative to the project. Return True if anything changed."""
     found = _find(layout)
     return found is not None and _write(found, found.with_lines(_lines(layout, found, paths)))
 
@@ -77,7 +76,7 @@ def _find(layout: Layout) -> _Found | None:
     path, above = git.attributes_file(layout.project), git.prefix(layout.project)
     if path is None or above is None:
         return None
-    text = (files.read_if(path, _LARGEST) or b"").decode(errors="surrogateescape")
+    text = (files.read_if(path) or b"").decode(errors="surrogateescape")
     name = f"{above}{layout.root.name}".translate(_QUOTED)
     begin, end = f"# agentplane: begin {name} (written by `agentplane init`)", f"# agentplane: end {name}"
     before, first, rest = text.partition(f"{begin}\n")
@@ -94,8 +93,12 @@ def _write(found: _Found, text: str) -> bool:
         files.remove(found.path)
         return True
     files.make_folder(found.path.parent)
-    files.write_atomic(found.path, text.encode(errors="surrogateescape"))
-    return True
+    before = found.text.encode(errors="surrogateescape")
+    return files.write_atomic(
+        found.path,
+        text.encode(errors="surrogateescape"),
+        only_if=lambda: (files.read_if(found.path) or b"") == before,
+    )
 
 
 def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
@@ -120,7 +123,7 @@ def _pattern(path: str, glob: str = "") -> str:
 
 
 def _set_by_others(layout: Layout, found: _Found, paths: Sequence[str]) -> dict[str, str]:
-    """Asked of git in a folder whose attributes are those of the repository without the lines of agentplane."""
+    """Ask Git in a folder that has the repository's attributes without agentplane's lines."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("objects", "refs", "info"):

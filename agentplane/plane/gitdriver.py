@@ -22,7 +22,18 @@ _DRIVERS: dict[Literal["memory", "tools"], tuple[str, str, str]] = {
         "merge-tool-file -- %O %A %B %L %P %S %X %Y",
     ),
 }
-"""The drivers that git is told: the section of its settings, the name, and the words of the command."""
+"""The merge drivers: the section of Git's settings, the name, and the words of the command."""
+LEFT_IN_CONFLICT = 10
+"""The exit code of a driver that did its work and left a conflict. Python ends with 1 where it can't start a module."""
+_OR_GIT = (
+    f"; code=$?; [ $code = 0 ] && exit 0; [ $code = {LEFT_IN_CONFLICT} ] && exit 1; "
+    'echo "agentplane did not run, so Git merged" %P. >&2; '
+    'echo "  Reinstall agentplane, then run: agentplane init; agentplane settle" >&2; '
+    "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || exit 1"
+)
+"""The shell code after the command. Git takes any other exit code for a conflict and leaves the file without markers.
+Then the next `git add` would drop the text of the other side.
+"""
 
 
 class Stages(msgspec.Struct, frozen=True):
@@ -40,15 +51,32 @@ def command() -> str:
     return shlex.join(programs.python("agentplane"))
 
 
+def is_current(layout: Layout) -> bool:
+    """Whether git knows the drivers as this version sets them, of this installation or of another one."""
+    return all(
+        (git.driver(layout.project, "driver", of) or "").endswith(f" {words}{_OR_GIT}")
+        for of, (_, _, words) in _DRIVERS.items()
+    )
+
+
+def is_lost(layout: Layout) -> str | None:
+    """Return the program of a merge driver if it is missing, because it was uninstalled or its folder moved."""
+    for of in _DRIVERS:
+        words = _words(git.driver(layout.project, "driver", of) or "")
+        if words and os.path.isabs(words[0]) and not os.path.isfile(words[0]):
+            return words[0]
+    return None
+
+
 def is_set(layout: Layout) -> bool | None:
-    """Whether git knows the drivers; None: there is no repository here."""
+    """True if Git knows the drivers, or None if there is no repository."""
     if not git.is_here(layout.project):
         return None
     return all(git.driver(layout.project, "driver", of) for of in _DRIVERS)
 
 
 def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
-    """Sets the drivers, which files outside of the plane they are for, and the hooks that are free. Says what was done."""
+    """Set up the drivers, the attributes of files outside of the plane, and the free hooks. Return what was done."""
     if not git.is_here(layout.project):
         return []
     done = [f"git config {key}" for key in _set_drivers(layout)]
@@ -58,7 +86,7 @@ def set_up(layout: Layout, paths: Sequence[str] = ()) -> list[str]:
 
 
 def remove(layout: Layout) -> list[str]:
-    """Takes out of the repository's settings what `set_up` put there. Says what was done."""
+    """Remove everything that `set_up` put into the repository's settings. Return what was done."""
     if not git.is_here(layout.project):
         return []
     done = ["merge drivers in .git/config"] if git.forget_drivers(layout.project) else []
@@ -69,21 +97,30 @@ def remove(layout: Layout) -> list[str]:
 
 def _set_drivers(layout: Layout) -> Iterator[str]:
     for of, (key, name, words) in _DRIVERS.items():
-        wanted: dict[Literal["name", "driver"], str] = {"name": name, "driver": f"{command()} {words}"}
+        python, *more = (shlex.quote(word.replace("%", "%%")) for word in programs.python("agentplane"))
+        whole = f"test -x {python} && {python} {' '.join(more)} {words}{_OR_GIT}"
+        wanted: dict[Literal["name", "driver"], str] = {"name": name, "driver": whole}
         for field, value in wanted.items():
             found = git.driver(layout.project, field, of)
-            stands = found == value or (field == "driver" and _is_another_installation(found or "", words))
+            expected = f" {words}{_OR_GIT}"
+            stands = found == value or (field == "driver" and _is_another_installation(found or "", expected))
             if not stands and git.set_driver(layout.project, field, value, of):
                 yield f"{key}.{field}"
 
 
 def _is_another_installation(driver: str, expected: str) -> bool:
     """True if the driver belongs to another working copy of this program, which is still there and starts isolated."""
-    try:
-        words = shlex.split(driver)
-    except ValueError:
-        return False
+    words = _words(driver)
     return driver.endswith(expected) and programs.is_isolated(words) and os.path.isfile(words[0])
+
+
+def _words(driver: str) -> list[str]:
+    """The command line of a driver. Git reads two percent signs as one."""
+    try:
+        words = [word.replace("%%", "%") for word in shlex.split(driver)]
+    except ValueError:
+        return []
+    return words[4:] if words[:1] == ["test"] else words
 
 
 def top(layout: Layout) -> Path | None:
@@ -103,10 +140,10 @@ def picking(layout: Layout) -> str | None:
 
 
 def is_done(folder: Path, hook: str, given: Sequence[str]) -> bool:
-    """Whether git has done all that a person asked of it, when it calls a hook.
+    """True if Git has finished the person's command when it calls a hook.
 
-    Files that a hook writes between two commits of a rebase or a cherry-pick would stop the next one, and so would they stop
-    git from bringing back an autostash.
+    Files written between two commits of a rebase or a cherry-pick would stop the next commit, or the restore of an
+    autostash.
     """
     if hook == "post-rewrite":
         return list(given[:1]) == ["rebase"] and not git.will_unstash(folder)

@@ -1,7 +1,7 @@
-"""The git hooks that bring a plane in order after git has changed the work tree, and which of them can't be set and why.
+"""The Git hooks that settle a plane after Git changed the work tree, and the reasons why one can't be set.
 
-A hook of a person is never changed unless they ask for it. Then it moves to `before-agentplane/` in the folder of the hooks, and
-agentplane's hook runs it first, with the same arguments, the same input, and its exit code.
+A person's own hook is changed only if they ask for it. Then it moves to `before-agentplane/` in the folder of the
+hooks. agentplane's hook runs it first, with the same arguments and input, and returns its exit code.
 """
 
 import os
@@ -31,12 +31,12 @@ _MANAGERS = {
     "overcommit": b"overcommit",
 }
 _GUARDS = {
-    # A commit changes nothing that must be brought together, unless it came from a merge or another branch.
+    # Only a commit after a merge or from another branch needs settling.
     "post-commit": 'case "$(git reflog -1 --format=%gs 2>/dev/null)" in cherry-pick*|merge*|*"(cherry-pick)"*|*"(merge)"*) ;; *) exit $code ;; esac',
     "post-checkout": 'if [ "$3" != 1 ] || git diff --quiet "$1" "$2" -- {plane}/memory 2>/dev/null; then exit $code; fi',
     "post-rewrite": 'if [ "$1" != rebase ]; then exit $code; fi',
 }
-"""Git runs these hooks often. What needs no work ends in the shell, in a few milliseconds."""
+"""Git runs these hooks often. Without work to do, they end in the shell, in a few milliseconds."""
 
 
 class Hook(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ class Hook(msgspec.Struct, frozen=True):
     name: str
     path: Path
     state: Literal["ours", "free", "taken", "husky", "elsewhere"]
-    """`free`: agentplane sets it without a question. `taken`: a person's own hook. `elsewhere`: `core.hooksPath` names a
-    folder that isn't agentplane's to write in, or another program generates the hook.
+    """`free` means that agentplane sets it without asking, and `taken` that a person has their own hook. `elsewhere`
+    means that `core.hooksPath` names a folder that isn't agentplane's, or that another program generates the hook.
     """
     why: str = ""
 
@@ -91,7 +91,7 @@ def _looked(name: str, found: git.Hooks, top: Path) -> Hook:
 
 
 def _husky(found: git.Hooks, top: Path) -> Path | None:
-    """The folder of a person's hooks under husky: `.husky`, of which newer versions tell git `.husky/_`."""
+    """Return the folder of a person's hooks under husky. It is `.husky`. Newer versions point Git to `.husky/_`."""
     folder = Path(os.path.normpath(found.folder))
     folder = folder.parent if folder.name == "_" else folder
     is_husky = found.is_set and folder.name == ".husky" and folder.is_relative_to(top)
@@ -103,7 +103,7 @@ def _shown(path: Path, top: Path) -> str:
 
 
 def _data(path: Path) -> bytes | None:
-    """The bytes of a plain file; None for a link, a folder, or a file that is too large."""
+    """Return the bytes of a plain file, or None for a link, a folder or a file that is too large."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -119,7 +119,7 @@ def _calls_us(path: Path) -> bool:
 
 
 def set_up(layout: Layout, command: str) -> Iterator[str]:
-    """Set the hooks that are free, and renew those of agentplane. Yields the names of those that changed."""
+    """Set the free hooks and update agentplane's hooks. Yield the names of changed hooks."""
     for hook in look(layout):
         is_file_of_ours = hook.state == "ours" and _MARK.encode() in (_data(hook.path) or b"")
         if hook.state != "free" and not is_file_of_ours:
@@ -129,7 +129,7 @@ def set_up(layout: Layout, command: str) -> Iterator[str]:
 
 
 def chain(layout: Layout, command: str) -> Iterator[str]:
-    """Let agentplane's hooks run after those of a person. Yields what was done, with the way back."""
+    """Run agentplane's hooks after a person's own. Yield what was done and how to undo it."""
     top = git.top(layout.root)
     for hook in look(layout):
         if hook.state == "husky" and top:
@@ -205,7 +205,7 @@ def _make_executable(path: Path) -> None:
 
 
 def _text(layout: Layout, name: str, command: str) -> str:
-    """Git runs it at the top of the work tree; a plane further down is named."""
+    """Return the text of a hook. Git runs it at the top of the work tree, so it names a plane in a subfolder."""
     above = git.top(layout.root) or layout.project
     where = os.path.relpath(layout.root, above)
     named = "" if where == FOLDER else f" --plane {shlex.quote(where)}"
@@ -218,7 +218,11 @@ def _text(layout: Layout, name: str, command: str) -> str:
         "code=0",
         'if [ -x "$own" ]; then "$own" "$@"; code=$?; fi',
         *([guard] if guard else []),
-        f'{command}{named} git-hook {name} "$@" </dev/null || true',
+        f"if [ -x {shlex.quote(shlex.split(command)[0])} ]; then",
+        f'  {command}{named} git-hook {name} "$@" </dev/null || true',
+        "else",
+        '  echo "agentplane is not where it was installed. Run: agentplane init; or delete $0" >&2',
+        "fi",
         "exit $code",
         "",
     ]

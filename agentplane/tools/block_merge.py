@@ -1,11 +1,12 @@
-"""Two versions of a file with a managed block and the version that both come from, merged into one.
+"""A three-way merge of files with a managed block.
 
-The block is merged entry by entry: the result has what both sides have and what one of them added. Git merges the rest of
-the file, so a conflict of a person's stays git's. A file without a block on one side is merged by git alone.
+The block is merged entry by entry. The result has the entries of both sides and those that one side added. Git merges
+the rest of the file, so conflicts in people's text are Git's. A block that one side took out goes, unless the other side
+edited it by hand. Otherwise, if one side has no block, only Git merges the file.
 
-The order of the sides changes the block in no byte. The block of the result has only lines that one of the sides had in
-its block, except for the title: where both sides changed it, the title says that the revision is merged. Such a block is
-out of date until it is written again from the memory, and is never taken for current.
+The block doesn't depend on the order of the sides. Every line of the result comes from one of the two blocks, except
+for the title. If both sides changed the title, it states the revision `merged`. Such a block is out of date until it
+is written again from the memory.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ from agentplane.tools.block import Block
 
 
 REVISION = "merged"
-"""What a block states as its revision until the memory is written again."""
+"""The revision that a merged block states until it is written again from the memory."""
 _LARGEST = 4 << 20
 """Bytes. Larger files are merged by git alone."""
 _HEADING = b"## "
@@ -65,20 +66,33 @@ class _Pack(msgspec.Struct, frozen=True):
 def merge(sides: Sides, marks: Marks | None = None) -> Merged:
     """Return the merged file."""
     marks = marks or Marks()
+    if max(map(len, sides.all)) > _LARGEST:
+        return by_git(sides, marks)
     made = _with_block(sides, marks) if _is_fit(sides) else None
-    return made or by_git(sides, marks)
+    return made or _without_block(sides, marks) or by_git(sides, marks)
 
 
 def by_git(sides: Sides, marks: Marks) -> Merged:
-    """Return what git makes of any text. Where git can't merge it, our side stays as it is."""
+    """Return Git's merge of any text. If Git can't merge it, the side of the current branch stays as it is."""
     found = _git_merge(sides, marks)
     return Merged(sides.ours, 1) if found is None else Merged(*found)
 
 
 def _is_fit(sides: Sides) -> bool:
-    if max(map(len, sides.all)) > _LARGEST:
-        return False
     return all(block.is_whole(data) and not _CONFLICT.search(_content(data)) for data in sides.all[1:])
+
+
+def _without_block(sides: Sides, marks: Marks) -> Merged | None:
+    """Return the merged file if one side removed the block and nobody edited it on the other side, or None."""
+    kept = [side for side in sides.all[1:] if block.is_whole(side)]
+    gone = [side for side in sides.all[1:] if block.find(side) is None and not block.is_torn(side)]
+    if not (len(kept) == len(gone) == 1 and block.is_whole(sides.base)):
+        return None
+    one = block.find(kept[0])
+    if one is None or one.is_edited(kept[0]):
+        return None
+    found = _git_merge(Sides(*(block.without(data) or b"" for data in sides.all)), marks)
+    return None if found is None else Merged(*found)
 
 
 def _content(data: bytes) -> bytes:
@@ -142,7 +156,7 @@ def _block(sides: Sides) -> bytes | None:
         _chosen(base.revision if base else None, ours.revision, theirs.revision, REVISION),
         lead=_chosen(base.lead if base else None, ours.lead, theirs.lead, max(ours.lead, theirs.lead)),
         file="own" if _is_own(base, ours, theirs) else "new",
-        # What somebody wrote into the block must still show as an edit, or the next sync would drop it without a word.
+        # A person's text in the block must still show as an edit. Otherwise the next sync would drop it silently.
         sha256=max(edited, default=None),
     )
 
@@ -152,7 +166,7 @@ def _is_own(base: Block | None, ours: Block, theirs: Block) -> bool:
 
 
 def _chosen(base: _T | None, one: _T, other: _T, otherwise: _T) -> _T:
-    """The value of a three-way merge; `otherwise` where both sides changed it."""
+    """Return the value of a three-way merge, or `otherwise` if both sides changed it."""
     if other in (one, base):
         return one
     return other if base == one else otherwise
@@ -173,7 +187,7 @@ def _merged_content(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _by_lines(sides: Sides) -> bytes:
-    """For a block that has another form: the lines of both sides."""
+    """Merge a block in another form by keeping the lines of both sides."""
     ours, theirs = sorted((sides.ours, sides.theirs))
     found = _git_merge(Sides(sides.base, ours, theirs), None)
     return found[0] if found else ours + theirs
@@ -220,7 +234,7 @@ def _merged_packs(old: _Pack, one: _Pack, other: _Pack) -> _Pack:
 
 
 def _place(heading: bytes) -> tuple[int, bytes]:
-    """In the order of a pack: kinds of a project's own behind the others, and last what it leaves out."""
+    """Return the position of a heading in a pack: known kinds, then a project's own kinds, then what is left out."""
     if heading == _LAST:
         return len(_KNOWN) + 1, heading
     return _KNOWN.index(heading) if heading in _KNOWN else len(_KNOWN), heading
@@ -239,7 +253,7 @@ def _head(base: bytes, one: bytes, other: bytes) -> bytes:
 
 
 def _items(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) -> tuple[bytes, ...]:
-    """What both have, and what one of them added: each with the lines that belong to it."""
+    """Return the items that both sides have or that one side added, each with its following lines."""
     before, mine, yours = set(base), set(one), set(other)
     kept = (mine & yours) | ((mine | yours) - before)
     latest: dict[bytes, bytes] = {}
@@ -256,7 +270,7 @@ def _undated(item: bytes) -> bytes:
 
 
 def _ordered(base: Sequence[bytes], one: Sequence[bytes], other: Sequence[bytes]) -> Iterator[bytes]:
-    """The items of both sides. Between those that both have, the latest come first, as in a pack."""
+    """Yield the items of both sides in the order of a pack: between common items, the newest first."""
     shared = set(one) & set(other)
     first, second = one, other
     if [item for item in one if item in shared] == [item for item in base if item in shared]:
@@ -288,7 +302,7 @@ def _newest_first(item: bytes) -> tuple[int, bytes]:
 
 
 def _git_merge(sides: Sides, marks: Marks | None) -> tuple[bytes, int] | None:
-    """As git merges any text; without marks it keeps the lines of both sides."""
+    """Merge text with Git. Without marks, the result has the lines of both sides."""
     with tempfile.TemporaryDirectory() as folder:
         for name, data in zip(("base", "ours", "theirs"), sides.all, strict=True):
             (Path(folder) / name).write_bytes(data)

@@ -1,21 +1,26 @@
-"""Files that tools read and that git left in conflict: agentplane's block is merged, and a person's own text stays theirs."""
+"""Files that tools read and that Git left in conflict. agentplane's block is merged, and people's own text is left to
+them.
+"""
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane import git, gitdriver
+from agentplane.plane.git import Marks
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import block, block_merge, ground
-from agentplane.tools.block_merge import Sides
+from agentplane.tools.block_merge import Merged, Sides
 from agentplane.tools.table import TOOLS
 
 
+_Outcome = Literal["merged", "removed", "left"]
 _MARKER = re.compile(rb"^(<{7}|>{7}|\|{7}) .*$", re.MULTILINE)
 _BASE = re.compile(rb"^\|{7}.*?(?=^={7}$)", re.MULTILINE | re.DOTALL)
 
@@ -24,7 +29,9 @@ class Solved(msgspec.Struct, frozen=True):
     """Paths as seen from the project."""
 
     merged: tuple[str, ...] = ()
-    """Nothing in these files is in conflict any more."""
+    """Files without any conflict left."""
+    removed: tuple[str, ...] = ()
+    """One side removed these files, and the other side changed only the block in them."""
     left: tuple[str, ...] = ()
     """In these files a person's own text is in conflict."""
 
@@ -35,20 +42,21 @@ def paths() -> list[str]:
 
 
 def solve(layout: Layout) -> Solved:
-    """Merge what git could not, and tell git of the files that are whole."""
-    merged: list[str] = []
-    left: list[str] = []
-    for path, stages in _in_conflict(layout):
+    """Merge the blocks that Git couldn't merge, and stage the files without conflicts."""
+    found: dict[_Outcome, list[str]] = {"merged": [], "removed": [], "left": []}
+    for path, stages in in_conflict(layout):
         try:
-            (merged if _solve(layout, path, stages) else left).append(path)
+            outcome = _solve(layout, path, stages)
         except AgentplaneError:
-            left.append(path)
-    if merged:
-        git.add(layout.project, merged)
-    return Solved(tuple(merged), tuple(left))
+            outcome = "left"
+        if outcome != "left" and not git.add(layout.project, [path]):
+            outcome = "left"
+        found[outcome].append(path)
+    return Solved(tuple(found["merged"]), tuple(found["removed"]), tuple(found["left"]))
 
 
-def _in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
+def in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
+    """The files in which tools find the memory and that git left in conflict, seen from the project."""
     top = gitdriver.top(layout)
     if top is None:
         return
@@ -57,30 +65,77 @@ def _in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
     wanted |= {os.path.realpath(path) for path in wanted}
     for stages in gitdriver.in_conflict(layout, layout.project):
         path = os.path.join(top, stages.path)
-        if path in wanted and not ground.trouble(layout.project, os.path.relpath(path, project)):
+        if path in wanted:
             yield os.path.relpath(path, project), stages
 
 
-def _solve(layout: Layout, path: str, stages: Stages) -> bool:
-    """True if no conflict is left in the file."""
+def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
+    # The versions of a link are the paths that it leads to.
+    if ground.trouble(layout.project, path) or os.path.islink(layout.project / path):
+        return "left"
     target = ground.real(layout.project, path)
     now = files.read_if(target)
-    if now is None or stages.ours is None or stages.theirs is None:
-        return False  # one side removed the file: a person says which
-    after = _merged(Sides(stages.base or b"", stages.ours, stages.theirs), now)
-    if after != now:
-        files.write_atomic(target, after, only_if=lambda: files.read_if(target) == now)
-    return not _MARKER.search(after)
+    if now is None:
+        return "left"
+    if stages.ours is None or stages.theirs is None:
+        if not all(_has_only_our_changes(stages, kept) for kept in (stages.ours or stages.theirs, now)):
+            return "left"
+        files.remove(target)
+        return "removed"
+    style = git.conflict_style(layout.project)
+    made = _merged(Sides(stages.base or b"", stages.ours, stages.theirs), now, Marks(style=style))
+    is_written = made.data == now or files.write_atomic(
+        target, made.data, only_if=lambda: files.read_if(target) == now
+    )
+    return "merged" if is_written and made.conflicts == 0 else "left"
 
 
-def _merged(sides: Sides, now: bytes) -> bytes:
-    """The file with its block merged. What a person has already resolved in it stays."""
-    as_git_left_it = block_merge.by_git(sides, git.Marks()).data
-    if _unnamed(now) == _unnamed(as_git_left_it):
-        return block_merge.merge(sides).data
-    return block.settled(now)
+def _has_only_our_changes(stages: Stages, kept: bytes | None) -> bool:
+    """Whether people changed nothing of a file since the version that both sides come from."""
+    found = block.find(kept) if kept is not None and block.is_whole(kept) else None
+    return (
+        kept is not None
+        and stages.base is not None
+        and found is not None
+        and not found.is_edited(kept)
+        and _is_one_of([_own(stages.base)], _own(kept))
+    )
+
+
+def _merged(sides: Sides, now: bytes, marks: Marks) -> Merged:
+    """Return the file with its block merged. Conflicts that a person has already resolved stay resolved."""
+    made = block_merge.merge(sides, marks)
+    if _is_one_of(sides.all[1:], now):
+        # Git leaves one side without markers if it considers the file binary or a driver failed. Nobody resolved that.
+        return made if made.conflicts == 0 else Merged(now, made.conflicts)
+    if _is_as_git_left_it(sides, now):
+        return made
+    resolved = block.settled(now)
+    # If only the block was written since, the text around it is still that of one side.
+    is_merged = made.conflicts == 0 and _is_one_of([_own(made.data)], _own(now))
+    is_open = not is_merged and _is_one_of(map(_own, sides.all[1:]), _own(now))
+    return Merged(resolved, len(_MARKER.findall(resolved)) or int(is_open))
+
+
+def _own(data: bytes) -> bytes:
+    """Return people's own text around the block."""
+    return block.without(data) or b""
+
+
+def _is_one_of(texts: Iterable[bytes], now: bytes) -> bool:
+    return _with_plain_ends(now) in map(_with_plain_ends, texts)
+
+
+def _is_as_git_left_it(sides: Sides, now: bytes) -> bool:
+    left = (block_merge.by_git(sides, Marks(style=style)).data for style in git.STYLES)
+    return _unnamed(now) in map(_unnamed, left)
 
 
 def _unnamed(data: bytes) -> bytes:
     """The text without the names of the sides, which differ from command to command."""
-    return _MARKER.sub(rb"\1", _BASE.sub(b"", data)).replace(b"\r\n", b"\n")
+    return _MARKER.sub(rb"\1", _BASE.sub(b"", _with_plain_ends(data)))
+
+
+def _with_plain_ends(data: bytes) -> bytes:
+    """Return the text with Git's line ends if the work tree has those of Windows."""
+    return data.replace(b"\r\n", b"\n")

@@ -36,7 +36,7 @@ def test_init_tells_git_once(git_project: Path) -> None:
     assert "set: git config merge.agentplane.driver" in done.stderr
     assert "set: git hook post-merge" in done.stderr
     driver = git(git_project, "config", "--get", "merge.agentplane.driver").strip()
-    assert driver.endswith(" merge-file %O %A %B %L %P")
+    assert " merge-file %O %A %B %L %P;" in driver
     again = started(["init", "--yes"], git_project)
     assert "nothing was missing" in again.stderr
     assert "set:" not in again.stderr

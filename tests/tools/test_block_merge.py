@@ -9,7 +9,7 @@ import pytest
 from agentplane.plane import git
 from agentplane.plane.git import Marks
 from agentplane.tools import block, block_merge
-from agentplane.tools.block_merge import Sides, by_git, merge
+from agentplane.tools.block_merge import Merged, Sides, by_git, merge
 
 
 HEAD = "# Project memory, revision {}\n\nPeople approved these.\n"
@@ -120,8 +120,9 @@ def test_the_style_of_conflicts_is_the_persons() -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (b"# Mine\n- mine\n", file("# Mine\n", "ccc", decisions=[TWO])),
-        (file("# Mine\n", "bbb", decisions=[TWO]), b"# Mine\n- theirs\n"),
+        (b"# Mine\n- mine\n", file("# Mine\n", "ccc", decisions=[TWO]).replace(b"Two", b"Too")),
+        (BASE + BASE, b"# Mine\n- theirs\n"),
+        (file("# Mine\n", "bbb", decisions=[TWO]), b"\x00binary"),
         (b"one\n", b"two\n"),
         (file("# Mine\n", "bbb", decisions=[TWO]).replace(b"<!-- agentplane:end -->", b""), BASE),
         (BASE + BASE, file("# Mine\n", "bbb", decisions=[TWO])),
@@ -133,6 +134,18 @@ def test_the_style_of_conflicts_is_the_persons() -> None:
 def test_without_a_whole_block_on_both_sides_git_merges_alone(ours: bytes, theirs: bytes) -> None:
     sides = Sides(BASE, ours, theirs)
     assert merge(sides) == by_git(sides, Marks())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_block_that_one_side_took_out_goes(turned: bool) -> None:
+    kept, gone = file("# Mine\n- mine\n", "bbb", decisions=[TWO]), b"# Mine\n"
+    sides = Sides(BASE, gone, kept) if turned else Sides(BASE, kept, gone)
+    assert merge(sides) == Merged(b"# Mine\n- mine\n")
+
+
+def test_where_a_block_went_the_text_around_it_is_still_in_conflict() -> None:
+    made = merge(Sides(BASE, file("# Ours\n", "bbb", decisions=[TWO]), b"# Theirs\n"))
+    assert made == Merged(b"<<<<<<< ours\n# Ours\n=======\n# Theirs\n>>>>>>> theirs\n", 1)
 
 
 def test_bytes_that_are_no_utf8_stay() -> None:

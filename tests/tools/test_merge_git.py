@@ -2,13 +2,14 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agentplane import health, setup
-from agentplane.plane import create, gitattributes, gitdriver, githooks
+from agentplane.plane import create, gitattributes, gitdriver, githooks, programs
 from agentplane.tools import block, conflicts, found, sync
 from agentplane.tools.block import find
 from agentplane.tools.table import TOOLS
@@ -67,15 +68,20 @@ def pulled_by_rebase(made: Repository) -> subprocess.CompletedProcess[str]:
     return made.git("pull", "--rebase", ".", "side", check=False)
 
 
-def rebased(made: Repository) -> subprocess.CompletedProcess[str]:
+def on_side(made: Repository, *more: str) -> None:
+    """Fork, check out `side`, and approve more statements there, a commit each."""
     forked(made).checkout("side")
+    for statement in more:
+        made.approve(statement)
+
+
+def rebased(made: Repository) -> subprocess.CompletedProcess[str]:
+    on_side(made)
     return made.git("rebase", "main", check=False)
 
 
 def rebased_by_several(made: Repository) -> subprocess.CompletedProcess[str]:
-    forked(made).checkout("side")
-    made.approve("Logs go to standard error.")
-    made.approve("Errors say what to do.")
+    on_side(made, "Logs go to standard error.", "Errors say what to do.")
     return made.git("rebase", "main", check=False)
 
 
@@ -85,8 +91,7 @@ def picked(made: Repository) -> subprocess.CompletedProcess[str]:
 
 
 def picked_several(made: Repository) -> subprocess.CompletedProcess[str]:
-    forked(made).checkout("side")
-    made.approve("Logs go to standard error.")
+    on_side(made, "Logs go to standard error.")
     made.checkout("main")
     return made.git("cherry-pick", "main..side", check=False)
 
@@ -100,25 +105,26 @@ def stashed(made: Repository) -> subprocess.CompletedProcess[str]:
     made.branch("side")
     made.approve(OURS)
     made.checkout("main")
-    plane = made.plane
-    plane.approve([plane.propose(decision(THEIRS), again=True)])
+    approved_and_not_committed(made, THEIRS)
     made.git("stash")
     made.git("merge", "-q", "--ff-only", "side")
     return made.git("stash", "pop", check=False)
 
 
-def autostashed(made: Repository) -> subprocess.CompletedProcess[str]:
-    """With a change of the memory that is not committed."""
-    forked(made)
+def approved_and_not_committed(made: Repository, statement: str) -> None:
     plane = made.plane
-    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    plane.approve([plane.propose(decision(statement), again=True)])
+
+
+def autostashed(made: Repository) -> subprocess.CompletedProcess[str]:
+    forked(made)
+    approved_and_not_committed(made, "Logs go to standard error.")
     return made.git("merge", "--autostash", "--no-edit", "side", check=False)
 
 
 def autostashed_in_a_rebase(made: Repository) -> subprocess.CompletedProcess[str]:
     forked(made)
-    plane = made.plane
-    plane.approve([plane.propose(decision("Logs go to standard error."), again=True)])
+    approved_and_not_committed(made, "Logs go to standard error.")
     return made.git("pull", "--rebase", "--autostash", ".", "side", check=False)
 
 
@@ -178,6 +184,25 @@ def test_in_a_clone_that_was_set_up(
     assert (made.folder / "AGENTS.md").read_text().startswith("# Rules\n\nBe brief.\n")
     made.commit("settled")
     made.looks_well()
+
+
+def test_a_hook_that_fails_says_so_and_git_succeeds(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    made.branch("side")
+    (made.folder / ".agentplane/config.toml").write_text("[trust]\nfoo = 1\n")
+    made.commit("broken settings")
+    made.checkout("main")
+    done = made.git("merge", "--no-edit", "side", check=False)
+    assert done.returncode == 0
+    assert "agentplane: the post-merge hook failed: unknown key `trust.foo`" in done.stderr
+    assert "Run `agentplane doctor`." in done.stderr
+
+
+def test_a_hook_is_silent_on_a_branch_without_a_plane(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    made.git("rm", "-rq", ".agentplane")
+    assert "hook" not in made.git("commit", "-qm", "no plane").stderr
+    assert agentplane(made, "git-hook", "post-merge", "0").stderr == ""
 
 
 def test_before_any_hook_both_entries_are_in_each_file(tmp_path: Path) -> None:
@@ -277,6 +302,328 @@ def test_text_that_a_person_resolved_stays_when_settling(tmp_path: Path) -> None
     assert agentplane(made, "settle").returncode == 0
     assert "Be very brief." in path.read_text()
     holds_both(made)
+
+
+# Where agentplane is gone, or git can't merge a file
+
+
+def with_own_text(made: Repository, side: bytes, main: bytes, old: bytes = b"# Rules\n") -> Repository:
+    """Both branches changed the same line of a person's own text."""
+    for branch, text in (("side", side), ("main", main)):
+        made.checkout(branch)
+        path = made.folder / "AGENTS.md"
+        path.write_bytes(path.read_bytes().replace(old, text, 1))
+        made.commit(f"own text of {branch}")
+    return made
+
+
+def moved_away(made: Repository) -> Repository:
+    """As if the environment in which agentplane is installed had another place now."""
+    for name in ("agentplane", "agentplane-tools"):
+        driver = made.git("config", f"merge.{name}.driver").stdout.strip()
+        made.git("config", f"merge.{name}.driver", driver.replace(sys.executable, "/nowhere/bin/python"))
+    for path in (made.folder / ".git/hooks").glob("post-*"):
+        path.write_text(path.read_text().replace(sys.executable, "/nowhere/bin/python"))
+    return made
+
+
+def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: Path) -> None:
+    made = moved_away(forked(connected(tmp_path / "project")))
+    with_own_text(made, b"# Of side\n", b"# Of main\n")
+    done = made.git("merge", "--no-edit", "side", check=False)
+    assert done.returncode == 1
+    assert "agentplane did not run, so Git merged AGENTS.md." in done.stderr
+    assert "not found" not in done.stderr
+    text = (made.folder / "AGENTS.md").read_text()
+    assert "<<<<<<< " in text
+    assert "# Of side\n" in text
+    assert THEIRS in made.file("memory/decisions.md")
+    assert (
+        ".git/config: Git starts /nowhere/bin/python to merge this plane" in agentplane(made, "doctor").stdout
+    )
+    settled = agentplane(made, "settle")
+    assert settled.returncode == 1
+    assert "AGENTS.md: your own text is in conflict." in settled.stderr
+    assert (
+        "<<<<<<< ours\n# Of main\n=======\n# Of side\n>>>>>>> theirs\n"
+        in (made.folder / "AGENTS.md").read_text()
+    )
+    agentplane(made, "init", "--yes")
+    assert sys.executable in made.git("config", "merge.agentplane-tools.driver").stdout
+    assert "/nowhere" not in agentplane(made, "doctor").stdout
+    assert "/nowhere" not in (made.folder / ".git/hooks/post-merge").read_text()
+
+
+def test_a_driver_of_an_earlier_version_is_named_and_renewed(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    made.git("config", "merge.agentplane.driver", f"{gitdriver.command()} merge-file %O %A %B %L %P")
+    done = agentplane(made, "doctor")
+    assert done.returncode == 0
+    assert ".git/config: An earlier version told Git how to merge this plane." in done.stdout
+    agentplane(made, "init", "--yes")
+    assert "earlier version" not in agentplane(made, "doctor").stdout
+
+
+def test_a_hook_whose_program_is_gone_says_what_to_do(tmp_path: Path) -> None:
+    made = moved_away(connected(tmp_path / "project"))
+    path = made.folder / ".git/hooks/post-merge"
+    done = subprocess.run([path], cwd=made.folder, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "agentplane init" in done.stderr
+    assert "not found" not in done.stderr
+
+
+def test_a_driver_that_can_not_write_leaves_our_side_whole(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    (tmp_path / "ours").mkdir()
+    for name in ("base", "theirs"):
+        (tmp_path / name).write_text(name)
+    done = agentplane(
+        made, "merge-file", *(str(tmp_path / n) for n in ("base", "ours", "theirs")), "7", "x.md"
+    )
+    assert done.returncode not in (0, gitdriver.LEFT_IN_CONFLICT)
+
+
+@pytest.mark.parametrize("percent", ["100%A", "%%", "it's"])
+def test_a_difficult_path_of_the_program(
+    tmp_path: Path, percent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git puts other words in place of `%A` in a driver."""
+    (tmp_path / percent).mkdir()
+    program = tmp_path / percent / "python"
+    program.symlink_to(sys.executable)
+    made = Repository(tmp_path / "project")
+    monkeypatch.setattr(programs, "python", lambda *_: [str(program), "-I", "-c", ""])
+    made.folder.mkdir()
+    made.git("init", "-q")
+    layout = plane_in(made.folder).layout
+    gitdriver.set_up(layout)
+    assert gitdriver.is_lost(layout) is None
+    assert gitdriver.set_up(layout) == []
+    program.unlink()
+    assert gitdriver.is_lost(layout) == str(program)
+
+
+def settles_without_loss(made: Repository, theirs: bytes) -> None:
+    """However often `settle` and `sync` run, the file stays in conflict while one side's text is missing."""
+    for words in (["settle"], ["settle"], ["sync"], ["settle"]):
+        done = agentplane(made, *words)
+        if words == ["settle"]:
+            assert done.returncode == 1, done.stderr
+            assert "AGENTS.md: your own text is in conflict." in done.stderr
+        assert made.git("diff", "--name-only", "--diff-filter=U").stdout.split() == ["AGENTS.md"]
+    assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
+    shown = subprocess.run(["git", "show", ":3:AGENTS.md"], cwd=made.folder, capture_output=True).stdout
+    assert theirs in shown
+
+
+def test_a_driver_that_failed_loses_no_text(tmp_path: Path) -> None:
+    """Git leaves our side, without a mark."""
+    made = with_own_text(forked(connected(tmp_path / "project")), b"# Of side\n", b"# Of main\n")
+    made.git("config", "merge.agentplane-tools.driver", "false")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert "<<<<<<<" not in (made.folder / "AGENTS.md").read_text()
+    settles_without_loss(made, b"# Of side\n")
+
+
+def test_a_binary_file_loses_no_text(tmp_path: Path) -> None:
+    made = with_own_text(forked(connected(tmp_path / "project")), b"\0side\n", b"\0main\n")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    settles_without_loss(made, b"\0side\n")
+
+
+def test_a_file_that_a_person_told_git_not_to_merge_loses_no_text(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project", {"AGENTS.md": "# Rules\n", ".gitattributes": "AGENTS.md -merge\n"})
+    with_own_text(forked(made), b"# Of side\n", b"# Of main\n")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    settles_without_loss(made, b"# Of side\n")
+
+
+def test_a_failed_driver_is_made_good_where_nothing_of_a_persons_is_in_conflict(tmp_path: Path) -> None:
+    made = forked(connected(tmp_path / "project"))
+    made.git("config", "merge.agentplane-tools.driver", "false")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert agentplane(made, "settle").returncode == 0
+    holds_both(made)
+
+
+def test_the_memory_of_a_failed_driver_with_the_line_ends_of_windows(tmp_path: Path) -> None:
+    """What the other side wrote by hand is not taken for text that somebody already merged away."""
+    made = forked(connected(tmp_path / "project"))
+    made.checkout("side")
+    path = made.folder / ".agentplane/memory/facts.md"
+    path.write_text("A sentence of theirs.\n")
+    made.commit("by hand")
+    made.checkout("main")
+    path.write_text("A sentence of ours.\n")
+    made.commit("by hand")
+    made.git("config", "core.autocrlf", "true")
+    made.git("rm", "-rq", "--cached", ".")
+    made.git("reset", "-q", "--hard")
+    made.git("config", "merge.agentplane.driver", "false")
+    made.git("merge", "--no-edit", "side", check=False)
+    agentplane(made, "settle")
+    text = made.file("memory/facts.md")
+    assert "A sentence of ours." in text
+    assert "A sentence of theirs." in text
+
+
+def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
+    made = forked(connected(tmp_path / "project"))
+    filler = b"a line of a very long file\n" * 200_000
+    with_own_text(made, b"# Of side\n" + filler, b"# Of main\n" + filler)
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    settled = agentplane(made, "settle")
+    assert settled.returncode == 1
+    assert "AGENTS.md: your own text is in conflict." in settled.stderr
+    assert "x AGENTS.md: Git left this file in conflict." in agentplane(made, "doctor").stdout
+
+
+def test_a_link_in_conflict_is_left_to_its_author(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    made.git("rm", "-q", "CLAUDE.md")
+    for branch, target in (("side", "GEMINI.md"), ("main", "AGENTS.md")):
+        if branch == "side":
+            made.commit("without")
+            made.branch(branch)
+        else:
+            made.checkout(branch)
+        (made.folder / "CLAUDE.md").symlink_to(target)
+        made.commit("a link")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert agentplane(made, "settle").returncode == 1
+    assert "CLAUDE.md" in made.git("diff", "--name-only", "--diff-filter=U").stdout
+
+
+@pytest.mark.parametrize("style", ["diff3", "zdiff3"])
+def test_settling_keeps_the_style_of_a_persons_conflicts(tmp_path: Path, style: str) -> None:
+    made = not_told(forked(connected(tmp_path / "project")))
+    made.git("config", "merge.conflictStyle", style)
+    same = b"one\ntwo\nthree\nfour\n"
+    with_own_text(made, b"# Of side\n" + same, b"# Of main\n" + same)
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert agentplane(made, "settle").returncode == 1
+    text = (made.folder / "AGENTS.md").read_text()
+    assert text.count("<<<<<<< ") == text.count("||||||| ") == 1
+    assert OURS in text
+    assert THEIRS in text
+
+
+def test_a_log_in_conflict_is_not_taken_back_from_git(tmp_path: Path) -> None:
+    """`git checkout` of a file in conflict drops one side."""
+    made = not_told(forked(connected(tmp_path / "project")))
+    made.git("merge", "-s", "resolve", "--no-edit", "side", check=False)
+    assert "<<<<<<< " in made.file("memory/log.jsonl")
+    done = agentplane(made, "doctor")
+    assert done.returncode == 1
+    assert "x .agentplane/memory/log.jsonl: git left it in conflict" in done.stdout
+    assert "git checkout" not in done.stdout
+    assert "no event" not in done.stdout
+    assert agentplane(made, "settle").returncode == 0
+    holds_both(made)
+
+
+# A block that one side took out
+
+
+@pytest.mark.parametrize("who", ["side", "main"])
+def test_a_tool_that_one_side_disconnected(tmp_path: Path, who: str) -> None:
+    made = forked(connected(tmp_path / "project"))
+    made.checkout(who)
+    path = made.folder / "AGENTS.md"
+    path.write_bytes(block.without(path.read_bytes()) or b"")
+    made.commit("without a block")
+    made.checkout("main")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 0
+    assert path.read_text() == "# Rules\n\nBe brief.\n"
+    assert agentplane(made, "doctor").returncode == 0
+
+
+@pytest.mark.parametrize("who", ["side", "main"])
+def test_a_file_that_one_side_removed_goes_with_settling(tmp_path: Path, who: str) -> None:
+    made = forked(connected(tmp_path / "project"))
+    made.checkout(who)
+    made.git("rm", "-q", ".cursor/rules/agentplane.mdc")
+    made.commit("without Cursor")
+    made.checkout("main")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    settled = agentplane(made, "settle")
+    assert settled.returncode == 0
+    assert ".cursor/rules/agentplane.mdc: removed, as on one of the branches" in settled.stderr
+    made.git("commit", "-q", "--no-edit")
+    assert not (made.folder / ".cursor/rules/agentplane.mdc").exists()
+    assert made.git("status", "--porcelain").stdout == ""
+
+
+def test_a_file_that_one_side_removed_and_a_person_changed_stays(tmp_path: Path) -> None:
+    made = forked(connected(tmp_path / "project"))
+    made.checkout("side")
+    made.git("rm", "-q", "AGENTS.md")
+    made.commit("without")
+    made.checkout("main")
+    path = made.folder / "AGENTS.md"
+    path.write_text(path.read_text().replace("Be brief.", "Be very brief."))
+    made.commit("own text")
+    assert made.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert agentplane(made, "settle").returncode == 1
+    assert "Be very brief." in path.read_text()
+
+
+def test_looking_before_settling_leaves_nothing_out_of_the_merge(tmp_path: Path) -> None:
+    made = with_own_text(forked(connected(tmp_path / "project")), b"# Of side\n", b"# Of main\n")
+    made.git("merge", "--no-edit", "side", check=False)
+    agentplane(made, "sync", "--check")
+    agentplane(made, "doctor")
+    agentplane(made, "settle")
+    path = made.folder / "AGENTS.md"
+    path.write_text("# Of both\n" + path.read_text().partition(">>>>>>> theirs\n")[2])
+    made.git("add", "AGENTS.md")
+    made.git("commit", "-q", "--no-edit")
+    assert made.git("status", "--porcelain").stdout == ""
+    holds_both(made)
+
+
+def sparse(made: Repository, folder: Path) -> Repository:
+    """A clone that checks out the plane and the files at the top."""
+    clone = Repository(folder)
+    made.git("clone", "-q", "--no-checkout", str(made.folder), str(folder))
+    clone.git("sparse-checkout", "set", ".agentplane")
+    clone.git("checkout", "-q", "main")
+    assert not (folder / ".claude").exists()
+    return clone
+
+
+def test_settling_resolves_what_a_sparse_checkout_leaves_out(tmp_path: Path) -> None:
+    clone = sparse(forked(connected(tmp_path / "project")), tmp_path / "clone")
+    assert clone.git("merge", "--no-edit", "origin/side", check=False).returncode == 1
+    assert agentplane(clone, "settle").returncode == 0
+    clone.git("commit", "-q", "--no-edit")
+    text = clone.git("show", "HEAD:.cursor/rules/agentplane.mdc").stdout
+    assert OURS in text
+    assert THEIRS in text
+
+
+def test_settings_that_a_sparse_checkout_leaves_out_are_not_written_anew(tmp_path: Path) -> None:
+    """The file in git may hold more than agentplane's part, and a commit of a new one would drop that."""
+    made = connected(tmp_path / "project")
+    clone = sparse(made, tmp_path / "clone")
+    done = agentplane(clone, "init", "--yes")
+    assert ".claude/settings.json was not touched: it is in Git, but not checked out here." in done.stderr
+    assert "Run `git sparse-checkout add .claude` first" in done.stderr
+    assert not (clone.folder / ".claude/settings.json").exists()
+    assert clone.git("status", "--porcelain").stdout == ""
+
+
+def test_attributes_of_any_length_are_kept(tmp_path: Path) -> None:
+    made = connected(tmp_path / "project")
+    gitdriver.remove(made.plane.layout)
+    path = made.folder / ".git/info/attributes"
+    lines = b"*.png binary\n" * 100_000
+    path.write_bytes(lines)
+    gitdriver.set_up(made.plane.layout, conflicts.paths())
+    assert path.read_bytes().startswith(lines + b"# agentplane: begin")
+    gitdriver.remove(made.plane.layout)
+    assert path.read_bytes() == lines
 
 
 # Attributes
@@ -388,7 +735,7 @@ def test_doctor_proposes_to_stop_tracking_context_and_one_command_does(tmp_path:
     before = {path: path.read_bytes() for path in (made.folder / ".agentplane/context").iterdir()}
     done = agentplane(made, "init", "--ignore-context")
     assert done.returncode == 0
-    assert "To undo it: delete the line /context/, then run `git add .agentplane/context`." in done.stderr
+    assert "To undo it, delete the line /context/ and run `git add .agentplane/context`." in done.stderr
     assert {path: path.read_bytes() for path in (made.folder / ".agentplane/context").iterdir()} == before
     assert made.git("ls-files", ".agentplane/context").stdout == ""
     made.commit("context is derived")
@@ -462,7 +809,7 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     done = agentplane(made, "init", "--yes")
     assert path.read_text() == mine
     assert "Git hook post-rewrite not set: .git/hooks/post-rewrite is a hook of your own." in done.stderr
-    assert "`agentplane init --hooks chain` runs agentplane after these hooks." in done.stderr
+    assert "To run agentplane after these hooks, use `agentplane init --hooks chain`." in done.stderr
     assert any("post-rewrite" in one.what for one in health.collect(made.plane.store))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
     assert "chained: .git/hooks/post-rewrite (to undo: mv " in done.stderr

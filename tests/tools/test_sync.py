@@ -15,7 +15,7 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.text import files
-from agentplane.tools import checks, found
+from agentplane.tools import checks, found, sync
 from agentplane.tools.table import TOOLS
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 
@@ -139,6 +139,18 @@ def test_a_thousand_entries_are_brought_once_and_only_what_is_old_is_written(
     assert plane.sync(TOOLS, pack).written == ("QWEN.md",)
     changed = {path.name for path, seen in before.items() if stamp(path) != seen}
     assert changed == {"QWEN.md"}
+
+
+def test_what_a_pack_leaves_out_is_gathered_once_for_all_files(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = pack_of(plane, UNLIKE[0])
+    gathered = []
+    gather = sync._cuts
+    monkeypatch.setattr(sync, "_cuts", lambda pack: gathered.append(pack) or gather(pack))
+    plane.sync(TOOLS, pack)
+    assert len(gathered) == len(set(map(id, gathered)))
+    assert len(gathered) < len({tool.target.path for tool in TOOLS})
 
 
 def stamp(path: Path) -> tuple[int, int, int]:
@@ -276,7 +288,10 @@ def test_a_block_that_git_could_not_merge_is_written_anew_and_only_what_is_new_i
     assert path.read_text() == ours
     path.write_text(both.replace("# Rules\n\n<<<<<<< HEAD\n", "<<<<<<< HEAD\n# Rules\n\n"))
     (standing,) = plane.synced(tools, plane.pack(LASTING))
-    assert standing.why == "holds a conflict of git's around our block; settle that first"
+    assert (
+        standing.why
+        == "is in conflict around agentplane's block; run `agentplane settle`, then resolve what is left"
+    )
     assert not plane.sync(tools, plane.pack(LASTING)).written
 
 
