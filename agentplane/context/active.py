@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +26,22 @@ RECEIPTS = "context/files.json"
 
 
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
-    """What a pack is made of: entries in force that did not expire, as they were approved, without those withheld."""
+    """Return the sources of a pack: accepted entries that haven't expired, as approved."""
     accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]
-    given = delivery.divided(
-        memory.snapshot, [entry for entry in accepted if not expiry.is_over(entry.head, today)]
+    current = tuple(entry for entry in accepted if not expiry.is_over(entry.head, today))
+    lasting = Sources(
+        revision=memory.snapshot.ledger.revision(),
+        entries=current,
+        divide=partial(delivery.divided, memory.snapshot),
+        expired=tuple(entry for entry in accepted if expiry.is_over(entry.head, today)),
+        against=assumptions.by_id(assumptions.among(memory.snapshot, current)),
     )
-    expired = tuple(entry for entry in accepted if expiry.is_over(entry.head, today))
-    revision = memory.snapshot.ledger.revision()
-    against = assumptions.by_id(assumptions.among(memory.snapshot, given.entries))
     if not ask.passing:
-        return Sources(revision, given.entries, expired, withheld=given.withheld_ids, against=against)
+        return lasting
     wanted = memory.snapshot.settings.context.last_run
     last = last_runs.of(memory.snapshot.layout, ask.task) if wanted else last_runs.NONE
-    return Sources(
-        revision=revision,
-        entries=given.entries,
-        expired=expired,
-        withheld=given.withheld_ids,
-        against=against,
+    return msgspec.structs.replace(
+        lasting,
         waiting=len(memory.inbox_ids),
         hand_edits=tuple(edit.id for edit in memory.hand_edits),
         last_run=notes.of(last.run) if last.run else None,

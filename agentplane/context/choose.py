@@ -36,6 +36,14 @@ class Choice(msgspec.Struct, frozen=True):
     near: Mapping[str, int] = {}
     """The place of those that share words with the task, by how near they are to it; from 0 on."""
 
+    def without(self, entries: Sequence[Entry]) -> "Choice":
+        gone = {entry.id for entry in entries}
+        return Choice(
+            tuple(entry for entry in self.ordered if entry.id not in gone),
+            tuple(entry for entry in self.outside if entry.id not in gone),
+            self.near,
+        )
+
 
 def choose(entries: Sequence[Entry], ask: Ask) -> Choice:
     """Pure: the same entries and the same ask give the same order."""

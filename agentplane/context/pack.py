@@ -6,7 +6,7 @@ machine, so that it stays the same to the byte while nothing changes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from agentplane.context.choose import KINDS, PINNED, Ask, Choice, choose, sectio
 from agentplane.context.notes import Notes
 from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
+from agentplane.review import delivery
 from agentplane.review.assumptions import Contradiction
 from agentplane.text import canonical
 from agentplane.text.visible import one_line, visible
@@ -55,7 +56,7 @@ _MARKS = {
 }
 """How the line below an assumption begins and ends that names another one, by whether the contradiction is proven."""
 _MOST_MARKS = 3
-"""Of one entry, so that a crowd of rivals does not cost an entry its room."""
+"""Maximum number of marks per entry, so that many rivals don't use up its room."""
 Size = Callable[[str], int]
 """How much of the budget a text takes."""
 _TITLES = {"invariant": "Invariants: these must hold", PINNED: "Pinned: what people want in sight", "decision": "Decisions", "assumption": "Assumptions: taken to be true, not proven", "fact": "Facts"}  # fmt: skip
@@ -71,8 +72,13 @@ class Given(msgspec.Struct, frozen=True):
 
 
 CutKind = Literal["room", "held", "scope", "said", "expired"]
-"""Why an entry is left out: no room; something pinned has none either; other paths; an instruction file of the tool
-says it already; it expired.
+"""Why an entry is left out:
+
+- `room`: the pack has no room for it.
+- `held`: a pinned entry has no room either.
+- `scope`: it is about other paths.
+- `said`: an instruction file of the tool already says it.
+- `expired`: its date has passed.
 """
 
 
@@ -87,7 +93,7 @@ class Cut(msgspec.Struct, frozen=True):
     pinned: bool = False
     kind: CutKind = "room"
     at: str = ""
-    """Where an instruction file says it, as `AGENTS.md:6`."""
+    """The line of an instruction file that says it, such as `AGENTS.md:6`."""
 
 
 NO_ROOM = "no room within the budget"
@@ -116,7 +122,7 @@ class Pack(msgspec.Struct, frozen=True):
     text: str
     receipt: Receipt
     choice: Choice
-    """What there was to choose from, in its order."""
+    """The entries to choose from, in order, including the withheld ones."""
     ask: Ask = Ask()
 
 
@@ -144,16 +150,33 @@ class Sources(msgspec.Struct, frozen=True):
     revision: str
     entries: tuple[Entry, ...]
     """In force, each with the text that was approved."""
+    divide: Callable[[Sequence[Entry]], delivery.Given] = delivery.unkept
+    """Separates entries that look like they contain a secret. It only searches entries that would get room in a pack,
+    because searching all of a large memory takes seconds.
+    """
     expired: tuple[Entry, ...] = ()
     waiting: int = 0
     hand_edits: tuple[str, ...] = ()
     last_run: Notes | None = None
     withheld: tuple[str, ...] = ()
-    """The ids of entries in force that look like they contain a secret. Their text is nowhere in here."""
+    """Ids of accepted entries that look like they contain a secret. No other field has them."""
     against: Mapping[str, tuple[Contradiction, ...]] = MappingProxyType({})
     """The contradictions of each assumption that has one."""
     by_history: bool = False
     """Whether the history of the commit checked out decided which run was the last one."""
+
+    def without(self, given: delivery.Given) -> "Sources":
+        """The same without entries that look like they contain a secret."""
+        gone = set(given.withheld_ids)
+        against = {
+            id_: [one for one in found if gone.isdisjoint(one.ids)] for id_, found in self.against.items()
+        }
+        return msgspec.structs.replace(
+            self,
+            entries=tuple(entry for entry in self.entries if entry.id not in gone),
+            withheld=(*self.withheld, *sorted(given.withheld_names)),
+            against={id_: tuple(found) for id_, found in against.items() if found and id_ not in gone},
+        )
 
 
 def tokens(text: str) -> int:
@@ -169,11 +192,28 @@ def characters(text: str) -> int:
 def make(
     sources: Sources, ask: Ask, choice: Choice | None = None, said: Mapping[str, str] = MappingProxyType({})
 ) -> Pack:
-    """`choice`: that of these entries for this task and these paths, where it was made already; ranking is what takes long.
+    """Return the pack that fits the budget, without entries that look like they contain a secret.
 
-    `said`: entries that an instruction file of the reader says already, and where. They are left out.
+    `choice` is the choice of these entries for this task and these paths, if it is known. Ranking is slow. `said`
+    maps entries that an instruction file of the reader already says to their place. They are left out.
     """
-    choice = choice or choose(sources.entries, ask)
+    whole = left = choice or choose(sources.entries, ask)
+    ahead = 0
+    while True:
+        made = _fitted(sources, ask, left, said)
+        given = {one.id for one in made.receipt.given}
+        wanted = [entry for place, entry in enumerate(left.ordered) if place < ahead or entry.id in given]
+        # Without room, an entry is named all the same, and an id that agentplane didn't give out can hold a secret.
+        wanted += [entry for entry in (*left.ordered, *left.outside) if not ids.is_plain(entry.id)]
+        found = sources.divide(list({entry.id: entry for entry in wanted}.values()))
+        if not found.withheld:
+            return msgspec.structs.replace(made, choice=whole)
+        sources, left = sources.without(found), left.without(found.withheld)
+        # Others get the room of those. Looking further ahead each time keeps the number of turns small.
+        ahead = 2 * max(ahead, len(given))
+
+
+def _fitted(sources: Sources, ask: Ask, choice: Choice, said: Mapping[str, str]) -> Pack:
     ordered = [entry for entry in choice.ordered if entry.id not in said]
     size = _SIZES[ask.measure]
     frame = _head(sources, ask) + "".join(_foot(sources, ()))
@@ -187,8 +227,8 @@ def make(
     receipt = Receipt(
         schema=SCHEMA,
         revision=sources.revision,
-        task=ask.task,
-        paths=ask.paths,
+        task=_recorded(ask.task) if ask.task else None,
+        paths=tuple(map(_recorded, ask.paths)),
         budget=ask.budget,
         tokens=tokens(text),
         sha256=canonical.sha256(text.encode()),
@@ -198,12 +238,7 @@ def make(
             if entry.id in forms
         ),
         cut=(
-            *(
-                Cut(entry.id, HELD_BACK, entry.head.pinned, "held")
-                if entry.id in held_back
-                else Cut(entry.id, NO_ROOM, entry.head.pinned)
-                for entry in left_out
-            ),
+            *(_without_room(entry, held_back) for entry in left_out),
             *(_said(entry, said[entry.id]) for entry in choice.ordered if entry.id in said),
             *(Cut(entry.id, OUTSIDE, entry.head.pinned, "scope") for entry in choice.outside),
             *(_expired(entry) for entry in sources.expired),
@@ -211,6 +246,12 @@ def make(
         withheld=sources.withheld,
     )
     return Pack(text, receipt, choice, ask)
+
+
+def _without_room(entry: Entry, held_back: Collection[str]) -> Cut:
+    if entry.id in held_back:
+        return Cut(entry.id, HELD_BACK, entry.head.pinned, "held")
+    return Cut(entry.id, NO_ROOM, entry.head.pinned)
 
 
 def _said(entry: Entry, place: str) -> Cut:
@@ -289,6 +330,13 @@ def read_title(line: str) -> Title | None:
     return found and Title(found[1], found[2] or "")
 
 
+def _recorded(text: str) -> str:
+    """Return a task or a path for a receipt. Tools can read receipts, so secrets are masked."""
+    from agentplane.review.masks import masked_text  # takes long to load, and few packs are for a task
+
+    return masked_text(text)
+
+
 @lru_cache(maxsize=8)
 def _about(task: str | None, paths: tuple[str, ...]) -> tuple[str, ...]:
     """What the pack is for. Any tool can name a task, so a name that the gate flags isn't repeated."""
@@ -310,6 +358,11 @@ def item(
     return f"{_statement(entry)}{marks}{_rest(entry) if full else ''}"
 
 
+def says(text: str, entry: Entry) -> bool:
+    """True if the text of a pack has all that an entry says."""
+    return _statement(entry) in text and _rest(entry) in text
+
+
 def mark(id_: str, found: Contradiction) -> str:
     """Return the line below an assumption that names the one it contradicts."""
     other = found.ids[0] if found.ids[1] == id_ else found.ids[1]
@@ -317,7 +370,7 @@ def mark(id_: str, found: Contradiction) -> str:
 
 
 def marked_in(line: str) -> str | None:
-    """Return the id of the other assumption that such a line names; None for any other line."""
+    """Return the id of the other assumption in such a line, or None for any other line."""
     for begin, end in _MARKS.values():
         other = line[len(begin) : -len(end)]
         if line == other.join((begin, end)) and re.fullmatch(ids.FORM, other):

@@ -64,7 +64,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
     )
     offered = plane.offer(proposal, asked.relation)
     entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
-    near = plane.recall(asked.statement[:_LONGEST], limit=_NEAR + len(met))
+    near = plane.recalled_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
     told: Fields = {
         "id": entry.id,
         "conflicts": [
@@ -126,13 +126,14 @@ def record(session: Session, asked: tools.Record) -> Fields:
 
 
 def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
-    """A run in the form of a log line: a run of its own, started by the one that is open."""
+    """Log a complete run in the form of a log line. The open run of the session becomes its parent."""
     if others:
         raise BadInput(
-            "`event` takes no other fields with it", where="event", todo="Put them into the event."
+            "`event` can't be combined with other fields", where="event", todo="Put them into the event."
         )
-    if not all(isinstance(fact, str) for fact in event.get("derived_facts") or ()):
-        what = "derived_facts: over MCP, a fact is a text or the id of a fact"
+    facts = event.get("derived_facts")
+    if isinstance(facts, list) and not all(isinstance(fact, str) for fact in facts):
+        what = "Invalid derived_facts: over MCP, each item is a text or the id of a fact"
         raise BadInput(what, where="event", todo="Leave out its other fields.")
     session.plane.step("writing")
     parent = {"parent_run_id": session.run.run_id} if session.run else {}

@@ -1,7 +1,7 @@
-"""Which plane a client means, in whose name it speaks, and the work of its calls, done in threads of their own.
+"""The plane that a client means, the name it speaks in, and the threads that do the work of its calls.
 
-Nothing is opened before the first call that needs it, and each call opens the plane anew: it may have been made, moved
-or deleted since the last one. What it holds is compared with what was read before (`plane/held.py`).
+Nothing is opened before the first call that needs it. Each call opens the plane again, because it may have been made,
+moved or deleted since the last one. What the process kept is compared with the files first (`plane/held.py`).
 """
 
 import os
@@ -16,7 +16,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
-from mcp.server import ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from agentplane.errors import AgentplaneError, BadInput

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from agentplane.mcp import library, thrift
 from agentplane.mcp.line import LONGEST, Line
 from agentplane.text import decoding
 
@@ -43,9 +44,12 @@ def load_meanwhile() -> None:
     """Loads the library while the client is greeted."""
 
     def load() -> None:
-        import agentplane.mcp.server
-        import agentplane.mcp.stdio  # noqa: F401
+        # Only the parts of the library for HTTP use it, and they do without it where it is not installed.
+        with library.without("uvicorn"):
+            import agentplane.mcp.server
+            import agentplane.mcp.stdio  # noqa: F401
 
+    thrift.have_one_arena()  # before there is a second thread, which would get an arena of its own
     threading.Thread(target=load, name="library", daemon=True).start()
 
 

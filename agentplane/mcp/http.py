@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import uvicorn
-from mcp.server import Server
+from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 import msgspec
-from mcp.server import Server
+from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from agentplane import __version__
@@ -83,7 +83,7 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
             return answers.ANSWERS[tool.name](session, asked)
 
         fields = await desk.run(call, work, reads=tool.reads)
-    except Exception as error:  # noqa: BLE001 -- the border: a client gets an answer, whatever happened
+    except Exception as error:  # noqa: BLE001 -- border: the client gets every error as an answer
         return _failed(error)
     text = fields["text"] if tool.name == "context" else msgspec.json.encode(fields).decode()
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=fields)

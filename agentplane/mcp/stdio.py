@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import msgspec
-from mcp.server import Server
+from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
 from agentplane.mcp import thrift

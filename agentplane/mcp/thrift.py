@@ -1,7 +1,7 @@
-"""Keeps a server cheap to have: what was read stays in memory, and what grows with each call is cut back.
+"""Limits on the memory and processor time of a server, which keeps what it read but trims what grows with each call.
 
-A server runs as long as its client, often one for each session of each tool. So it works out once what does not change, takes one thread
-for sums that are too small for two, and forgets what was worked out of single statements before that becomes much.
+A server runs as long as its client, and there is often one per session of each tool. So it computes constant results
+once, uses one thread for small matrix products, and trims the caches for single statements.
 """
 
 import os
@@ -15,15 +15,21 @@ from typing import Any
 
 
 _PLANES = 4
-"""Of so many planes at once parts are kept; one server works for one project, or for a few."""
+"""Number of planes whose parts are kept at the same time. A server works for one project, or for a few."""
 _SHARE = 24
 """A command that looks at ten thousand candidates fills the caches of `claims/`. A server needs this part of that."""
+_MOST_WORDS = 3_000
+"""Maximum number of results that a server keeps for words and pairs of words."""
+_STATEMENTS = 16_384
+_MOST_STATEMENTS = 192
+"""Caches up to the size above hold results of whole statements, some of them 10 KB each. On a small shelf the next call
+needs the same ones again, on a large one few of them."""
 _CALLS = 32
-"""So often what was freed is given back to the system. It takes some milliseconds."""
+"""Number of calls after which freed memory is returned to the system, which takes some milliseconds."""
 
 _ARENA_MAX = -8
 """The number of the option in malloc.h."""
-_ROOMS = ("agentplane.claims.", "agentplane.match.words")
+_ROOMS = ("agentplane.claims.", "agentplane.match.words", "agentplane.match.vectors")
 
 _turn = threading.Lock()
 _ready = False
@@ -36,7 +42,7 @@ def begin() -> None:
     with _turn:
         if _ready:
             return
-        _have_one_arena()
+        have_one_arena()
         _load_numpy()
         from agentplane.plane import held
 
@@ -45,17 +51,23 @@ def begin() -> None:
 
 
 def after_call() -> None:
-    """Empties the caches that have grown; what is asked again is worked out again."""
+    """Clear the caches that have grown. Their results are computed again when they are needed."""
     for cache in _caches():
         found = cache.cache_info()
-        if found.maxsize and found.maxsize > _SHARE and found.currsize > found.maxsize // _SHARE:
+        if found.maxsize and found.maxsize > _SHARE and found.currsize > _most(found.maxsize):
             cache.cache_clear()
     if next(_count) % _CALLS == 0:
         _give_back()
 
 
+def _most(maxsize: int) -> int:
+    """The number of results that a cache may keep between two calls."""
+    kept = _MOST_STATEMENTS if maxsize <= _STATEMENTS else _MOST_WORDS
+    return min(maxsize // _SHARE, kept)
+
+
 def end() -> None:
-    """Writes what the next process would have to find out again."""
+    """Save results that the next process would otherwise compute again."""
     if _ready:
         from agentplane.review import looked
 
@@ -73,22 +85,24 @@ def _caches_in(modules: tuple[str, ...]) -> Sequence[Any]:
 
 
 def _load_numpy() -> None:
-    """With one thread for products of matrices: those of one candidate take less time than waking a second one."""
+    """Load numpy with one thread for matrix products. The products for one candidate are faster than waking a second
+    thread.
+    """
     name = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(name)
     os.environ[name] = before or "1"
     import numpy as np  # noqa: F401
 
-    # It is read when the library is loaded; what this process starts is to have its own.
+    # The library reads it when it loads. Processes that this one starts keep their own value.
     if before is None:
         del os.environ[name]
 
 
-def _have_one_arena() -> None:
-    """Each call has a thread of its own; where each thread has memory of its own, little of it is ever given back."""
+def have_one_arena() -> None:
+    """Use one arena for all threads. Each call has its own thread, and a thread's own arena returns little memory."""
     import ctypes
 
-    # Only the GNU library has these two; elsewhere nothing is done.
+    # Only the GNU C library has these two functions. Elsewhere, this does nothing.
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 

@@ -7,11 +7,12 @@ import numpy.typing as npt
 
 from agentplane.match.words import listed
 from agentplane.memory.entry import Entry, said
-from agentplane.memory.lookup import Words
-from agentplane.retrieval.scan import LEAST_SCORE, Result, Wanted, as_result, scored, shared_words, words_of
+from agentplane.memory.lookup import Places, Words
+from agentplane.retrieval.scan import LEAST_SCORE, Result, Wanted, as_result, score_of, shared_words, words_of
 
 
 _AT_ONCE = 32
+_NOWHERE: Places = np.empty(0, dtype=np.int32)
 
 
 def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result]:
@@ -19,37 +20,58 @@ def look_up(index: Words, wanted: Wanted, query: str, limit: int) -> list[Result
     words = words_of(query)
     if not words or limit < 1:
         return []
-    most = _most(index, words)
-    found: list[tuple[float, Entry]] = []
+    held = _held(index, words)
+    most = _most(index, words, held)
+    found: list[tuple[float, Entry, list[str]]] = []
     order = np.argsort(-most, kind="stable")
     for begin in range(0, len(order), _AT_ONCE):
         places = order[begin : begin + _AT_ONCE]
-        least = sorted((score for score, _ in found), reverse=True)[limit - 1] if len(found) >= limit else 0
+        least = sorted((score for score, *_ in found), reverse=True)[limit - 1] if len(found) >= limit else 0
         if most[places[0]] < max(LEAST_SCORE, least):
             break
-        entries = (
-            index.entries[place] for place in places.tolist() if most[place] >= max(LEAST_SCORE, least)
-        )
-        found += _compared(words, [one for one in entries if one is not None and wanted.takes(one)])
-    last = sorted((score for score, _ in found), reverse=True)[:limit][-1:]
-    rows = [(score, shared_words(words, said(entry)), entry) for score, entry in found if [score] >= last]
+        reach = [place for place in places.tolist() if most[place] >= max(LEAST_SCORE, least)]
+        near = [(one, place) for place in reach if (one := index.entries[place]) and wanted.takes(one)]
+        found += _compared(words, near, held)
+    last = sorted((score for score, *_ in found), reverse=True)[:limit][-1:]
+    rows = [(score, shared, entry) for score, entry, shared in found if [score] >= last]
     rows.sort(key=lambda row: (-row[0], -len(shared_words(row[1], row[2].statement)), row[2].id))
     return [as_result(entry, score, shared) for score, shared, entry in rows[:limit]]
 
 
-def _most(index: Words, words: Sequence[str]) -> npt.NDArray[np.float64]:
+def _held(index: Words, words: Sequence[str]) -> list[Places]:
+    """For each word, the places that hold it in any of its forms."""
+    each = ([index.places(term) for term in dict.fromkeys(listed(word))] for word in words)
+    return [_joined(places) for places in each]
+
+
+def _joined(places: Sequence[Places]) -> Places:
+    """In order, each once. What numpy has for this loads its masked arrays, which take a megabyte."""
+    if len(places) < 2:
+        return places[0] if places else _NOWHERE
+    every = np.sort(np.concatenate(places))
+    found: Places = every[np.append(True, every[1:] != every[:-1])]
+    return found
+
+
+def _is_in(wanted: Places, places: Places) -> npt.NDArray[np.bool_]:
+    """Which of the wanted are among places that are in order."""
+    if not len(places):
+        return np.zeros(len(wanted), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+    found: npt.NDArray[np.bool_] = places[at] == wanted
+    return found
+
+
+def _most(index: Words, words: Sequence[str], held: Sequence[Places]) -> npt.NDArray[np.float64]:
     """For each place the score that what stands there can have at most; 0 where no word of the query is.
 
     The fuzzy ratio compares the words that both have with all words of each, and all words with one another: how long these are
     bounds each of the three.
     """
     counts, shared = np.zeros(len(index.entries)), np.zeros(len(index.entries))
-    for word in words:
-        places = [index.places(term) for term in dict.fromkeys(listed(word))]
-        if places:
-            here = np.unique(np.concatenate(places))
-            counts[here] += 1
-            shared[here] += len(word)
+    for word, here in zip(words, held, strict=True):
+        counts[here] += 1
+        shared[here] += len(word)
     asked, lengths = sum(map(len, words)) + len(words) - 1, index.lengths.astype(np.float64)
     both = np.maximum(shared + counts - 1, 0)
     rest, other = np.maximum(asked - both - 1, 0), np.maximum(lengths - both - 1, 0)
@@ -62,13 +84,28 @@ def _most(index: Words, words: Sequence[str]) -> npt.NDArray[np.float64]:
     return most
 
 
-def _compared(words: list[str], entries: Sequence[Entry]) -> Iterator[tuple[float, Entry]]:
+def _compared(
+    words: list[str], near: Sequence[tuple[Entry, int]], held: Sequence[Places]
+) -> Iterator[tuple[float, Entry, list[str]]]:
+    """The score of each entry, and the words that it shares. `near`: each with its place."""
     from rapidfuzz import fuzz, utils
 
+    if not near:
+        return
+
     asked = " ".join(words)
-    for entry in entries:
+    places = np.array([place for _, place in near], dtype=np.int32)
+    has = np.array([_is_in(places, holding) for holding in held]).T
+    for (entry, _), row in zip(near, has.tolist(), strict=True):
         text = said(entry)
-        near = fuzz.token_set_ratio(asked, text, processor=utils.default_process)
-        score, _ = scored(words, text, near)
-        if near >= 1 and score >= LEAST_SCORE:
-            yield score, entry
+        ratio = fuzz.token_set_ratio(asked, text, processor=utils.default_process)
+        if ratio < 1:
+            continue
+        # The index also has the forms that folded case gives words of other scripts.
+        if text.isascii():
+            shared = [word for word, is_there in zip(words, row, strict=True) if is_there]
+        else:
+            shared = shared_words(words, text)
+        score = score_of(len(shared), len(words), ratio)
+        if score >= LEAST_SCORE:
+            yield score, entry, shared

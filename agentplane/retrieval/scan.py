@@ -86,7 +86,12 @@ def words_of(query: str) -> list[str]:
 def scored(words: list[str], text: str, near: float) -> tuple[float, list[str]]:
     """Mostly how many of the query's words are there, whatever their endings; the fuzzy ratio tells the rest apart."""
     shared = shared_words(words, text)
-    return round(0.7 * len(shared) / len(words) + 0.3 * near / 100, 4), shared
+    return score_of(len(shared), len(words), near), shared
+
+
+def score_of(shared: int, asked: int, near: float) -> float:
+    """From so many of the words that were asked for, and the fuzzy ratio in 0-100."""
+    return round(0.7 * shared / asked + 0.3 * near / 100, 4)
 
 
 def shared_words(words: list[str], text: str) -> list[str]:

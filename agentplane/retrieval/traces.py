@@ -12,12 +12,12 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import Output
 from agentplane.plane.logged import is_run_id
-from agentplane.plane.produced import Row
 from agentplane.retrieval.scan import Result, result_of
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
-from agentplane.text import files
+from agentplane.text import canonical, files
 from agentplane.text.visible import one_line
 
 
@@ -41,7 +41,7 @@ class Found(msgspec.Struct, frozen=True):
 def find(layout: Layout, query: str, limit: int, entries: Callable[[], Iterable[Entry]]) -> Found:
     """Look a name up. `entries` are those that may be given."""
     name = query.strip()
-    path = name.removeprefix("./")
+    path = layout.in_project(name)
     if not name or len(name) > _LONGEST:
         return Found()
     runs = _runs(layout, name, path)
@@ -98,7 +98,8 @@ def _runs(layout: Layout, name: str, path: str) -> list[Run]:
             run = capsule.read_event(line)
         except msgspec.MsgspecError:
             continue
-        if run.run_id and (name in (run.task, run.run_id) or _made(run, path)):
+        # A line that nobody could have logged can name its run in any words.
+        if is_run_id(run.run_id) and (name in (run.task, run.run_id) or _made(run, path)):
             found.append(run)
     return found[::-1]
 
@@ -152,7 +153,7 @@ def _told(run: Run) -> list[str]:
     said = run.summary or " ".join(run.command) or "A run"
     steps = [str(step) for step in run.next_actions]
     outputs = [str(output.get("path")) for output in run.outputs]
-    texts = [said, run.task or "", run.tool or "", *steps, *outputs]
+    texts = [said, run.ts, run.task or "", run.tool or "", *steps, *outputs]
     if codes := _flagged(texts):
         return [f"Withheld: the text of this run was flagged ({codes})."]
     exit_status = "" if run.exit_status is None else f", exit {run.exit_status}"
@@ -172,13 +173,15 @@ def _artifacts(runs: Sequence[Run], path: str) -> Iterator[Result]:
         task = run.task or ""
         for output in run.outputs:
             made, sha256 = str(output.get("path")), output.get("sha256")
-            counts = isinstance(sha256, str) and output.get("tracked") is not False
+            counts = (
+                isinstance(sha256, str) and canonical.is_sha256(sha256) and output.get("tracked") is not False
+            )
             if counts and (not path or made == path) and (made, str(sha256)) not in seen:
                 seen.add((made, str(sha256)))
-                yield _of_artifact(Row(made, str(sha256), run.run_id), task)
+                yield _of_artifact(Output(made, str(sha256), run.run_id), task)
 
 
-def _of_artifact(one: Row, task: str) -> Result:
+def _of_artifact(one: Output, task: str) -> Result:
     why = f"produced by {one_line(one.run_id, 40)}"
     if codes := _flagged((one.path, task)):
         told = f"Withheld: the name of this file or its task was flagged ({codes})."

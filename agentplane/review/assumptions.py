@@ -1,7 +1,7 @@
-"""Which approved assumptions contradict one another, so that packs and `doctor` can say so.
+"""Contradictions among approved assumptions, for packs and `doctor`.
 
-An assumption may be approved next to one that contradicts it, because nobody knows yet which one is right. What was found is kept
-by the statements of each pair, so that only new texts are compared.
+An assumption may be approved next to one that contradicts it, because nobody knows yet which one is right. The
+results are cached by the statements of each pair, so only new texts are compared.
 """
 
 import hashlib
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 KIND = "assumption"
 KEPT = "assumptions"
 FEW = 48
-"""So many are all compared with one another."""
+"""Up to this number, every assumption is compared with every other one."""
 NEAREST = 24
-"""Of more, each with so many that share the rarest words with it. The choice depends on the statements alone, so every clone finds
-the same.
+"""Beyond `FEW`, each assumption is compared with this many that share its rarest words. The choice depends on the
+statements alone, so every clone finds the same contradictions.
 """
 
 _KEY = 16
 
 
 class Contradiction(msgspec.Struct, frozen=True, order=True):
-    """Two assumptions of which at most one is right."""
+    """Two assumptions that can't both be right."""
 
     ids: tuple[str, str]
     proven: bool
-    """False: it is likely, and not proven."""
+    """False if the contradiction is only likely."""
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -57,11 +57,11 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 _codec = decoding.Pack(_Kept)
 _Judged = dict[bytes, bool | None]
-"""By the key of a pair, whether a contradiction is proven; None: there is none."""
+"""Whether the contradiction of a pair is proven, or None if there is none, by the key of the pair."""
 
 
 def among(snapshot: Snapshot, entries: Sequence[Entry]) -> tuple[Contradiction, ...]:
-    """The contradictions among assumptions that are in force. Only pairs that were never compared are compared now."""
+    """Return the contradictions among accepted assumptions. Only new pairs are compared."""
     pairs = _pairs(entries)
     if not pairs:
         return ()
@@ -75,13 +75,13 @@ def among(snapshot: Snapshot, entries: Sequence[Entry]) -> tuple[Contradiction, 
 
 
 def searched(entries: Sequence[Entry]) -> tuple[Contradiction, ...]:
-    """The same, without what is kept in the cache: for `doctor`."""
+    """Return the contradictions without reading the cache, for `doctor`."""
     pairs = _pairs(entries)
     return _found(pairs, _judged({_key(one, other): (one, other) for one, other in pairs}))
 
 
 def between(one: Entry, other: Entry) -> Contradiction | None:
-    """The same of two texts, without what is kept."""
+    """Return the contradiction of two texts, if there is one, without reading the cache."""
     found = searched((one, other))
     return found[0] if found else None
 
@@ -122,7 +122,7 @@ def _can_meet(one: Entry, other: Entry) -> bool:
 
 
 def _near(statements: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of each statement and of those that are nearest to it by their words."""
+    """Return the pairs of each statement and its nearest neighbors by words, by index."""
     from agentplane.match.bm25 import Index
     from agentplane.match.words import counted
 
@@ -153,9 +153,11 @@ def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
 
 
 def _is_sure(found: "Found", one: "Statement", other: "Statement") -> bool:
-    """Every tool reads it each day, so of what is not proven only short statements count that are likely to have one form.
+    """True if a contradiction is sure enough to be shown to every tool. Unproven ones count only between short
+    statements that likely have one form.
 
-    Of 71,288 pairs of decision records of one repository each, 22 pass by what they decide and 69 by their titles; without this, 78 and 112.
+    Of 71,288 pairs of decision records within one repository, 22 pass by their decisions and 69 by their titles.
+    Without this rule, 78 and 112 pass.
     """
     from agentplane.claims.heads import is_long
     from agentplane.claims.verdict import SURE_FRAME

@@ -1,6 +1,7 @@
-"""Building a large index in a process of its own: what only the building needs is no burden to one that serves for long.
+"""Builds a large index in a child process, so that a long-lived server doesn't keep the memory that building takes.
 
-The statements come on standard input, the index goes into the plane's cache under this user's mark, where the server reads it.
+The child reads the statements from standard input. It writes the index to the plane's cache under this user's mark,
+and the server reads it from there.
 """
 
 import subprocess
@@ -16,7 +17,7 @@ from agentplane.review import neighbours
 
 
 LEAST = 2_000
-"""So few statements take less time to index than a process takes to start."""
+"""With fewer statements, indexing takes less time than starting a process."""
 _SECONDS = 120.0
 
 
@@ -28,7 +29,7 @@ class _Job(msgspec.Struct, frozen=True, array_like=True):
 
 
 def build(kept: "neighbours.Kept", name: str, statements: list[str]) -> None:
-    """Never raises: who finds nothing in the cache builds it in its own process."""
+    """Build an index in a child process. Never raises: a caller that finds no index builds it itself."""
     job = msgspec.msgpack.encode(_Job(str(kept.layout.root), kept.head, name, statements))
     command = programs.python("agentplane.review.built_apart")
     with suppress(OSError, subprocess.SubprocessError):

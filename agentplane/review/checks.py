@@ -48,7 +48,9 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
 
 
 def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Finding]:
-    """Two assumptions in force of which at most one is right. A project may have both until it knows which."""
+    """Report pairs of accepted assumptions that can't both be right. A project may have both until it knows which one
+    is.
+    """
     approved = {entry.id: entry for entry in memory.approved() if _is_in_force(entry, today)}
     for found in assumptions.searched(tuple(approved.values())):
         entry = approved[found.ids[1]]
@@ -86,7 +88,7 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
 
 
 def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
-    """What was approved before receipts were required stays in force; it is only named."""
+    """Report an entry without receipts. It was approved before the setting was on, so it stays accepted."""
     if not receipts.is_required(store.settings()):
         return
     if lack := receipts.lacking(entry.head, receipts.ground_of(store.layout)):

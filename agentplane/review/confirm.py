@@ -1,7 +1,7 @@
 """Text with a flag of high severity counts as approved only if a person saw the spot and confirmed that one text.
 
-Every op that approves text is checked here, whichever door it came through. Nothing is taken as confirmed for several
-entries at once.
+Every op that approves a text which a person chose or wrote is checked here, whichever door it came through. Bulk approvals
+and the policy take only texts without a flag. Nothing is taken as confirmed for several entries at once.
 """
 
 from collections.abc import Sequence
@@ -21,21 +21,17 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.review.gate_answers import Flag
 
-_MOVES = ("approve", "supersede")
-"""Verbs that put the text of a candidate on the shelf as it is."""
-_WRITES = ("merge", "edit", "adopt")
-"""Verbs that approve a text which a person wrote."""
 _COMMANDS = ("approve", "edit", "adopt")
 _NAMED = 4
 _MANY = 50
-"""From so many texts on, what the gate said before is read."""
+"""From this number of texts on, the cached results of the gate are read."""
 
 
 class Confirmation(msgspec.Struct, frozen=True):
-    """A person saw the flagged spots of one text, and approves it as it is."""
+    """A person's confirmation of one text, after seeing its flagged spots."""
 
     digest: str
-    """Of the text that the person saw."""
+    """The digest of the text that the person saw. Empty if the person named the flags and saw no text yet."""
     codes: tuple[str, ...]
     """The codes of the flags."""
 
@@ -44,9 +40,17 @@ class Unconfirmed(Refused):
     """An op would approve text that a person has to confirm on its own."""
 
     def __init__(
-        self, verb: str, entry: Entry, flags: "Sequence[Flag]", *, together: Sequence[str] = ()
+        self,
+        verb: str,
+        entry: Entry,
+        flags: "Sequence[Flag]",
+        *,
+        together: Sequence[str] = (),
+        changed: bool = False,
     ) -> None:
-        """`together`: the flagged ones, if the op approves other texts as well."""
+        """`together` are the flagged entries, if the op approves other texts as well. `changed` means that another text was
+        confirmed.
+        """
         self.entry = entry
         self.flags = tuple(flags)
         self.codes = tuple(dict.fromkeys(flag.code for flag in flags))
@@ -55,7 +59,7 @@ class Unconfirmed(Refused):
         if together:
             named = ", ".join(one_line(id_, 40) for id_ in together[:_NAMED])
             more = f" and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
-            todo = f"Decide about each on its own: `agentplane {verb} {name}`."
+            todo = f"Decide on each one individually: `agentplane {verb} {name}`."
             super().__init__(
                 f"{named}{more} can't be approved with other entries ({self.flags[0].said})", todo=todo
             )
@@ -64,46 +68,50 @@ class Unconfirmed(Refused):
         option = f"--confirm {','.join(self.codes)}"
         how = f"run `agentplane {verb} {name} {option}`" if verb in _COMMANDS else f"add `{option}`"
         mask = f"mask the secret with `agentplane edit {name} --mask`, or " if "secret" in self.codes else ""
-        todo = f"{mask}{how} to approve it as it is."
-        super().__init__(
-            f"{name} needs your confirmation: {self.flags[0].said}{more}", todo=todo[:1].upper() + todo[1:]
-        )
+        todo = f"{mask}{how} to approve it unchanged."
+        what = "was changed after you confirmed it" if changed else "needs your confirmation"
+        super().__init__(f"{name} {what}: {self.flags[0].said}{more}", todo=todo[:1].upper() + todo[1:])
 
     @property
     def confirmation(self) -> Confirmation:
-        """What a person says who saw the spots and approves."""
+        """Return the confirmation of a person who saw the spots and approves."""
         return Confirmation(self.entry.digest, self.codes)
 
 
-def checked(memory: Memory, plan: Plan, confirmation: Confirmation | None) -> Plan:
-    """Return the plan, which then records what was confirmed. Raises Unconfirmed if something is missing."""
-    texts = _approved_by(memory, plan)
+def checked(
+    memory: Memory, plan: Plan, confirmation: Confirmation | None, *, as_proposed: bool = False
+) -> Plan:
+    """Return the plan with its confirmation recorded. Raise Unconfirmed if a confirmation is missing.
+
+    `as_proposed` means that the op approves candidates unchanged, as new entries or as changes to entries. Then the
+    person saw the candidates. Otherwise, the person saw the text that the op writes.
+    """
+    texts = _candidates(memory, plan) if as_proposed else _written(memory, plan)
     flagged = [(entry, flags) for entry, flags in zip(texts, _flags(memory, texts), strict=True) if flags]
     if not flagged:
         if confirmation is not None:
             raise BadInput("There is no flag to confirm.", todo="Approve it without --confirm.")
         return plan
-    verb = "approve" if plan.verb in _MOVES else plan.verb
+    verb = "approve" if as_proposed else plan.verb
     entry, flags = flagged[0]
     if len(texts) > 1:
         raise Unconfirmed(verb, entry, flags, together=[one.id for one, _ in flagged])
     codes = tuple(dict.fromkeys(flag.code for flag in flags))
     if confirmation is None or confirmation.digest != entry.digest or set(codes) - set(confirmation.codes):
-        raise Unconfirmed(verb, entry, flags)
+        changed = confirmation is not None and confirmation.digest not in ("", entry.digest)
+        raise Unconfirmed(verb, entry, flags, changed=changed)
     return msgspec.structs.replace(plan, confirmed=codes)
 
 
-def _approved_by(memory: Memory, plan: Plan) -> list[Entry]:
-    """The texts that an op approves, each as an entry."""
-    found: list[Entry] = []
-    for edit in plan.edits:
-        if edit.file == INBOX or edit.text is None:
-            continue
-        if plan.verb in _MOVES and edit.was is not None:
-            found.append(memory.get(edit.was))
-        elif plan.verb in _WRITES:
-            found += memory.entries_in(edit.text, edit.file)
-    return found
+def _candidates(memory: Memory, plan: Plan) -> list[Entry]:
+    """The candidates whose text an op approves."""
+    return [memory.get(edit.was) for edit in plan.edits if edit.file != INBOX and edit.was is not None]
+
+
+def _written(memory: Memory, plan: Plan) -> list[Entry]:
+    """The texts that an op writes among the approved entries, each as an entry."""
+    texts = [(edit.text, edit.file) for edit in plan.edits if edit.file != INBOX and edit.text is not None]
+    return [entry for text, file in texts for entry in memory.entries_in(text, file)]
 
 
 def _flags(memory: Memory, entries: Sequence[Entry]) -> "list[tuple[Flag, ...]]":

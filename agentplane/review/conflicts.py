@@ -15,8 +15,13 @@ from agentplane.review import globs
 
 
 Weight = Literal["blocks", "resolve", "warns", "quiet"]
-"""What follows from a conflict once the other entry is approved: `blocks`: it is never approved beside the other; `resolve`: a
-person chooses what becomes of the two; `warns`: a person reads it and approves; `quiet`: it is shown to whoever looks."""
+"""The effect of a conflict after the other entry is approved:
+
+- `blocks`: the candidate is never approved next to the other entry.
+- `resolve`: a person chooses what happens to both.
+- `warns`: a person reads it and can approve.
+- `quiet`: it is only shown in the details.
+"""
 
 OUT_OF_FORCE = frozenset(("superseded", "deprecated"))
 WEIGHTS: dict[str, Weight] = {"invariant": "blocks", "decision": "resolve"}
@@ -36,7 +41,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     weight: Weight
     blocks: bool
-    """Whether the candidate cannot be approved before a person chooses: a person must choose, and the other is approved."""
+    """True if a person must choose before the candidate can be approved, and the other entry is approved."""
 
     @property
     def needs_choice(self) -> bool:
@@ -90,9 +95,9 @@ def compare(candidate: Text, other: Text) -> Conflict | None:
 def compare_each(
     candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
 ) -> list[Conflict | None]:
-    """The same for many others, much faster than one by one, and those that are only near.
+    """Return the conflicts with many others, much faster than one by one, and those that are only near.
 
-    `both_ways`: where they are candidates in their turn.
+    `both_ways` is given if the others are candidates as well.
     """
     found = _compared(candidate, others, both_ways)
     left = [at for at, one in enumerate(found) if one is None and _can_meet(candidate, others[at])]
@@ -125,7 +130,7 @@ def _can_meet(candidate: Text, other: Text, *, claims: bool = False) -> bool:
 
 
 def _changes(candidate: Text, other: Text) -> bool:
-    """True if a candidate changes the other entry when it is approved: then they never exist side by side."""
+    """True if a candidate changes the other entry when it is approved, so that the two never exist together."""
     name = candidate.external_id
     return (
         name is not None
@@ -159,7 +164,9 @@ def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: boo
 
 
 def _weight(found: Found, other: Text) -> Weight:
-    """Only what is proven, or what the author says, keeps a candidate from being approved; all else is advice."""
+    """Return the weight of a conflict. Only a proof or the author's own words block a candidate. All others are
+    advice.
+    """
     if found.kind == "near":
         return "quiet"
     if found.kind == "supersession" and found.proven:

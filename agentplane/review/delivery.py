@@ -6,11 +6,13 @@ that only new texts are searched.
 
 import os
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import lru_cache
 
 import msgspec
 
+from agentplane.memory import ids
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import cache, held
@@ -37,6 +39,19 @@ class Given(msgspec.Struct, frozen=True):
     @property
     def withheld_ids(self) -> tuple[str, ...]:
         return tuple(entry.id for entry in self.withheld)
+
+    @property
+    def withheld_names(self) -> tuple[str, ...]:
+        """The ids as tools may read them. An id that agentplane didn't give out can hold the secret itself."""
+        return tuple(map(_name, self.withheld_ids))
+
+
+def _name(id_: str) -> str:
+    if ids.is_plain(id_):
+        return id_
+    from agentplane.review.masks import masked_text  # takes long to load, and few ids need it
+
+    return masked_text(id_)
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -68,10 +83,19 @@ def divided(snapshot: Snapshot, entries: Sequence[Entry]) -> Given:
         if known.new >= _AT_ONCE:
             known.save()
     known.save()
+    return _divided(entries, holding)
+
+
+def _divided(entries: Sequence[Entry], holding: AbstractSet[str]) -> Given:
     return Given(
         tuple(entry for entry in entries if entry.digest not in holding),
         tuple(entry for entry in entries if entry.digest in holding),
     )
+
+
+def unkept(entries: Sequence[Entry]) -> Given:
+    """Divide entries of no plane: nothing is read from the cache, and nothing is kept in it."""
+    return _divided(entries, {entry.digest for entry in entries if _holds_secret(entry)})
 
 
 def may_be_delivered(entry: Entry, settings: Settings) -> bool:
@@ -87,19 +111,18 @@ def searched(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if _holds_secret(entry))
 
 
-_searched: dict[bytes, bool] = {}
-"""What this process found itself."""
+_searched: dict[str, bool] = {}
+"""What this process found itself, by the digest of the entry."""
 
 
 def _holds_secret(entry: Entry) -> bool:
     from agentplane.review import gate  # takes long to load, and kept answers need none of it
 
-    key = _key(entry)
-    if key not in _searched:
+    if entry.digest not in _searched:
         if len(_searched) >= _MOST:
             _searched.clear()
-        _searched[key] = bool(gate.likely_secrets(entry))
-    return _searched[key]
+        _searched[entry.digest] = bool(gate.likely_secrets(entry))
+    return _searched[entry.digest]
 
 
 class _Known:

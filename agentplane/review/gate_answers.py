@@ -12,7 +12,7 @@ from agentplane.text.visible import one_line
 
 Consequence = Literal["refuse", "flag"]
 Severity = Literal["high", "low"]
-"""`high`: the text can harm its reader, so a person confirms it on its own. `low`: the flag is about quality."""
+"""`high` means that the text can harm its reader, so a person confirms it alone. `low` flags are about quality."""
 
 SECRET = "secret"  # noqa: S105 -- the code of a flag
 HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
@@ -24,7 +24,7 @@ class Flag(msgspec.Struct, frozen=True):
 
     code: str
     action: Consequence
-    """What the settings say follows from it when it is proposed."""
+    """The consequence for a proposal, from the settings."""
     what: str
     where: str
 

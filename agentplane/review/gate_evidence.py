@@ -65,7 +65,7 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
 
 
 def plain(text: str) -> str:
-    """A piece of evidence without the quotes around it; empty where it is nothing that could be looked up."""
+    """Return a piece of evidence without its quotes, or an empty text if it can't be looked up."""
     text = text.strip().strip(_QUOTES).strip()
     return "" if "\0" in text or len(text) > _LONGEST or not _is_encodable(text) else text
 
@@ -76,7 +76,7 @@ def is_url(text: str) -> bool:
 
 
 def commit_in(text: str, project: Path) -> str | None:
-    """The commit that a piece of evidence names; None where it names none, or a file is called so."""
+    """Return the commit that a piece of evidence names, or None. A file with that name has priority."""
     found = _COMMIT.fullmatch(text)
     if found is None or found[1].isdigit() or os.path.lexists(os.path.join(project, text)):
         return None
@@ -84,7 +84,7 @@ def commit_in(text: str, project: Path) -> str | None:
 
 
 def path_in(text: str, project: Path) -> str | None:
-    """The path, seen from the top of the project, that a piece of evidence names; None where it names none inside."""
+    """Return the path that a piece of evidence names, relative to the top of the project, or None if it is outside."""
     root = os.path.realpath(project)
     if not text or _ABSOLUTE.match(text) or _URL.match(text):
         return None

@@ -45,7 +45,7 @@ class Gate:
         return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
 
     def if_kept(self, entry: Entry) -> tuple[Flag, ...] | None:
-        """What was said of this very text under these settings, but for repeats; None: it was not looked at."""
+        """Return the cached flags of this text under these settings, without repeats, or None if it wasn't checked."""
         seen = self._looks.seen.get(entry.id)
         gated = seen.gated if seen else None
         if gated is None or gated.mark != self._mark(entry):
@@ -148,7 +148,7 @@ def kept_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
     looks = Looks(memory.snapshot.layout)
     looks.load()
     actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
-    # The settings are those with which the inbox is looked at, so that the marks are the same.
+    # The inbox is checked with the same settings, so the marks are the same.
     asked = Context(
         today=date.min, actions={**actions, "known": "off"}, project=memory.snapshot.layout.project
     )

@@ -16,7 +16,7 @@ Noticed = tuple[str, str]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in a text something was noticed."""
+    """The place in a text where something was found."""
 
     code: str
     what: str
@@ -38,13 +38,13 @@ def noticed(text: str) -> Iterator[Noticed]:
 
 
 def unseen(text: str) -> Iterator[str]:
-    """What is invisible when the text is rendered, and what an encoding hides."""
+    """Yield findings about invisible characters and encoded text."""
     for what, _ in _unseen(text):
         yield what
 
 
 def places(text: str) -> Iterator[Place]:
-    """Where both of these were noticed, to show a person the spot."""
+    """Yield the places of orders and of hidden text, to show a person the spot."""
     for code, what, (offset, exact) in _noticed(text):
         yield Place(code, what, offset, exact)
     for what, offset in _unseen(text):
@@ -77,7 +77,7 @@ def _unseen(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _offset(text: str, view: View, offset: int) -> tuple[int, bool]:
-    """Where a place in a view is in the text, and whether that is the very character."""
+    """Return the offset in the text for an offset in a view, and True if it is the exact character."""
     if view.how:
         return min(view.offset, len(text)), False
     if len(view.text) == len(text):

@@ -12,7 +12,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot
-from agentplane.review import receipts, suppressed
+from agentplane.review import masks, receipts, suppressed
 from agentplane.review.gate import Context, check_again
 from agentplane.review.gate_answers import shown_earlier, told_earlier
 from agentplane.text.visible import one_line
@@ -51,11 +51,16 @@ def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str,
     """Of that, what the gate does not say. `edits`: how candidates were edited by hand, by id."""
     found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
     found += entry.problems
-    found += [told] if (told := updates.notice(memory, entry)) else []
+    found += [told] if (told := change_notice(memory, entry)) else []
     found += lost_targets(memory, entry)
     found += _rejected_itself(entry, context)
     found += receipts.flag(memory, entry)
     return found
+
+
+def change_notice(memory: Memory, candidate: Entry) -> str | None:
+    """Return the notice for reviewers of a candidate that changes an entry. Tools read it too, so secrets are masked."""
+    return updates.notice(memory, candidate, masks.masked_text)
 
 
 def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
@@ -91,7 +96,7 @@ def provenance(entry: Entry) -> str:
     head = entry.head
     told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
     told += [f"from run {head.source}"] if head.source else []
-    told += [f"comes in as {one_line(head.arrives, 20)}"] if head.arrives else []
+    told += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
     told += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
     told += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
     told += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []

@@ -1,6 +1,6 @@
 """The inbox as a reviewer sees it: each candidate with what it conflicts with and what is to be said of it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, to
 from agentplane.review.conflicts import Conflict, Text, find, text_of
 from agentplane.review.gate import Context
 from agentplane.review.gate_answers import Flag
-from agentplane.review.neighbours import Kept, Neighbours, Reach
+from agentplane.review.neighbours import FEW, Kept, Neighbours, Reach
 from agentplane.review.resolve import ConflictsOf
 from agentplane.text.bulk import uncollected
 
@@ -24,7 +24,7 @@ class Reviewed(msgspec.Struct, frozen=True):
 
     entry: Entry
     conflicts: tuple[Conflict, ...]
-    """What a person is told of, the gravest first. Only what has `blocks` keeps it from being approved."""
+    """The conflicts to show, the most serious first. Only those with `blocks` prevent an approval."""
     flags: tuple[str, ...]
     age: int | None
     """In days."""
@@ -34,11 +34,11 @@ class Reviewed(msgspec.Struct, frozen=True):
     """An earlier candidate that says the same: one decision for both."""
 
     near: tuple[Conflict, ...] = ()
-    """What it is only near to, the nearest first: for whoever looks at it."""
+    """Entries about the same things, the nearest first. Only the details show them."""
     checked: bool = True
     """False: not all of it was looked at as things are now."""
     noticed: tuple[Flag, ...] = ()
-    """Those of the flags that the gate raised, with their code and severity."""
+    """The flags that the gate raised, with code and severity."""
 
     @property
     def contested(self) -> bool:
@@ -47,12 +47,12 @@ class Reviewed(msgspec.Struct, frozen=True):
 
     @property
     def clean(self) -> bool:
-        """Whether it can be approved together with others that are: advice does not keep it from that."""
+        """True if it can be approved together with other clean candidates. Advice doesn't prevent that."""
         return self.checked and not self.contested and not self.flags
 
     @property
     def high(self) -> tuple[Flag, ...]:
-        """The flags that a person must confirm one by one."""
+        """The flags that a person must confirm individually."""
         return tuple(flag for flag in self.noticed if flag.high)
 
 
@@ -144,14 +144,36 @@ class Conflicts:
     def _some(self, wanted: Sequence[Entry], kinds: Collection[str] | None) -> list[tuple[Conflict, ...]]:
         """What an op must know. What was found before is used, and nothing is added to it."""
         texts = [text_of(entry) for entry in wanted]
+        shelves, inboxes = self._compared_with(texts, kinds)
+        if not any(shelves) and not any(inboxes):
+            return [()] * len(wanted)
         how = self.looks.comparing(texts) if self._looks or len(texts) > _FEW else None
-        near = zip(texts, self._sides.shelf.of_each(texts), self._sides.inbox.of_each(texts), strict=True)
-        found = []
         with uncollected():
-            for text, shelf, inbox in near:
-                others = [one for one in (*shelf, *inbox) if kinds is None or one.type in kinds]
-                found.append(tuple(find(text, others, how)))
-        return found
+            return [
+                tuple(find(text, [*shelf, *inbox], how))
+                for text, shelf, inbox in zip(texts, shelves, inboxes, strict=True)
+            ]
+
+    def _compared_with(
+        self, texts: Sequence[Text], kinds: Collection[str] | None
+    ) -> tuple[list[list[Text]], list[list[Text]]]:
+        """Return the texts to compare with each text, on the shelf and in the inbox.
+
+        If only some kinds count and their entries are few, all of them are compared. Ranking a large shelf would take
+        far longer.
+        """
+
+        def of_side(side: int, entries: Iterable[Entry]) -> list[list[Text]]:
+            if kinds is None:
+                return self._sides.both[side].of_each(texts)
+            few = [text_of(entry) for entry in entries if entry.head.type in kinds]
+            if len(few) <= FEW:
+                return [few] * len(texts)
+            each = self._sides.both[side].of_each(texts)
+            return [[one for one in near if one.type in kinds] for near in each]
+
+        accepted = (entry for entry in self.memory.shelf_in_order if entry.head.status == "accepted")
+        return of_side(0, accepted), of_side(1, self._counting)
 
     def _compared(
         self, texts: Sequence[Text]
@@ -175,16 +197,20 @@ class Conflicts:
 
     @cached_property
     def _sides(self) -> looked.Sides:
-        counting = self.memory.inbox if self._beside is None else self._beside
         name = "inbox" if self._beside is None else None
         return looked.Sides(
             in_force(self.memory, self.kept),
-            Neighbours([text_of(entry) for entry in counting], self.kept, name),
+            Neighbours([text_of(entry) for entry in self._counting], self.kept, name),
         )
+
+    @property
+    def _counting(self) -> Sequence[Entry]:
+        """The candidates that count."""
+        return self.memory.inbox if self._beside is None else self._beside
 
 
 def in_force(memory: Memory, kept: Kept) -> Neighbours:
-    """What counts of the shelf; the same object as long as nothing on the shelf changes."""
+    """Return the entries of the shelf that count. The object stays the same until the shelf changes."""
     entries = memory.shelf_in_order
 
     def made() -> Neighbours:
@@ -246,7 +272,7 @@ class Reviewer:
     def __init__(
         self, memory: Memory, today: date, *, looks: looked.Looks | None = None, in_parts: bool = False
     ) -> None:
-        """`looks`: what was found before; `in_parts`: see `Conflicts`."""
+        """`looks` are the earlier results. For `in_parts`, see `Conflicts`."""
         self.memory = memory
         self.conflicts = Conflicts(memory, looks=looks, in_parts=in_parts)
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.

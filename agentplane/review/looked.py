@@ -9,6 +9,7 @@ import hashlib
 import os
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
@@ -88,12 +89,12 @@ class _Texts:
         self.by_key: dict[bytes, Text] = {}
         if side is not None:
             self.by_key = {(known or {}).get(text) or key_of(text): text for text in side.texts}
-        self.keys = frozenset(self.by_key)
+        self.keys: AbstractSet[bytes] = self.by_key.keys()
         self.key_at = {id(text): key for key, text in self.by_key.items()}
         """The key of each of these texts, by what Python knows it by."""
 
     def of(self, side: Neighbours) -> "_Texts":
-        """Those of a side; of most texts the key was made the last time."""
+        """Return the texts of a side. Most keys are known from the last time."""
         if side is self.side:
             return self
         return _Texts(side, {text: key for key, text in self.by_key.items()})
@@ -148,14 +149,14 @@ class Looks:
         self._keys: list[bytes] = []
         self._ids: list[str] = []
         self._places: dict[bytes, int] = {}
-        self._sides: tuple[frozenset[bytes], frozenset[bytes]] | None = None
+        self._sides: tuple[AbstractSet[bytes], AbstractSet[bytes]] | None = None
         self.rejected: frozenset[str] | None = None
         self._changed = False
         self._unsaved = 0
         self._as_of: str | None = None
         """The head of the log when it was to be kept last."""
         self._stamp: object = None
-        """Of the file, when it was read or written last."""
+        """The stamp of the file at the last read or write."""
 
     # What changed
 
@@ -400,13 +401,13 @@ class Looks:
         if not self._changed or self._sides is None:
             return False
         self._as_of = snapshot.ledger.head
-        # A process that serves for long has it in memory; what was not written is looked at again by the next one.
+        # A long-lived process has these in memory. The next process checks what wasn't written again.
         if held.is_on() and self._stamp is not None and not held.is_due(self._unsaved, len(self._keys)):
             return False
         return self._write(snapshot.ledger.head)
 
     def save_now(self) -> None:
-        """Keeps what was not worth keeping yet."""
+        """Save the results that weren't worth saving yet."""
         if self._changed and self._sides is not None and not self.is_overtaken():
             self._write(self._as_of)
 
@@ -442,7 +443,7 @@ class Looks:
         self._places = {key: at for at, key in enumerate(self._keys)}
 
     def load(self) -> None:
-        """Reads what was kept, once."""
+        """Read the saved results, once."""
         if self._read:
             return
         self._read = True
@@ -470,7 +471,7 @@ class Looks:
 
 
 def of(layout: Layout) -> Looks:
-    """What was found so far. A process that serves for long has it in memory, unless another one has written since."""
+    """Return the results so far. A long-lived process has them in memory unless another process has written since."""
     found: Looks | None = held.get(layout, KEPT)
     if found is None or found.is_overtaken():
         found = Looks(layout)

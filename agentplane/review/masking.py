@@ -1,4 +1,4 @@
-"""Masking the likely secrets in an entry or a candidate: exactly what was found is replaced, and no other byte."""
+"""Masks the likely secrets in an entry or a candidate. It replaces exactly the secrets and no other byte."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,19 +12,17 @@ from agentplane.memory.verbs import check_untouched
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate, secrets
-from agentplane.review.masks import masked_text
+from agentplane.review.masks import ROUNDS, masked_text
 from agentplane.text import header
 
 
-_ROUNDS = 4
-"""What is left after a mask can look like another secret."""
 _NO_TEXT = b"(withheld: it looks like it contains a secret)\n"
 _LISTS = ("tags", "evidence", "scope")
 _TEXTS = ("check", "layer")
 
 
 def plan(memory: Memory, wanted: str, seen: str | None = None) -> Plan:
-    """Replace the secrets of one entry. `seen`: the digest of what the person saw, if it was shown."""
+    """Plan the masking of one entry. `seen` is the digest of the text that the person saw, if it was shown."""
     entry = memory.get(wanted)
     if seen is not None and entry.digest != seen:
         raise Refused(f"{entry.id} was changed since it was shown.", todo="Look at it again.")
@@ -36,14 +34,14 @@ def plan(memory: Memory, wanted: str, seen: str | None = None) -> Plan:
 
 
 def for_tools(entry: Entry) -> Entry:
-    """Return an entry as a tool may read it: with the likely secrets masked, or without text if that can't be done."""
+    """Return an entry as a tool may read it, with the likely secrets masked, or without text if that fails."""
     if not gate.likely_secrets(entry):
         return entry
     head = msgspec.structs.replace(entry.head, **_fields(entry))
-    masked = msgspec.structs.replace(entry, head=head, raw=_masked_body(entry).encode(), header=b"")
+    masked = entry.saying(_masked_body(entry).encode(), head)
     if gate.likely_secrets(masked):
         bare = msgspec.structs.replace(entry.head, tags=(), evidence=(), scope=(), check=None, source=None)
-        return msgspec.structs.replace(masked, head=bare, raw=_NO_TEXT)
+        return entry.saying(_NO_TEXT, bare)
     return masked
 
 
@@ -80,13 +78,13 @@ def _fields(entry: Entry) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is written into a header."""
+    """Return a value in the form that a header stores."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def _masked_body(entry: Entry) -> str:
     body = entry.body
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         spans = _spans(body, entry)
         if not spans:
             break
@@ -96,7 +94,7 @@ def _masked_body(entry: Entry) -> str:
 
 
 def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
-    """Where secrets are in a body, read as a whole and as the gate reads its parts."""
+    """Return the spans of secrets in a body, found in the whole body and in the parts that the gate reads."""
     parts = [body, *_parts(body, entry.label)]
     found: list[tuple[int, int, str]] = []
     for part in parts:

@@ -4,7 +4,7 @@ What is looked for, and how, is that of the gate: `secrets.py`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -33,9 +33,18 @@ def masked(data: bytes) -> tuple[bytes, list[Masked]]:
     return _replaced(data, found)
 
 
+ROUNDS = 4
+"""Maximum number of passes. The text around a mask can look like another secret."""
+
+
 def masked_text(text: str) -> str:
     """Also of a text with what JSON cannot hold: bytes that are no UTF-8, halves of surrogate pairs."""
-    return masked(text.encode(errors="surrogatepass"))[0].decode(errors="replace")
+    data = text.encode(errors="surrogatepass")
+    for _ in range(ROUNDS):
+        data, found = masked(data)
+        if not found:
+            break
+    return data.decode(errors="replace")
 
 
 def masked_named(name: str, value: str) -> str:
@@ -95,17 +104,27 @@ def _shown(word: str) -> str:
 
 
 def masked_value(value: Any) -> Any:
-    """The same for each text of a value as JSON has it; the names of fields stay."""
+    """The same for each text of a value as JSON has it. A name of a field stays, unless it is a secret itself."""
     if isinstance(value, str):
         return masked_text(value)
     if isinstance(value, dict):
-        return {
-            key: masked_named(str(key), item) if isinstance(item, str) else masked_value(item)
-            for key, item in value.items()
-        }
+        told: dict[Any, Any] = {}
+        for key, item in value.items():
+            hidden = masked_named(str(key), item) if isinstance(item, str) else masked_value(item)
+            told[_unused(masked_text(key), told) if isinstance(key, str) else key] = hidden
+        return told
     if isinstance(value, list | tuple):
         return [masked_value(item) for item in value]
     return value
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """A name that no other field has: two secrets can be masked alike."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} {number}"
+    return found
 
 
 def places(data: bytes) -> list[Masked]:

@@ -41,6 +41,10 @@ _MOST_CHANGED = 0.25
 """Of the texts that an index was built of. When so many came or went, it is built again."""
 
 
+_Places = int | Sequence[int]
+"""One place, as nearly always, or several: ten thousand lists of one number take a megabyte."""
+
+
 class Reach(msgspec.Struct, frozen=True, array_like=True):
     """How near a text must be to be compared with a candidate."""
 
@@ -61,7 +65,7 @@ class _Index(msgspec.Struct, frozen=True, array_like=True):
 class _Built(msgspec.Struct, frozen=True):
     corpus: "Corpus"
     written: int
-    """So many of its texts are in the cache."""
+    """Number of texts that are in the cache."""
 
 
 _index = msgspec.msgpack.Decoder(_Index)
@@ -140,7 +144,7 @@ class Neighbours:
         asked = [_compared(text) for text in wanted]
         found: list[tuple[list[Text], Reach | None]] = []
         for text, ranked in zip(wanted, corpus.ranked_each(asked, NEAREST, self._alive), strict=True):
-            copies = (places[corpus.texts[near].title][:COPIES] for near in ranked.places)
+            copies = (_all(places[corpus.texts[near].title])[:COPIES] for near in ranked.places)
             each = dict.fromkeys(chain(*copies, self._named(text)))
             reach = Reach(corpus.built_of, ranked.least, ranked.own)
             found.append(([self.texts[place] for place in each], reach))
@@ -171,23 +175,25 @@ class Neighbours:
         return [int(place) for place in places]
 
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
+    def _places(self) -> dict[str, _Places]:
         """Where each statement stands: said a hundred times, it takes one place among the nearest."""
-        places: dict[str, list[int]] = {}
+        places: dict[str, _Places] = {}
         for place, text in enumerate(self.texts):
-            places.setdefault(text.statement, []).append(place)
+            _add(places, text.statement, place)
         return places
 
     def _named(self, text: Text) -> Iterator[int]:
-        return chain.from_iterable(self._linked.get(name, ()) for name in (*sorted(claims(text)), text.id))
+        return chain.from_iterable(
+            _all(self._linked.get(name, ())) for name in (*sorted(claims(text)), text.id)
+        )
 
     @cached_property
-    def _linked(self) -> dict[str, list[int]]:
+    def _linked(self) -> dict[str, _Places]:
         """By the id of an entry, its place, and those that name it as what superseded them."""
-        found: dict[str, list[int]] = {}
+        found: dict[str, _Places] = {}
         for place, text in enumerate(self.texts):
             for name in (text.id, *text.superseded_by):
-                found.setdefault(name, []).append(place)
+                _add(found, name, place)
         return found
 
     @cached_property
@@ -244,12 +250,14 @@ class Neighbours:
             return None
         if kept is None or not self._is_near(kept.statements, kept.first):
             return None
-        texts = [Compared(statement) for statement in kept.statements]
+        # Of two equal texts one is kept, the one that is here in any case.
+        own = {statement: statement for statement in self._places}
+        texts = [Compared(own.get(statement, statement)) for statement in kept.statements]
         corpus = Corpus.from_bytes(texts, kept.corpus, self._kept.vectors, kept.first)
         return _Built(corpus, len(corpus)) if corpus.was_kept else None
 
     def _is_near(self, statements: Sequence[str], first: int) -> bool:
-        """Whether little has changed since an index of these was built. `first`: of so many; the others came later."""
+        """True if little has changed since the index was built. It was built from the first `first` statements."""
         if not 0 < first <= len(statements):
             return False
         present = set(statements)
@@ -266,6 +274,20 @@ class Neighbours:
         if len(texts) == len(self._places):
             return None
         return np.array([at for at, text in enumerate(texts) if text.title in self._places], dtype=np.int64)
+
+
+def _add(places: dict[str, _Places], name: str, place: int) -> None:
+    before = places.get(name)
+    if before is None:
+        places[name] = place
+    elif isinstance(before, list):
+        before.append(place)
+    else:
+        places[name] = [*_all(before), place]
+
+
+def _all(places: _Places) -> Sequence[int]:
+    return (places,) if isinstance(places, int) else places
 
 
 def _compared(text: Text) -> "Compared":

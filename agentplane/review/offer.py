@@ -49,6 +49,8 @@ class Offered(msgspec.Struct, frozen=True):
     """Candidates in the inbox, with this one."""
     again: bool
     """Whether it waited already."""
+    seen: Memory
+    """The plane as the offer left it."""
 
 
 def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:
@@ -118,7 +120,9 @@ def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
 
 
 def _shown(conflict: Conflict, told: Entry | None) -> Conflict:
-    """`told`: the other entry, if its text may be told. Reasons can repeat words of it."""
+    """Return a conflict as it may be shown. `told` is the other entry if its text may be shown, because reasons quote
+    it.
+    """
     return msgspec.structs.replace(
         conflict,
         id=one_line(conflict.id, 40),

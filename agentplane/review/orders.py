@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -111,15 +112,21 @@ class _Term(msgspec.Struct, frozen=True):
     language: str
 
 
+_Terms = tuple[_Term, ...]
+
+
 class _Node:
-    """Words that go on with other words; `stems`: as far as a word begins with them."""
+    """A node of words that continue with other words. `stems` are beginnings of words.
+
+    There would be 24,000 nodes, but nearly all are last words. Last words with the same meaning share one node.
+    """
 
     __slots__ = ("exact", "longest", "stems", "terms")
 
     def __init__(self) -> None:
-        self.exact: dict[str, _Node] = {}
-        self.stems: dict[str, _Node] = {}
-        self.terms: list[_Term] = []
+        self.exact: Mapping[str, _Node] = _NOTHING
+        self.stems: Mapping[str, _Node] = _NOTHING
+        self.terms: _Terms = ()
         self.longest = 0
 
     def next(self, word: str) -> "list[_Node]":
@@ -132,7 +139,20 @@ class _Node:
     def child(self, word: str, *, stem: bool) -> "_Node":
         if stem:
             self.longest = max(self.longest, len(word))
-        return (self.stems if stem else self.exact).setdefault(word, _Node())
+        children = self.stems if stem else self.exact
+        found = children.get(word)
+        if found is None:
+            found = _Node()
+            if isinstance(children, dict):
+                children[word] = found
+            elif stem:
+                self.stems = {word: found}
+            else:
+                self.exact = {word: found}
+        return found
+
+
+_NOTHING: Mapping[str, _Node] = MappingProxyType({})
 
 
 class _Rule(msgspec.Struct, frozen=True):
@@ -347,9 +367,15 @@ def _near_any(rule: _Rule, hits: Mapping[str, list[_Hit]], met: list[_Hit]) -> b
 
 
 @cache
-def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
+def _lexicon() -> tuple[_Node, dict[str, _Terms]]:
     root = _Node()
-    joined: dict[str, list[_Term]] = {}
+    joined: dict[str, _Terms] = {}
+    same: dict[_Terms, _Terms] = {}
+
+    def more(terms: _Terms, term: _Term) -> _Terms:
+        both = (*terms, term)
+        return same.setdefault(both, both)
+
     for path in sorted(DATA.glob("*.txt")):
         if path.stem == "rules":
             continue
@@ -364,11 +390,22 @@ def _lexicon() -> tuple[_Node, dict[str, list[_Term]]]:
                 node = root
                 for word in words:
                     node = node.child(word, stem=stem and word is words[-1])
-                node.terms.append(term)
+                node.terms = more(node.terms, term)
                 whole = "".join(words).replace("'", "")
                 if (whole.isascii() and len(whole) > 3) or group in ("not", "all", "your"):
-                    joined.setdefault(whole, []).append(term)
+                    joined[whole] = more(joined.get(whole, ()), term)
+    _share_ends(root, {})
     return root, joined
+
+
+def _share_ends(node: _Node, ends: dict[_Terms, _Node]) -> None:
+    """Lets last words that stand for the same have one object for it."""
+    for children in (node.exact, node.stems):
+        for word, child in children.items():
+            if child.exact or child.stems:
+                _share_ends(child, ends)
+            elif isinstance(children, dict):
+                children[word] = ends.setdefault(child.terms, child)
 
 
 def _groups(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -1,6 +1,7 @@
 """Facts that a run derived: proposed always, approved only where the policy allows it."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -18,25 +19,33 @@ from agentplane.text.visible import one_line
 _NAMES = {"id": "external_id", "kind": "type", "source_run": "source", "run_id": "source"}
 """Fields of a fact as programs call them, and as a proposal does."""
 _TOLD = ("status", "agentplane")
-"""Fields that a fact has in state.json and that nobody can propose."""
+"""Fields of a fact in state.json that a proposal can't set."""
 _LISTS = ("tags", "evidence", "scope", "supersedes", "refines", "unrelated")
 _OWN = ("supersedes", "refines", "unrelated", "harvested", "external_id")
 """Fields that a change of an entry doesn't take over from it."""
 
 
 def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
-    """A proposal from what a program hands in: a statement, or the fields of a fact.
+    """Return the proposal for a program's statement or for the fields of its fact.
 
-    With the id of an entry in force it is that entry with what is given changed.
+    With the id of an accepted entry, the proposal is that entry with the given fields changed.
     """
     fields = _fields(fact)
-    kind = kind_named(memory.kinds, str(fields.get("type") or "fact")).name
-    entry = updates.target(memory, fields.get("external_id"), kind)
+    name = _name(fields.get("external_id"))
+    known = updates.known_as(memory, name)
+    kind = kind_named(memory.kinds, _kind(fields.get("type"), known)).name
+    entry = updates.target(memory, name, kind)
     if entry is not None:
         fields = _of_entry(entry) | fields
-    elif name := fields.get("external_id"):
-        _check_new(memory, str(name))
-        fields.setdefault("source", memory.snapshot.ledger.named.get(str(name)))
+    elif known is not None and known.head.type != kind:
+        raise BadInput(
+            f"{one_line(str(name), 60)} is the id of the {known.head.type} {one_line(known.id, 40)}, and not of a {kind}",
+            where="fact",
+            todo=f"Give the {kind} another id, or leave `kind` out to change {one_line(known.id, 40)}.",
+        )
+    elif name is not None:
+        _check_new(memory, name)
+        fields.setdefault("source", memory.snapshot.ledger.named.get(name))
     fields["type"] = kind
     try:
         return msgspec.convert(fields, Proposal)
@@ -48,7 +57,7 @@ def fact_proposal(fact: Mapping[str, Any] | str, memory: Memory) -> Proposal:
         ) from None
 
 
-def known_as(memory: Memory, proposal: Proposal) -> Entry | None:
+def said_already(memory: Memory, proposal: Proposal) -> Entry | None:
     """The entry or the candidate that says all of a fact already, under the same external id."""
     if proposal.external_id is None:
         return None
@@ -59,9 +68,9 @@ def known_as(memory: Memory, proposal: Proposal) -> Entry | None:
 
 
 def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
-    """Approves a candidate of which there is nothing to say; None: it waits for a person, or is gone.
+    """Approve a candidate without flags or conflicts. Return None if it waits for a person or is gone.
 
-    That it changes an entry stops nothing here: the policy was asked about the values that the entry gets.
+    A candidate that changes an entry passes too, because the policy was asked about the values that the entry gets.
     """
     from agentplane.review import hygiene, inbox, receipts
 
@@ -70,7 +79,7 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
         return None
     flags = set(hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
     met = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
-    if met or flags - {updates.notice(memory, entry)}:
+    if met or flags - {hygiene.change_notice(memory, entry)}:
         return None
     target = updates.target_of(memory, entry)
     if target is not None:
@@ -89,14 +98,49 @@ def awaited(memory: Memory) -> dict[str, str]:
     return {id_: run for id_, run in found.items() if id_ not in rejected}
 
 
+def _name(given: object) -> str | None:
+    """The id that a program gives to a fact."""
+    if given is not None and not isinstance(given, str):
+        raise BadInput(
+            f"id: expected a text, got {one_line(repr(given), 40)}",
+            where="fact",
+            todo="Give the id as text, for example memory-schema-defined, or leave it out.",
+        )
+    return given
+
+
+def _kind(given: object, known: Entry | None) -> str:
+    """The kind that a program names. Where it names none, its id says which entry it means."""
+    if given is None:
+        return known.head.type if known else "fact"
+    return given if isinstance(given, str) else repr(given)
+
+
 def _fields(fact: Mapping[str, Any] | str) -> dict[str, Any]:
     """The fields of a proposal in what a program hands in."""
+    if not isinstance(fact, str | Mapping):
+        raise BadInput(
+            f"not a fact: expected a text or an object, got {type(fact).__name__}",
+            where="fact",
+            todo="give `statement`, and `confidence`, `evidence`, `source`.",
+        )
     given: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
     fields = {name: value for name, value in given.items() if name not in _NAMES and name not in _TOLD}
     for name, ours in _NAMES.items():
         if given.get(name) is not None and fields.get(ours) is None:
             fields[ours] = given[name]
+    if isinstance(expires := fields.get("expires_at"), str):
+        fields["expires_at"] = _day(expires)
     return {name: [] if value is None and name in _LISTS else value for name, value in fields.items()}
+
+
+def _day(text: str) -> str:
+    """The day of a time, in UTC: an entry expires at the end of a day. Any other text stays as it is."""
+    try:
+        moment = datetime.fromisoformat(text) if "T" in text else None
+        return moment.astimezone(UTC).date().isoformat() if moment and moment.tzinfo else text
+    except (ValueError, OverflowError):
+        return text
 
 
 def _of_entry(entry: Entry) -> dict[str, Any]:
@@ -108,12 +152,12 @@ def _of_entry(entry: Entry) -> dict[str, Any]:
 
 
 def _check_new(memory: Memory, name: str) -> None:
-    """Refuses an id that agentplane gives out itself: another entry could get it."""
+    """Refuse an id in agentplane's own format, because another entry could get it later."""
     prefix, _, number = name.upper().partition("-")
     given_out = {kind.prefix for kind in memory.kinds.values()} | {ids.CANDIDATE_PREFIX}
     if prefix in given_out and (number.isdecimal() or prefix == ids.CANDIDATE_PREFIX):
         raise BadInput(
-            f"No entry {one_line(name, 40)} of this kind is in force, and agentplane gives out ids of this form",
+            f"No accepted entry of this kind has the id {one_line(name, 40)}, and agentplane assigns ids of this form itself",
             where="fact",
             todo="Give the fact an id of your own, for example memory-schema-defined, or leave `id` out.",
         )

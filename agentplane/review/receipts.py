@@ -1,6 +1,6 @@
-"""Receipts: what proves an entry. The run that it came from, and evidence that can be looked up.
+"""Receipts of an entry: the run that it came from, and evidence that can be looked up.
 
-Where `require_receipts` is on, an op that brings a text to the shelf needs both. What was approved before stays.
+With `require_receipts`, every op that puts a text on the shelf needs both. Earlier entries stay accepted.
 """
 
 import os
@@ -25,7 +25,7 @@ from agentplane.text.visible import one_line
 
 
 BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
-"""The verbs that bring a text to the shelf. Others move it, stamp it, or go back to what was approved before."""
+"""Verbs that put a text on the shelf. Others move it, stamp it, or restore an approved text."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -37,11 +37,11 @@ class Receipt(msgspec.Struct, frozen=True):
 
     kind: Kind
     found: bool
-    """True if it is or was there. Nothing is fetched, so a URL always counts."""
+    """True if it exists or existed. Nothing is fetched, so a URL always counts."""
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """Where receipts are looked up."""
+    """The places where receipts are looked up."""
 
     project: Path
     has_run: Callable[[str], bool]
@@ -56,7 +56,7 @@ def is_required(settings: Settings) -> bool:
 
 
 def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None:
-    """What a piece of evidence names; None for words that name nothing. `anchor`: a commit that may hold the file."""
+    """Return the receipt that a piece of evidence names, or None. `anchor` is a commit that may have the file."""
     text = gate_evidence.plain(text)
     run = text.removeprefix("run:").removeprefix("run ").strip()
     if logged.is_run_id(run):
@@ -72,13 +72,13 @@ def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None
 
 
 def lacking(head: Header, ground: Ground) -> str | None:
-    """What an entry lacks, as `cites no run and no evidence`; None where it has its receipts."""
+    """Return what an entry lacks, such as `cites no run and no evidence`, or None if it has its receipts."""
     lacks = [lack for lack in (_source(head.source, ground), _evidence(head, ground)) if lack]
     return f"cites {' and '.join(lacks)}" if lacks else None
 
 
 def flag(memory: Memory, entry: Entry) -> Iterator[str]:
-    """What a reviewer is told of a candidate before approving it."""
+    """Yield the notice for reviewers if a candidate lacks receipts."""
     layout, settings = memory.snapshot.layout, memory.snapshot.settings
     if is_required(settings) and (lack := lacking(entry.head, ground_of(layout))):
         yield f"lacks a receipt: {lack}; `agentplane edit {one_line(entry.id, 40)}` adds it"
@@ -119,7 +119,7 @@ def _evidence(head: Header, ground: Ground) -> str | None:
         return None
     first = "it" if secrets.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
     more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
-    return f"evidence that is no file, run, commit or URL here: {first}{more}"
+    return f"evidence that isn't a known file, run, commit or URL: {first}{more}"
 
 
 def _is_there(name: str, project: Path) -> bool:
@@ -130,7 +130,7 @@ def _is_there(name: str, project: Path) -> bool:
 
 
 def _was_there(name: str, project: Path, anchor: str | None) -> bool:
-    """Whether a commit has the file: the one that is checked out, or the one at which the entry was approved."""
+    """True if the checked-out commit or the one at the approval has the file."""
     for rev in ("HEAD", anchor if anchor and _COMMIT.fullmatch(anchor) else None):
         oid = git.commit(project, rev) if rev else None
         if oid and git.blob_at(project, oid, name) is not None:

@@ -13,7 +13,6 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
-from agentplane.review.confirm import Confirmation
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
 from agentplane.text import document, header
 from agentplane.text.statements import statement_of
@@ -38,6 +37,10 @@ _MAY = _SAYS | {
 }
 
 
+class NeedsChoice(Refused):
+    """A candidate conflicts with other texts, and a person has to say what becomes of them."""
+
+
 class Choice(msgspec.Struct, frozen=True):
     """What a person says about the conflicts of what is being approved."""
 
@@ -50,8 +53,6 @@ class Choice(msgspec.Struct, frozen=True):
     """Candidates that say the same leave the inbox with it."""
     reject: tuple[str, ...] = ()
     """Candidates that are rejected with it, because it was chosen over them."""
-    confirmed: Confirmation | None = None
-    """The flags that the person saw and confirmed."""
 
 
 def approve(
@@ -96,7 +97,9 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
     if not choice.reject:
         return []
     if len(entries) != 1:
-        raise BadInput("--reject goes with one candidate to approve", todo="approve them one by one.")
+        raise BadInput(
+            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
+        )
     found = [entry.id for entry in verbs.candidates(memory, choice.reject)]
     if entries[0].id in found:
         raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
@@ -104,13 +107,13 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
 
 
 def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entry]) -> Entry | None:
-    """The entry that a candidate changes when it is approved; refuses such a candidate among others."""
+    """Return the entry that a candidate changes when it is approved. Refuse such a candidate among others."""
     found = [(entry, into) for entry in entries if (into := updates.target_of(memory, entry))]
     if not found:
         return None
     entry, into = found[0]
     if len(entries) > 1:
-        what = f"{entry.id} changes {into.id}, and several candidates were approved at once"
+        what = f"{entry.id} changes {into.id}, so it can't be approved together with others"
         raise Refused(what, todo=f"Approve it alone: `agentplane approve {entry.id}`.")
     if targets:
         what = f"{entry.id} changes {into.id}, so it can't supersede {targets[0].id}"
@@ -136,7 +139,9 @@ def merge(
 def merge_candidates(
     memory: Memory, one: str, other: str, text: bytes, seen: str, stamp: Stamp, why: str | None = None
 ) -> Plan:
-    """Approves one text that a person wrote out of two candidates. `seen`: the digest of the first, which is rewritten."""
+    """Approve one text that a person wrote from two candidates. `seen` is the digest of the first, which is
+    rewritten.
+    """
     entry, gone = verbs.candidates(memory, [one])[0], verbs.candidates(memory, [other])[0]
     if entry.id == gone.id:
         raise BadInput(f"{entry.id} can't be merged with itself")
@@ -168,7 +173,7 @@ def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
 def _check_reworded(
     memory: Memory, into: Entry, core: bytes, what: str, todo: str, *, before: bool = True
 ) -> None:
-    """Refuses a text that an invariant excludes. `before`: unless it excluded what the entry said before."""
+    """Refuse a text that an invariant excludes, unless the invariant already excluded the text `before`."""
     stands = text_of(into)
     said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
     rules = [
@@ -191,13 +196,13 @@ def _body(core: bytes) -> str:
 
 
 def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
-    """The text to rewrite, and a first draft: its text, then that of the other; tags and evidence of both.
+    """Return the entry to rewrite and a first draft: both texts in order, with the tags and evidence of both.
 
-    `target`: an entry that takes the candidate up, or another candidate.
+    `target` is the entry that absorbs the candidate, or another candidate.
     """
     entry = verbs.candidates(memory, [candidate])[0]
     other = memory.get(target)
-    # Of two candidates the one that is decided about is written anew.
+    # Of two candidates, the one that the person decides about is rewritten.
     into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
     core = memory.snapshot.core(into.file, into.id) or b""
     has = {"tags": into.head.tags, "evidence": into.head.evidence}
@@ -255,7 +260,8 @@ def _check_resolved(
             what += "; an invariant cannot stand beside what contradicts it"
         others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
-        raise Refused(what, todo=choices(entry.id, first, named, together=first.id in together))
+        todo = choices(entry.id, first, named, together=first.id in together)
+        raise NeedsChoice(what, todo=todo)
     if not (choice.why or "").strip():
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
 
@@ -265,10 +271,11 @@ def _excludes(conflict: Conflict) -> bool:
 
 
 def described(conflict: Conflict, count: int = 1) -> str:
-    """`contradicts DEC-014 (0.87): same subject …`; of advice, `may contradict …`."""
+    """Return a line such as `contradicts DEC-014 (0.87): same subject …`, or `may contradict …` for advice."""
     verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
     more = f" and {count - 1} more" if count > 1 else ""
-    return f"{verb} {conflict.id}{more} ({conflict.score:.2f}): {'; '.join(conflict.reasons)}"
+    why = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
+    return f"{verb} {conflict.id}{more} ({conflict.score:.2f}){why}"
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
@@ -279,9 +286,14 @@ def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, t
     other = conflict.id
     supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
     more = " …" if len(others) >= _FEW else ""
-    ways = (
-        ["approve one and reject the other"] if together else [f"{supersede}{more}", f"--merge-into {other}"]
-    )
+    if together:
+        ways = [
+            f"`agentplane approve {candidate} --reject {other}`",
+            f"`agentplane approve {other} --reject {candidate}`",
+            f"`agentplane approve {candidate} --merge-into {other}`",
+        ]
+    else:
+        ways = [f"{supersede}{more}", f"--merge-into {other}"]
     if together and conflict.kind == "duplicate":
         ways = [f"`agentplane approve {candidate} --alike`", *ways]
     ways += [] if _excludes(conflict) else ["--keep-both --why …"]

@@ -6,12 +6,12 @@ the secret; else it is the whole. A last function says of what was found whether
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 import msgspec
 
-from agentplane.review.secret_plain import marks_of
+from agentplane.review.secret_plain import Lowered, Marks, marks_of
 from agentplane.review.secret_values import (
     is_basic,
     is_filler,
@@ -29,7 +29,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 class Format(msgspec.Struct, frozen=True):
     kind: str
-    marks: tuple[bytes, ...]
+    marks: Marks
     form: str
     is_live: Callable[[str], bool]
 
@@ -590,10 +590,25 @@ FORMATS = tuple(
     )
 )
 
+_OF_BEGIN: Mapping[bytes, tuple[int, ...]] = {
+    begin: tuple(place for place, form in enumerate(FORMATS) if begin in form.marks.by_begin)
+    for begin in {begin for form in FORMATS for begin in form.marks.by_begin}
+}
+_ALWAYS = frozenset(place for place, form in enumerate(FORMATS) if form.marks.short)
+
+
+def possible(low: Lowered) -> Iterable[Format]:
+    """The formats whose marks a text can hold, in the order of the table."""
+    if low.triples is None:
+        return FORMATS
+    places = _ALWAYS.union(*(_OF_BEGIN[begin] for begin in _OF_BEGIN.keys() & low.triples))
+    return (FORMATS[place] for place in sorted(places))
+
+
 WRAPPED = tuple(
     form
     for form in FORMATS
-    if form.group == 0 and form.kind != "a private key" and min(map(len, form.marks)) > 3
+    if form.group == 0 and form.kind != "a private key" and min(map(len, form.marks.words)) > 3
 )
 """Those that are also looked for where a line was wrapped."""
 

@@ -8,7 +8,8 @@ masked in the text that was written.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from html import unescape
 from urllib.parse import unquote
 
@@ -82,8 +83,27 @@ class Lowered(msgspec.Struct, frozen=True):
 
     text: str
     seen: bytes
+    triples: AbstractSet[bytes] | None = None
+    """Every three bytes that follow one another. None in a long text, which has `places`."""
     places: dict[int, list[int]] | None = None
     """In a long text, where what begins a mark is."""
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """What a text must hold, one of them at least, for a rule to be worth trying."""
+
+    words: tuple[bytes, ...]
+    by_begin: Mapping[bytes, tuple[bytes, ...]]
+    """The words by their first three bytes."""
+    short: tuple[bytes, ...] = ()
+    """Words of fewer bytes."""
+
+    def possible(self, low: Lowered) -> Iterable[bytes]:
+        """The words that the text can hold. Asking this costs much less than looking for each word."""
+        if low.triples is None:
+            return self.words
+        begins = self.by_begin.keys() & low.triples
+        return (*self.short, *(word for begin in begins for word in self.by_begin[begin]))
 
 
 _LONG = 60_000
@@ -98,20 +118,26 @@ def lowered(text: str) -> Lowered:
     if len(low) != len(text):
         low = "".join(one if len(one := char.lower()) == 1 else char for char in text)
     seen = low.encode("latin-1", errors="replace")
-    return Lowered(low, seen, _places(seen) if len(seen) > _LONG else None)
+    if len(seen) > _LONG:
+        return Lowered(low, seen, places=_places(seen))
+    return Lowered(low, seen, {seen[at : at + _BEGIN] for at in range(len(seen) - _BEGIN + 1)})
 
 
-def marks_of(*marks: str) -> tuple[bytes, ...]:
+def marks_of(*marks: str) -> Marks:
     found = tuple(mark.encode("latin-1", errors="replace") for mark in marks)
     _MARKS.update(found)
-    return found
+    by_begin: dict[bytes, tuple[bytes, ...]] = {}
+    for mark in found:
+        if len(mark) >= _BEGIN:
+            by_begin[mark[:_BEGIN]] = (*by_begin.get(mark[:_BEGIN], ()), mark)
+    return Marks(found, by_begin, tuple(mark for mark in found if len(mark) < _BEGIN))
 
 
-def near(low: Lowered, marks: tuple[bytes, ...], before: int, after: int) -> list[tuple[int, int]]:
+def near(low: Lowered, marks: Marks, before: int, after: int) -> list[tuple[int, int]]:
     """The places around where one of the marks is, in order and apart."""
     found: list[tuple[int, int]] = []
     size = len(low.seen)
-    for mark in marks:
+    for mark in marks.possible(low):
         last = -after
         for at in _found(low, mark):
             if at >= last + after // 2:
@@ -127,8 +153,8 @@ def near(low: Lowered, marks: tuple[bytes, ...], before: int, after: int) -> lis
     return apart
 
 
-def holds(low: Lowered, marks: tuple[bytes, ...]) -> bool:
-    return any(mark in low.seen for mark in marks)
+def holds(low: Lowered, marks: Marks) -> bool:
+    return any(mark in low.seen for mark in marks.possible(low))
 
 
 def _found(low: Lowered, mark: bytes) -> Iterator[int]:

@@ -124,7 +124,7 @@ def _hits(text: str, low: Lowered | None = None) -> Iterator[Hit]:
 
 
 def _formats(text: str, low: Lowered) -> Iterator[Hit]:
-    for form in secret_formats.FORMATS:
+    for form in secret_formats.possible(low):
         for match in _around(form, text, low):
             if form.is_live(match[form.group]):
                 start, end = match.span(form.group)
@@ -133,7 +133,7 @@ def _formats(text: str, low: Lowered) -> Iterator[Hit]:
 
 def _around(form: secret_formats.Format, text: str, low: Lowered) -> Iterator[re.Match[str]]:
     """Where the form is, looked for around its marks only."""
-    if min(map(len, form.marks)) < 3:
+    if form.marks.short:
         if secret_plain.holds(low, form.marks):
             yield from form.pattern.finditer(text)
         return

@@ -1,6 +1,6 @@
-"""The spots in a text for which it has flags of high severity: what a person looks at before confirming."""
+"""The spots in a text that have flags of high severity. A person sees them before confirming."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,22 +12,23 @@ from agentplane.text import visible
 from agentplane.text.visible import Hidden
 
 
-_MOST = 40
+MOST_CONFIRMED = 100
+"""Maximum number of spots that can be confirmed. Nobody reads more."""
 _AROUND = 48
 """Characters of the line that are shown before a spot, and after it."""
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """One spot, with the line around it. Every text can be shown: hidden characters are spelled out."""
+    """A spot and the line around it, safe to display. Hidden characters are spelled out."""
 
     code: str
     what: str
     where: str
     """The field."""
     line: int = 0
-    """From 1; 0 if it is no place in a text."""
+    """Line number from 1, or 0 if it isn't in a text."""
     first: int = 0
-    """The first character in its line, from 1; 0 if only the line is known."""
+    """Number of its first character in the line from 1, or 0 if only the line is known."""
     last: int = 0
     before: str = ""
     match: str = ""
@@ -58,7 +59,13 @@ def of(entry: Entry, actions: Mapping[str, Action]) -> tuple[Spot, ...]:
     unique: dict[tuple[str, str, int, int, str], Spot] = {}
     for spot in found:
         unique.setdefault((spot.code, spot.where, spot.line, spot.first, spot.what), spot)
-    return tuple(sorted(unique.values(), key=lambda spot: spot.code != SECRET))[:_MOST]
+    return tuple(sorted(unique.values(), key=lambda spot: spot.code != SECRET))
+
+
+def too_many(found: Sequence[Spot]) -> str:
+    """Return the message for a text with too many spots."""
+    more = len(found) - MOST_CONFIRMED
+    return f"and {more:,} more: too many to confirm. Edit the text or reject it."
 
 
 def _in_entry(entry: Entry) -> Iterator[Spot]:
@@ -102,7 +109,7 @@ def _runs(text: str) -> Iterator[list[Hidden]]:
 def _spot(
     code: str, what: str, where: str, text: str, start: int, end: int | None, *, exact: bool = True
 ) -> Spot:
-    """`end`: None if the spot goes on to the end of its line. `exact`: False if only the line is known."""
+    """Return a spot. Without `end`, it reaches to the end of its line. With `exact` False, only the line is known."""
     begin = text.rfind("\n", 0, start) + 1
     stop = text.find("\n", start)
     stop = len(text) if stop < 0 else stop

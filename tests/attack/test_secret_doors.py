@@ -78,7 +78,7 @@ def by_scope(plane: Plane) -> None:
 
 def by_older_version(plane: Plane) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(confirm, "checked", lambda memory, plan, confirmation: plan)
+        patch.setattr(confirm, "checked", lambda memory, plan, confirmation, **_: plan)
         plane.approve([plane.propose(decision(SAID))])
 
 
@@ -91,6 +91,13 @@ def by_edit(plane: Plane) -> None:
     id_ = approved(plane)
     core, digest = core_of(plane, id_)
     confirmed(plane.edit, id_, core.replace(CLEAN.encode(), SAID.encode()), digest)
+
+
+def by_changed_fact(plane: Plane) -> None:
+    """A program changes a fact under the id that it gave it."""
+    for statement in (CLEAN, SAID):
+        proposal = Proposal(type="fact", statement=statement, external_id="uploader", evidence=["app.py"])
+        approve_seen(plane, plane.propose(proposal))
 
 
 def by_merge(plane: Plane) -> None:
@@ -161,7 +168,7 @@ def by_hand_edit_over_it(plane: Plane) -> None:
 
 
 WAYS_IN = [
-    by_approve, by_rationale, by_tag, by_evidence, by_scope, by_older_version, by_supersede, by_edit, by_merge,
+    by_approve, by_rationale, by_tag, by_evidence, by_scope, by_older_version, by_supersede, by_edit, by_changed_fact, by_merge,
     by_merge_of_two, by_adopt, by_accepted_hand_edit, by_undo_of_a_mask, by_redo, by_gate_that_was_off, by_pin, by_revert,
     by_hand_edit_over_it,
 ]  # fmt: skip
@@ -246,6 +253,24 @@ def test_no_way_out(open_gate: Plane, way_in: Callable[[Plane], None]) -> None:
     assert f"agentplane edit {held[0]} --mask" in finding.remedy
 
 
+def test_an_id_with_a_secret_is_not_repeated(open_gate: Plane) -> None:
+    approved(open_gate)
+    change_by_hand(open_gate, "decisions.md", "id: DEC-001", f"id: {URL}")
+    open_gate.layout.config.write_text('[gate]\nsecret = "flag"\n[trust]\nhand_edits = "accept"\n')
+    made = open_gate.pack(Ask())
+    assert made.receipt.withheld == (URL.replace(SECRET, "[masked: a password in a URL]"),)
+    assert SECRET not in made.text
+
+
+def test_a_task_with_a_secret_is_not_repeated(open_gate: Plane) -> None:
+    approved(open_gate)
+    made = open_gate.pack(Ask(f"Sign in at {URL}", (f"app/{URL}",)))
+    open_gate.write_pack(made)
+    for name in ("active.md", "receipt.json"):
+        assert SECRET not in (open_gate.layout.root / "context" / name).read_text()
+    assert made.receipt.task == f"Sign in at {URL}".replace(SECRET, "[masked: a password in a URL]")
+
+
 def test_everything_is_given_again_once_it_is_masked(open_gate: Plane) -> None:
     plane = open_gate
     id_ = approved(plane, SAID)
@@ -310,6 +335,16 @@ def test_only_new_texts_are_searched(open_gate: Plane, monkeypatch: pytest.Monke
     assert len(searched) == 1 + len(UNLIKE)
 
 
+def test_a_kept_answer_of_another_version_is_made_again() -> None:
+    """What a hook kept is given only while the modules that withhold texts are those that made it."""
+    known = {path.stem for path in Path(delivery.__file__).parent.glob("*.py")}
+    withholds = ("secret", "gate", "orders", "views", "delivery")
+    # These look at candidates only.
+    others = {"gate_answers", "gate_evidence", "gate_kept", "gate_repeats"}
+    wanted = {name for name in known if name.startswith(withholds)} - others
+    assert wanted == set(answers._WITHHELD_BY)
+
+
 @pytest.mark.parametrize(("at_once", "left"), [(2, 1), (99, 5)])
 def test_a_search_that_is_cut_short_goes_on_where_it_stopped(
     open_gate: Plane, monkeypatch: pytest.MonkeyPatch, at_once: int, left: int
@@ -369,24 +404,26 @@ def test_no_approval_without_confirmation(flagged: tuple[Plane, str, str]) -> No
     attempts: list[Callable[[], object]] = [
         lambda: plane.approve([id_]),
         lambda: plane.approve([other, id_]),
-        lambda: plane.approve([id_, other], Choice(confirmed=fitting)),
+        lambda: plane.approve([id_, other], confirmed=fitting),
         lambda: plane.approve([id_], Choice(alike=True)),
         lambda: plane.approve([id_], Choice(keep_both=True, why="both")),
         lambda: plane.approve([id_], Choice(supersede=(entry,))),
         lambda: plane.approve([id_], Choice(reject=(other,))),
-        lambda: plane.approve([id_], Choice(confirmed=wrong)),
-        lambda: plane.approve([id_], Choice(confirmed=stale)),
+        lambda: plane.approve([id_], confirmed=wrong),
+        lambda: plane.approve([id_], confirmed=stale),
     ]
     for attempt in attempts:
         with pytest.raises(Unconfirmed) as error:
             attempt()
         assert SECRET not in str(error.value)
+    with pytest.raises(Unconfirmed, match="was changed after you confirmed it"):
+        plane.approve([id_], confirmed=stale)
     plane.approve_clean()
     memory = plane.memory()
     assert [one.id for one in memory.inbox] == [id_]
     assert code in {flag.code for flag in plane.review([id_])[0].high}
 
-    plane.approve([id_], Choice(confirmed=fitting))
+    plane.approve([id_], confirmed=fitting)
     assert plane.ops()[0].confirmed == [code]
     assert plane.memory().inbox == []
 

@@ -62,7 +62,7 @@ def test_an_import_of_an_older_version_is_known_by_its_summary(plane: Plane) -> 
     }
     with plane.layout.log.open("ab") as log:
         log.write(chain.link(old, head))
-    assert capsule.load(plane.layout, "20991101T090000Z-aaaaaa").did == "import"
+    assert capsule.load(plane.layout, "20991101T090000Z-aaaaaa").own_activity == "import"
     assert "Wrote the parser." in notes(plane)
     assert activity.of(None, "Harvested 2 candidates.", ["make"]) is None
     assert activity.of(None, "Harvested wheat.", []) is None

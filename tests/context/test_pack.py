@@ -18,9 +18,13 @@ from tests.conftest import UNLIKE, decision, files_of
 
 def entry(id_: str, kind: str, body: str, **head: object) -> Entry:
     made = Header(id=id_, type=kind, status="accepted", **head)  # type: ignore[arg-type]
+    text = f"{kind.capitalize()}: {body}".encode()
     return Entry(
         made,
-        f"{kind.capitalize()}: {body}".encode(),
+        text,
+        0,
+        0,
+        len(text),
         "memory/x.md",
         1,
         f"{id_:0>64}",

@@ -85,6 +85,15 @@ def test_all_texts_of_a_value_are_masked_and_its_names_stay() -> None:
     assert clean["rows"][1:3] == [3, None]
 
 
+def test_a_name_that_is_a_secret_is_masked_and_no_field_is_lost() -> None:
+    other = TOKEN[:-4] + "zzzz"
+    clean = masked_value({"inputs": [{TOKEN: 1, other: 2, "plan": 3}, {7: TOKEN}]})
+    assert TOKEN not in json.dumps(clean)
+    assert other not in json.dumps(clean)
+    assert list(clean["inputs"][0].values()) == [1, 2, 3]
+    assert "plan" in clean["inputs"][0]
+
+
 def test_a_look_costs_little_where_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a text in which something could stand is looked at closely."""
     monkeypatch.setattr(secrets, "spans", pytest.fail)

@@ -7,13 +7,19 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import Refused
+from agentplane.memory.verbs import Proposal
 from agentplane.plane import badges, cache
 from agentplane.review.conflicts import Text, find
 from agentplane.review.inbox import Alike, Conflicts, alike
 from agentplane.review.neighbours import FEW, NEAREST, Kept, Neighbours
-from agentplane.review.resolve import Choice
+from agentplane.review.resolve import EXCLUDING, Choice
 from tests.bench.planes import statement
 from tests.conftest import UNLIKE, decision, plane_in
+
+
+BOTH = Choice(keep_both=True, why="one in each region")
+INVARIANTS = ("Webhook bodies must never be logged.", "Card numbers must never be stored.")
+OPPOSED = ("Webhook bodies must be logged.", "Card numbers must be stored.")
 
 
 def texts(count: int) -> list[Text]:
@@ -129,11 +135,48 @@ def test_many_are_checked_as_one(contested: tuple[Plane, list[str]]) -> None:
     assert at_once == one_by_one
 
 
+@pytest.mark.parametrize("more", [0, FEW])
+def test_of_some_kinds_the_same_is_found(plane: Plane, more: int) -> None:
+    """A few entries of these kinds are all compared, of many the nearest."""
+    dice = random.Random(5)
+    names = ["".join(dice.choices("bdfgklmnprst", k=7)).title() for _ in range(more)]
+    rules = [*INVARIANTS, *(f"{name} {name[::-1].lower()}." for name in names)]
+    shelf = [Proposal(type="invariant", statement=rule) for rule in rules]
+    shelf += [decision(text.statement) for text in texts(FEW)]
+    plane.approve([plane.propose(one) for one in shelf], BOTH)
+    ids = [plane.propose(decision(text)) for text in (*OPPOSED, *UNLIKE[:3])]
+    memory = plane.memory()
+    entries = [memory.get(id_) for id_ in ids]
+    found = Conflicts(memory, entries).of_each(entries, EXCLUDING)
+    assert [[one.id for one in each if one.weight == "blocks"] for each in found] == [
+        ["INV-001"],
+        ["INV-002"],
+        [],
+        [],
+        [],
+    ]
+    every = Conflicts(memory, entries).of_each(entries)
+    assert [
+        {one for one in each if one.id.startswith("INV-")} <= set(some)
+        for each, some in zip(every, found, strict=True)
+    ] == [True] * 5
+
+
+def test_nothing_is_ranked_where_few_entries_matter(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
+    plane.approve([plane.propose(Proposal(type="invariant", statement=rule)) for rule in INVARIANTS])
+    plane.approve([plane.propose(decision(text.statement)) for text in texts(FEW + 1)], BOTH)
+    monkeypatch.setattr(Neighbours, "reached_each", lambda *_: pytest.fail("ranked"))
+    ids = [plane.propose(decision(text)) for text in UNLIKE[:3]]
+    assert plane.approve(ids, BOTH).ids[::2] == ids
+
+
 def test_candidates_that_conflict_are_not_approved_together(plane: Plane) -> None:
     ids = [
         plane.propose(decision(text)) for text in ("Cache sessions in Redis.", "Cache sessions in Memcached.")
     ]
-    with pytest.raises(Refused, match=f"contradicts {ids[1]}.*\n.*approve one and reject the other"):
+    with pytest.raises(
+        Refused, match=f"contradicts {ids[1]}.*\n.*agentplane approve {ids[1]} --reject {ids[0]}"
+    ):
         plane.approve(ids)
     done = plane.approve(ids, Choice(keep_both=True, why="one in each region"))
     assert done.ids[1::2] == ["DEC-001", "DEC-002"]

@@ -109,7 +109,7 @@ def test_a_file_that_was_there_at_a_commit_is_one(git_project: Path) -> None:
         ),
         (
             {**PROVED, "evidence": ["I tried it."]},
-            "cites evidence that is no file, run, commit or URL here: `I tried it.`",
+            "cites evidence that isn't a known file, run, commit or URL: `I tried it.`",
         ),
     ],
 )

@@ -1,0 +1,209 @@
+"""What a server has in memory: parts of libraries that it does not use, copies of files, and results of single statements."""
+
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentplane.api import Plane, open_plane
+from agentplane.claims.sense import sense
+from agentplane.claims.vocabulary import MEMBERS
+from agentplane.match.words import _forms
+from agentplane.mcp import answers, library, thrift
+from agentplane.mcp import tools as asked_of
+from agentplane.mcp.session import Session
+from agentplane.plane import badges, held, pages, stamp
+from agentplane.review.neighbours import FEW
+from agentplane.text import files
+from tests.bench import propose as bench
+
+
+TEXTS = bench.made_up()
+UNUSED = {
+    "cryptography",
+    "httpx",
+    "httpx2",
+    "uvicorn",
+    "mcp.client",
+    "mcp.server.mcpserver",
+    "numpy.ma",
+    "textual",
+    "rich",
+    "ruamel.yaml",
+    "tokenizers",
+    "wordllama",
+    "markdown_it",
+}
+
+_SERVES = """
+import json, sys
+from agentplane.mcp import greeting
+greeting.load_meanwhile()
+import threading
+for thread in threading.enumerate():
+    if thread.name == "library":
+        thread.join()
+from agentplane.mcp import answers, stdio, thrift, tools
+from agentplane.mcp.session import Session
+thrift.begin()
+from agentplane.api import open_plane
+plane = open_plane(sys.argv[1], channel="mcp", actor="codex")
+asked = tools.Propose(type="decision", statement="Reports are written as CSV files.")
+answers.propose(Session(plane, None, {}), asked)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+_ASKS = """
+import sys
+import agentplane.mcp
+import mcp
+loaded = "mcp.client" in sys.modules
+assert mcp.types.Tool and "mcp.client" not in sys.modules
+from mcp import Client
+from mcp.server import MCPServer, Server
+import mcp.server.lowlevel.server as low
+assert mcp.Client is Client and low.Server is Server and "Client" in mcp.__all__
+try:
+    mcp.nothing
+except AttributeError:
+    print("whole" if not loaded else "loaded at once")
+"""
+
+
+def _said(code: str, *words: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def serving() -> Iterator[None]:
+    held.serve(4)
+    yield
+    held.serve(0)
+
+
+def _propose(plane: Plane, statement: str) -> dict[str, Any]:
+    opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
+    asked = asked_of.Propose(type="decision", statement=statement)
+    return answers.propose(Session(opened, None, {}), asked)
+
+
+def test_a_server_loads_only_what_it_uses(tmp_path: Path) -> None:
+    plane = bench.make(tmp_path / "plane", FEW + 20, TEXTS)
+    loaded = set(json.loads(_said(_SERVES, str(plane.layout.root))))
+    assert {"mcp.server.lowlevel.server", "agentplane.match.corpus"} <= loaded
+    assert UNUSED & loaded == set()
+
+
+def test_whoever_asks_the_library_for_more_gets_it() -> None:
+    assert _said(_ASKS) == "whole"
+
+
+def test_a_package_that_is_loaded_is_never_hidden() -> None:
+    with library.without("json"):
+        import json as again
+    assert again is json
+    with library.without("no_such_package_at_all"), pytest.raises(ImportError):
+        __import__("no_such_package_at_all")
+    assert "no_such_package_at_all" not in sys.modules
+
+
+@pytest.mark.usefixtures("serving")
+def test_an_entry_is_no_copy_of_its_file(tmp_path: Path) -> None:
+    plane = bench.make(tmp_path / "plane", 40, TEXTS)
+    memory = plane.memory()
+    for entry in memory.shelf:
+        page = memory.snapshot.pages[entry.file]
+        block = page.document.find(entry.id)
+        assert entry.text is page.document.data
+        assert block is not None
+        assert entry.digest is memory.snapshot.ledger.known[entry.id].digest
+        assert entry.header + entry.raw == page.document.data[block.head : block.end]
+
+
+def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
+    plane = bench.make(tmp_path / "plane", 3, TEXTS)
+    one = plane.memory().shelf[0]
+    page = plane.memory().snapshot.pages[one.file]
+    (other,) = plane.memory().entries_in(page.document.core(page.document.find(one.id)), one.file)  # type: ignore[arg-type]
+    assert (other.raw, other.header, other.line) == (one.raw, one.header, 1)
+    assert other != one  # its line is another
+    again = plane.memory().shelf[0]
+    assert again == one
+    assert hash(again) == hash(one)
+    assert one.saying(b"Other words.", one.head) != one
+    assert one.saying(b"Other words.", one.head).header == b""
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_proposal_compares_each_file_at_most_four_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane = bench.make(tmp_path / "plane", FEW + 20, TEXTS)
+    for statement in TEXTS[-4:]:
+        _propose(plane, statement)
+    compared: Counter[str] = Counter()
+    holds = files.holds
+
+    def counted(path: Any, data: bytes) -> bool:
+        compared[os.path.basename(path)] += 1
+        return holds(path, data)
+
+    monkeypatch.setattr(pages.files, "holds", counted)
+    _propose(plane, TEXTS[-5])
+    shelf = {name: count for name, count in compared.items() if name != "candidates.md"}
+    assert set(shelf) == {"decisions.md", "invariants.md", "facts.md", "assumptions.md"}
+    assert max(shelf.values()) <= 4
+
+
+def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
+    plane = bench.make(tmp_path / "plane", 5, TEXTS)
+    kept = plane.layout.cache / stamp.KEPT
+    plane.badge()
+    before = kept.stat().st_ino, kept.read_bytes()
+    plane.badge()
+    assert (kept.stat().st_ino, kept.read_bytes()) == before
+    memory = plane.memory()
+    shas = {file: page.sha256 for file, page in memory.snapshot.pages.items()}
+    badges.keep(plane.layout, badges.Badge(7, 0, 0), shas, memory.snapshot.ledger.size)
+    assert kept.read_bytes() != before[1]
+
+
+def test_a_run_copies_the_facts_without_holding_them(tmp_path: Path) -> None:
+    plane = bench.make(tmp_path / "plane", 1500, TEXTS)
+    before = plane.layout.state.read_bytes()
+    plane.log({"summary": "Warmed up."})
+    tracemalloc.start()
+    try:
+        ledger = plane.store.snapshot().ledger
+        tracemalloc.reset_peak()
+        begin = tracemalloc.get_traced_memory()[0]
+        from agentplane.plane import views
+
+        views.follow(plane.layout, ledger, ledger)
+        most = tracemalloc.get_traced_memory()[1] - begin
+    finally:
+        tracemalloc.stop()
+    after = plane.layout.state.read_bytes()
+    assert after[after.index(b'"facts"') :] == before[before.index(b'"facts"') :]
+    assert most < len(after) * 0.75
+
+
+def test_results_of_whole_statements_go_before_those_of_words() -> None:
+    _forms.cache_clear()
+    sense.cache_clear()
+    for text in TEXTS[:300]:
+        sense(text)
+    for word in list(MEMBERS)[:200]:
+        _forms(word)
+    thrift.after_call()
+    assert sense.cache_info().currsize == 0
+    assert _forms.cache_info().currsize >= 200
