@@ -28,9 +28,10 @@ def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -
     """Keeps the counts under the stamp of the files, unless a file has changed since it was counted."""
     try:
         now = stamp.of(str(layout.root))
-        if _unchanged(layout, shas, log_size):
-            text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}"
-            cache.save(layout, stamp.KEPT, text.encode(errors="surrogateescape"))
+        text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}".encode(errors="surrogateescape")
+        # The same counts for the same files need no look at the files, and are not written twice.
+        if cache.load(layout, stamp.KEPT) != text and _unchanged(layout, shas, log_size):
+            cache.save(layout, stamp.KEPT, text)
     except (AgentplaneError, OSError):
         pass
 

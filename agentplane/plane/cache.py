@@ -31,7 +31,7 @@ UNMARKED_FOLDERS = frozenset({DRAFTS, "sessions"})
 
 
 def load(layout: Layout, name: str) -> bytes | None:
-    """Return a kept file; None if there is none, or if agentplane did not write it for this user in this folder."""
+    """Return a kept file, or None if there is none, or if agentplane did not write it for this user in this folder."""
     return cache_file.read(str(layout.root), name) if _is_inside(layout, name) else None
 
 

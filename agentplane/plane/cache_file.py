@@ -53,7 +53,7 @@ def is_valid(root: str, name: str, found: bytes) -> bool:
 
 
 def raw(root: str, name: str, largest: int = LARGEST) -> bytes | None:
-    """Return the bytes of a plain file of the cache; None for a larger one."""
+    """Return the bytes of a plain file of the cache, or None for a larger one."""
     try:
         fd = os.open(os.path.join(root, FOLDER, name), _FLAGS)
         with open(fd, "rb") as file:

@@ -57,6 +57,9 @@ def check(store: Store) -> Iterator[Finding]:
         what = f"another process{f' ({pid})' if pid else ''} is writing a change"
         yield Finding("info", layout.shown(".lock"), what, "run `agentplane doctor` again when it is done.")
     yield from _settings(store)
+    yield from _in_conflict(layout)
+    if has_conflict_in_history(layout):
+        return  # what else is said of such a log is wrong, or goes with the conflict
     of_log = list(_log(layout))
     yield from of_log
     ledger = ledgers.advance(Ledger(), layout)
@@ -64,7 +67,6 @@ def check(store: Store) -> Iterator[Finding]:
     is_whole = not any(finding.severity == "error" for finding in of_log)
     yield from _records(layout, ledger, is_whole=is_whole)
     yield from _folder(layout)
-    yield from _in_conflict(layout)
     yield from _driver(layout)
     yield from _context(layout)
     if is_whole and not writing:
@@ -82,6 +84,11 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
             "`agentplane settle` merges it from the versions that git keeps; leave the marks as they are."
         )
         yield Finding("error", layout.shown(path), "git left it in conflict", remedy)
+
+
+def has_conflict_in_history(layout: Layout) -> bool:
+    """Whether git left the log or the records of ops in conflict. No memory can be read until that is settled."""
+    return any(stages.path.endswith(".jsonl") for stages in gitdriver.in_conflict(layout))
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
@@ -108,6 +115,13 @@ def _driver(layout: Layout) -> Iterator[Finding]:
         what = "git does not know how to merge this plane: each clone is told once"
         yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
         return
+    lost = gitdriver.is_lost(layout)
+    if lost:
+        what = f"Git starts {one_line(lost, 160)} to merge this plane, and that is not there."
+        yield Finding("warning", ".git/config", what, "Run `agentplane init`.")
+    elif not gitdriver.is_current(layout):
+        what = "An earlier version told Git how to merge this plane. If agentplane fails there, one side is left unmarked."
+        yield Finding("info", ".git/config", what, "Run `agentplane init`.")
     for hook in githooks.look(layout):
         if hook.state != "ours":
             why = f": {one_line(hook.why, 160)}" if hook.why else ""
@@ -116,7 +130,7 @@ def _driver(layout: Layout) -> Iterator[Finding]:
 
 
 def _context(layout: Layout) -> Iterator[Finding]:
-    """What is made again from the memory is no reason for a conflict."""
+    """Report derived files that Git tracks. They would conflict for no reason."""
     if create.tracks_context(layout):
         what = "Git tracks these derived files, so branches that approve different entries conflict in them."
         todo = "Run `agentplane init --ignore-context`. It adds /context/ to .gitignore and keeps the files."

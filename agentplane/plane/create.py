@@ -138,7 +138,7 @@ def tracks_context(layout: Layout) -> bool:
 
 
 def ignore_context(layout: Layout) -> list[str]:
-    """Let git leave out context/, which is made again from the memory. No file goes. Says what was done."""
+    """Stop tracking context/ in Git, which is made from the memory. The files stay. Return what was done."""
     done = []
     path = layout.file(".gitignore")
     text = files.read_if(path) or b""

@@ -1,7 +1,7 @@
 """Trusted entries as facts for programs: the rows of state.json.
 
-A row is made from the text that was approved, wherever that is: in a memory file, or in the record of the op that
-approved it. The digest in the ledger says which text it is. So a manual edit that nobody accepted is in no row.
+A row has the approved text, from a memory file or from the record of the op that approved it. The digest in the
+ledger selects the text. So an unaccepted manual edit is never in a row.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import pages, records
+from agentplane.plane import external_ids, pages, records
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known, Ledger
 from agentplane.plane.pages import Page
@@ -21,7 +21,7 @@ from agentplane.text.statements import statement_of
 
 
 Load = Callable[[str, str], Stored | None]
-"""The record of an op that holds the text of a digest; None if there is none."""
+"""Return the record of an op that has the text of a digest, or None."""
 
 _OWN_LABEL = frozenset({"decision", "assumption", "invariant", "fact"})
 """Kinds whose label is their name. Another kind can have any label."""
@@ -29,7 +29,7 @@ _LABEL = re.compile(r"\s*([^\W\d_][\w -]{0,30}):[ \t]*\S")
 
 
 class _Head(msgspec.Struct, frozen=True, gc=False):
-    """What a row needs of a header."""
+    """The header fields that a row needs."""
 
     type: str = ""
     status: str = ""
@@ -42,14 +42,14 @@ class _Head(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Text(msgspec.Struct, frozen=True, gc=False):
-    """An approved text: its header, packed, and its body."""
+    """An approved text, with its packed header and its body."""
 
     packed: bytes
     body: str
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):
-    """One row: first the fields of the format, in their order, then those that agentplane adds."""
+    """A row: the fields of the format in their order, followed by agentplane's own fields."""
 
     id: str
     layer: str | None
@@ -64,7 +64,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """Where a fact comes from: the entry, and the op that approved its text."""
+    """The origin of a fact: the entry, and the op that approved its text."""
 
     id: str
     file: str
@@ -155,11 +155,15 @@ def pages_in(layout: Layout, read: Callable[[Layout, str], Page] = pages.read) -
 
 
 def _names(found: list[tuple[str, Known, _Text, _Head]]) -> dict[str, str]:
-    """The entries that a program knows by an id of its own. Of several with one id, the one in force has it."""
+    """Return the external ids of entries. If several entries share one, the accepted entry has it.
+
+    No entry takes the id of another entry.
+    """
     named: dict[str, str] = {}
+    ids = {id_ for id_, _, _, _ in found}
     in_force = sorted(found, key=lambda row: row[3].status != "accepted")
     for id_, _, _, head in in_force:
-        if head.external_id:
+        if head.external_id and external_ids.is_one(head.external_id) and head.external_id not in ids:
             named.setdefault(head.external_id, id_)
     return {id_: name for name, id_ in named.items()}
 
@@ -177,7 +181,7 @@ def _read(packed: bytes) -> _Head:
 
 
 def _bent(fields: dict[str, Any]) -> _Head:
-    """A header whose values have other types than they should; a value that can't be used is left out."""
+    """Return a header whose values have unexpected types. Unusable values are left out."""
     values: dict[str, Any] = {}
     for name in _Head.__struct_fields__:
         if (value := fields.get(name)) is None:

@@ -85,6 +85,15 @@ class Layout(msgspec.Struct, frozen=True):
         """A plane file as a person names it, seen from the project."""
         return f"{self.root.name}/{relative}"
 
+    def in_project(self, path: str) -> str:
+        """A path from the top of the project, where it names a file of it as `./x` or in full. Any other stays as it is."""
+        parts = path.split("/")
+        if "\0" in path or ".." in parts or not ({"", "."} & set(parts)) or "://" in path:
+            return path
+        project = os.path.join(str(self.project), "")
+        plain = os.path.normpath(path) if path else path
+        return plain.removeprefix(project) if plain.startswith(project) or not plain.startswith("/") else path
+
 
 def is_plane(folder: Path) -> bool:
     """Whether a folder is a plane, also one whose log is gone; not one that another program keeps."""

@@ -18,11 +18,11 @@ from agentplane.plane.versions import Version
 from agentplane.text import canonical, chain, decoding, links, times
 
 
-VERSION = 9
+VERSION = 10
 REVISION_LENGTH = 8
 _ID_DIGITS = 10
 _EVENT = 512
-"""About so many bytes are one event."""
+"""Typical size of an event in bytes."""
 _GENESIS = bytes(32)
 _FACTS, _NO_FACTS = b'"derived_facts":[', b'"derived_facts":[]'
 KEPT = "ledger.mp"
@@ -44,17 +44,17 @@ class OpNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actor: str
     undoes: str | None
     rejects: bool = False
-    """True if it rejects a candidate with what it approves."""
+    """True if the approval also rejects a candidate."""
 
 
-class Output(msgspec.Struct, frozen=True, gc=False):
-    """A file that a run produced."""
+class Output(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One version of a file, and the run that produced it."""
 
     path: str
     sha256: str
-    run: str
+    run_id: str
     at: float = 0.0
-    """The moment of the run. A run that was logged later and happened earlier does not replace it."""
+    """The moment of the run, in a ledger. A run that was logged later and happened earlier does not replace it."""
 
 
 class OpEvent(msgspec.Struct, frozen=True):
@@ -75,6 +75,13 @@ class RunEvent(msgspec.Struct, frozen=True):
     task: str | None = None
     outputs: list[_RunOutput] | dict[str, Any] = []
     derived_facts: list[Any] = []
+
+    @property
+    def files(self) -> list[_RunOutput]:
+        """The files among its outputs that have a hash and that git does not ignore."""
+        if isinstance(self.outputs, dict):
+            return []
+        return [output for output in self.outputs if output.sha256 and output.tracked is not False]
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -108,7 +115,7 @@ class Ledger(msgspec.Struct, frozen=True):
     gaps: list[str] = []
     """Events that the log names and does not hold."""
     named: dict[str, str] = {}
-    """Ids of facts that runs name among what they found out, each with the first run that does."""
+    """Ids of facts among the derived facts of runs, each with the first run that names it."""
     settings: dict[str, str] = {}
     """The trust settings that the last op of the verb `settings` recorded, where they are not at their default."""
     version: int = VERSION
@@ -154,7 +161,7 @@ def counts(change: records.Change) -> bool:
 
 
 def touches_shelf(known: Mapping[str, Known], record: records.Record) -> bool:
-    """Whether a record can change which texts are trusted. One that only adds candidates cannot."""
+    """True if a record can change which texts are trusted. A record that only adds candidates can't."""
     return any(
         change.file != INBOX or (change.id in known and known[change.id].file != INBOX)
         for change in record.changes
@@ -199,7 +206,9 @@ def read(layout: Layout) -> Ledger:
 
 
 def keep(layout: Layout, ledger: Ledger) -> None:
-    """For the next process. One that holds the ledger writes it seldom: others carry on from where it was written."""
+    """Keep the ledger for the next process. A process that holds it in memory rarely writes it. Readers catch up from
+    there.
+    """
     written: _Written | None = held.get(layout, _WRITTEN)
     held.put(layout, KEPT, ledger)
     if written is None or written.lags(layout, ledger):
@@ -240,7 +249,7 @@ def _kept(layout: Layout) -> Ledger:
 
 
 def _share(known: Iterable[Known]) -> None:
-    """Lets marks of one op have one object for its name, and those of one file for the file's."""
+    """Make marks of the same op or file share one string, to save memory."""
     names: dict[str, str] = {}
     for mark in known:
         msgspec.structs.force_setattr(mark, "op", names.setdefault(mark.op, mark.op))
@@ -344,6 +353,15 @@ def op_event_of(line: bytes) -> OpEvent | None:
     except (RecursionError, msgspec.MsgspecError):
         return None
     return event if event.kind == "op" else None
+
+
+def run_event_of(line: bytes) -> RunEvent | None:
+    """Return the event of a run, or None for any other line."""
+    try:
+        event = _run_event.decode(line)
+    except (RecursionError, msgspec.MsgspecError):
+        return None
+    return event if event.kind == "run" else None
 
 
 class _Sums:
@@ -464,7 +482,7 @@ class _Sums:
         return self.record_heads.get(event.op_sha256)
 
     def _limit_outputs(self, stamp: float) -> None:
-        """Nothing that is logged above a line is later than the clock said when that line was written."""
+        """Limit the times of earlier outputs to this stamp, which the clock showed when a later line was written."""
         self.latest = stamp
         self.outputs = {
             task: {
@@ -475,24 +493,19 @@ class _Sums:
         }
 
     def _add_run(self, line: bytes, at: float) -> None:
-        try:
-            event = _run_event.decode(line)
-        except (RecursionError, msgspec.MsgspecError):
-            return
-        if event.kind != "run":
+        event = run_event_of(line)
+        if event is None:
             return
         for fact in event.derived_facts:
             if isinstance(fact, str) and external_ids.is_one(fact):
                 self.named.setdefault(fact, event.run_id)
-        if isinstance(event.outputs, dict) or not event.outputs:
+        produced = event.files
+        if not produced:
             return
-        if any(output.sha256 and output.tracked is not False for output in event.outputs):
-            self.produced = self.produced[0] + 1, chain.hash_of(line)
+        self.produced = self.produced[0] + 1, chain.hash_of(line)
         task = event.task or ""
         outputs = dict(self.outputs.get(task, {}))
-        for output in event.outputs:
-            if not output.sha256 or output.tracked is False:
-                continue
+        for output in produced:
             known = outputs.get(output.path)
             if known is None or times.replaces(at, known.at):
                 outputs[output.path] = Output(output.path, output.sha256, event.run_id, at)

@@ -1,18 +1,15 @@
-"""Whether the log has the event of a run: looked up in its bytes, without reading all of it."""
+"""A lookup of runs in the bytes of the log, without reading all of it."""
 
 import mmap
 import os
 import re
 from pathlib import Path
 
-import msgspec
-
-from agentplane.plane.ledger import RunEvent
-from agentplane.text import decoding, files
+from agentplane.plane import ledger
+from agentplane.text import files
 
 
 _RUN_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-[a-z0-9]{4,16}")
-_event = decoding.Json(RunEvent)
 
 
 def is_run_id(text: str) -> bool:
@@ -42,11 +39,8 @@ def has_run(log: Path, run_id: str | None) -> bool:
 
 
 def _run_of(line: bytes) -> str | None:
-    try:
-        event = _event.decode(line)
-    except msgspec.MsgspecError:
-        return None
-    return event.run_id if event.kind == "run" else None
+    event = ledger.run_event_of(line)
+    return event.run_id if event else None
 
 
 def _line_around(log: mmap.mmap, at: int) -> bytes:

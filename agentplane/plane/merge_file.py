@@ -17,7 +17,8 @@ from agentplane.text import document
 from agentplane.text.document import WHITE
 
 
-_VIEWS = frozenset({"state.json", "artifacts.json"})
+VIEWS = frozenset({"state.json", "artifacts.json"})
+"""Files of the memory that are made from the others."""
 _DERIVED_FOLDER = "context"
 
 
@@ -60,7 +61,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> Merged:
     """What a file at this path becomes."""
     if ours == theirs:
         return Merged(ours)
-    if Path(path).name in _VIEWS or Path(path).parent.name == _DERIVED_FOLDER:
+    if Path(path).name in VIEWS or Path(path).parent.name == _DERIVED_FOLDER:
         return Merged(max(ours, theirs, key=lambda data: (len(data), data)))
     if base in (ours, theirs):
         return Merged(theirs if base == ours else ours)
@@ -232,7 +233,7 @@ def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
 
 
 def _git_merge(base: bytes, one: bytes, other: bytes, *, union: bool = False) -> tuple[bytes, int] | None:
-    """The text and how many conflicts are marked in it; None where git cannot do it."""
+    """The text and how many conflicts are marked in it, or None if git cannot do it."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (one, base, other), strict=True):

@@ -107,9 +107,16 @@ def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
 
 
 def keep(layout: Layout, page: Page) -> None:
-    held.put(layout, name_of(page.file), page)
+    """For the next time. A process that holds the page writes it seldom: others read again only what is new in it."""
+    name = name_of(page.file)
+    held.put(layout, name, page)
+    new: int | None = held.get(layout, f"{name} unwritten")
+    if new is not None and not held.is_due(new + 1, len(page.document.blocks)):
+        held.put(layout, f"{name} unwritten", new + 1)
+        return
+    held.put(layout, f"{name} unwritten", 0)
     kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
-    cache.save(layout, name_of(page.file), msgspec.msgpack.encode(kept))
+    cache.save(layout, name, msgspec.msgpack.encode(kept))
 
 
 def name_of(file: str) -> str:

@@ -1,7 +1,7 @@
-"""What runs produced, by task: the content of artifacts.json.
+"""The content of artifacts.json: the files that runs produced, by task.
 
-Every version of a file stays listed, so the list grows with the log. It is gathered from the whole log only where the
-file is missing or is not the one that the ledger expects; a run adds its rows to the file as it is.
+Every version of a file stays listed, so the list grows with the log. A run adds its rows to the existing file. The
+whole log is read only if the file is missing or isn't the one that the ledger expects.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from agentplane.plane import braid
-from agentplane.text import chain, decoding, links
+from agentplane.plane.ledger import Output, run_event_of
+from agentplane.text import chain, links
 
 
 _GENESIS = bytes(32)
@@ -17,50 +18,22 @@ _OUTPUTS = b'"outputs":[{'
 _OPENS, _ENDS = b'": [', (b"]", b"],")
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
-    """One version of a file, and the first run of its task that produced it."""
-
-    path: str
-    sha256: str
-    run_id: str
-
-
-class _Output(msgspec.Struct, frozen=True):
-    path: str
-    sha256: str = ""
-    tracked: bool | None = None
-
-
-class _Run(msgspec.Struct, frozen=True):
-    kind: str
-    run_id: str = ""
-    task: str | None = None
-    outputs: list[_Output] = []
-
-
-_run = decoding.Json(_Run)
-
-
-def rows_of(line: bytes) -> tuple[str, list[Row]]:
-    """The task of a run, and the files that it produced; none for what is no run."""
-    if _OUTPUTS not in line:
+def outputs_of(line: bytes) -> tuple[str, list[Output]]:
+    """Return the task of a run and the files that the run produced. A line that is not a run has no files."""
+    run = run_event_of(line) if _OUTPUTS in line else None
+    if run is None:
         return "", []
-    try:
-        run = _run.decode(line)
-    except (RecursionError, msgspec.MsgspecError):
-        return "", []
-    counted = [one for one in run.outputs if one.sha256 and one.tracked is not False]
-    return run.task or "", [Row(one.path, one.sha256, run.run_id) for one in counted if run.kind == "run"]
+    return run.task or "", [Output(file.path, file.sha256, run.run_id) for file in run.files]
 
 
-def gathered(lines: Sequence[bytes]) -> dict[str, list[Row]]:
-    """All of it, by task, in the order that every clone has."""
-    found: dict[str, dict[str, Row]] = {}
+def gathered(lines: Sequence[bytes]) -> dict[str, list[Output]]:
+    """Return every version by task, each with the first run that produced it, in the order that every clone has."""
+    found: dict[str, dict[str, Output]] = {}
     for line in _in_order(lines):
-        task, rows = rows_of(line)
-        for row in rows:
-            found.setdefault(task, {}).setdefault(row.sha256, row)
-    return {task: list(rows.values()) for task, rows in sorted(found.items())}
+        task, outputs = outputs_of(line)
+        for output in outputs:
+            found.setdefault(task, {}).setdefault(output.sha256, output)
+    return {task: list(outputs.values()) for task, outputs in sorted(found.items())}
 
 
 def _in_order(lines: Sequence[bytes]) -> Iterable[bytes]:
@@ -78,8 +51,8 @@ def _is_straight(lines: Iterable[bytes]) -> bool:
     return True
 
 
-def written(found: Mapping[str, Sequence[Row]]) -> bytes:
-    """The value of `artifacts`, without the brace that opens it: a line for each task, and one for each row."""
+def written(found: Mapping[str, Sequence[Output]]) -> bytes:
+    """Return the value of `artifacts` without its opening brace, with a line for each task and each row."""
     return _joined((_key(task), [line_of(row) for row in rows]) for task, rows in found.items())
 
 
@@ -89,12 +62,12 @@ def extended(old: bytes, lines: Iterable[bytes]) -> bytes | None:
     if sections is None:
         return None
     for line in lines:
-        task, rows = rows_of(line)
-        for row in rows:
+        task, outputs = outputs_of(line)
+        for output in outputs:
             listed = sections.setdefault(_key(task), [])
-            mark = b'"sha256": ' + msgspec.json.encode(row.sha256)
+            mark = b'"sha256": ' + msgspec.json.encode(output.sha256)
             if not any(mark in known for known in listed):
-                listed.append(line_of(row))
+                listed.append(line_of(output))
     return _joined(sorted(sections.items(), key=lambda section: _task(section[0])))
 
 

@@ -72,7 +72,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     settings: dict[str, str] = {}
     """Of an op of the verb `settings`: the trust settings from then on that are not at their default."""
     rejected: list[str] = []
-    """The candidates that an approval rejects in the same op: those over which a person chose another one."""
+    """The candidates that an approval rejects in the same op, because a person chose another one over them."""
     confirmed: list[str] = []
     """The codes of the flags of high severity that a person saw and confirmed, where the op approves such a text."""
 
@@ -273,7 +273,7 @@ def sizes(layout: Layout) -> bytes:
 
 
 def is_ended(path: Path) -> bool:
-    """Whether an op file ends with a whole line; only its last byte is read."""
+    """True if an op file ends with a whole line. Only its last byte is read."""
     size = _size(path)
     if not size:
         return True

@@ -72,7 +72,9 @@ def committed_ops(ledger: Ledger) -> set[str | None]:
 
 
 def repair(layout: Layout, *, whole: bool = False) -> list[str]:
-    """Mends the plane; called under its lock. Says what was done, in words for a person. `whole`: see `views.refresh`."""
+    """Repair the plane, under its lock. Return what was done, in words for a person. For `whole`, see
+    `views.refresh`.
+    """
     done = [*_mend_log(layout), *_remove_temps(layout)]
     check_whole(layout)
     ledger = ledgers.read(layout)

@@ -31,8 +31,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """promote_fact approves facts of at least this confidence that cite evidence and a run; unset: never."""
     require_receipts: bool | Literal["appended"] = False
-    """What comes to the shelf has to cite a run of the log, and evidence that can be looked up. `appended`: and `check`
-    demands that the log lines of the branch have the run.
+    """Require a logged run and evidence that can be looked up for every entry. With `appended`, `check` also requires
+    the run among the log lines of the branch.
     """
 
 
@@ -106,7 +106,8 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_output: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
     """Bytes kept of each output: the first half and the last one. Its size and hash are noted in full."""
     keep_files: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 4_000_000
-    """Bytes up to which an input, or a produced file that git does not track, is copied; of more only size and hash."""
+    """Largest input or untracked produced file that is copied, in bytes. Larger files are recorded by size and hash.
+    """
     keep_free: Annotated[int, msgspec.Meta(ge=0)] = 200_000_000
     """Bytes that stay free on the disk: with less, outputs are not kept any more."""
     environment: tuple[str, ...] = (
@@ -133,7 +134,7 @@ class Expiry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Entries with a date."""
 
     warn_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 7
-    """Days before an entry expires from which on `inbox`, `status` and the screens say so; 0: they don't."""
+    """Days before an expiry date from which `inbox`, `status` and the TUI warn. 0 turns the warning off."""
 
 
 class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,7 +152,7 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ask: bool = True
     """Ask a session once, when it stops after some work, to propose what later sessions should know."""
     name_runs: bool = True
-    """Give the run of a session a title in the log, which git shares: the first sentence of what was asked first."""
+    """Give the run of a session a title in the log, which Git shares: the first sentence of the first prompt."""
 
 
 class Tui(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -245,7 +246,7 @@ def _check_signatures(found: Settings, text: str, shown: str) -> None:
 
 
 def _check_receipts(found: Settings, text: str, shown: str) -> None:
-    """Refuses what can't go with `require_receipts`: nobody is asked for receipts where manual edits count at once."""
+    """Refuse settings that contradict `require_receipts`: accepted manual edits are never asked for receipts."""
     if found.policy.require_receipts is not False and found.trust.hand_edits == "accept":
         where = f"{shown}:{line_of(('trust', 'hand_edits'), text)}"
         what = "`policy.require_receipts` is on, and accepted manual edits need none"

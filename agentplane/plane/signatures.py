@@ -94,7 +94,7 @@ def _payload(event: Mapping[str, Any], prev: str) -> bytes:
 
 
 def of_line(line: bytes) -> Signed | None:
-    """The signature in a line of the log; None if it has none, or if the line is not what agentplane writes."""
+    """The signature in a line of the log, or None if it has none, or if the line is not what agentplane writes."""
     if _MARK not in line or not links.is_intact(line):
         return None
     try:

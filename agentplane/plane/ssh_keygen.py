@@ -54,7 +54,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """What a signature proves."""
 
     by: str | None
-    """The principal that the list of allowed signers gives the key; None if the signature proves nothing."""
+    """The principal that the list of allowed signers gives the key, or None if the signature proves nothing."""
     trouble: str = ""
     """Why it proves nothing."""
 
@@ -206,7 +206,7 @@ def is_signature(text: str) -> bool:
 
 
 def _key_of(signature: str) -> bytes | None:
-    """The public key inside a signature; None for what is no signature."""
+    """The public key inside a signature, or None for what is no signature."""
     if not is_signature(signature):
         return None
     try:

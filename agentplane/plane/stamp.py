@@ -8,7 +8,7 @@ from agentplane.plane import cache_file
 # `layout` says what these are; this module is kept from importing it.
 FOLDER = ".agentplane"
 FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
-"""Another program keeps a folder of the same name; these are its marks."""
+"""Files of another program that also uses a folder of this name."""
 KEPT = "badge"
 _VERSION = "1"
 _LARGEST = 1 << 20
@@ -29,7 +29,7 @@ def folder_of(start: str) -> str | None:
 
 
 def is_out_of_reach(folder: str) -> bool:
-    """True if a folder is a plane, or can't be looked into, and its log can't be read. False for what is no plane."""
+    """True if a folder is a plane, or can't be inspected, and its log can't be read."""
     if os.path.islink(folder):
         return False
     try:
@@ -62,12 +62,12 @@ def _line(path: str) -> str:
 
 
 def checked_out(folder: str) -> str:
-    """The branch or commit that is checked out around a plane, as git keeps it; empty without git."""
+    """Return Git's HEAD around a plane, which names a branch or a commit, or an empty text without Git."""
     return _line_of(os.path.join(_git_folder(folder), "HEAD"))
 
 
 def tip(folder: str) -> str:
-    """What tells that another commit is checked out, or that the branch was moved."""
+    """Return a text that changes when another commit is checked out or the branch moves."""
     dot = _git_folder(folder)
     ref = _line_of(os.path.join(dot, "HEAD")).removeprefix("ref: ")
     shared = os.path.join(dot, _line_of(os.path.join(dot, "commondir")))
@@ -77,7 +77,7 @@ def tip(folder: str) -> str:
 
 
 def _git_folder(folder: str) -> str:
-    """The `.git` of the project of a plane, or what it names."""
+    """Return the `.git` folder of a plane's project, or the folder that its `.git` file names."""
     here = os.path.dirname(folder)
     while not os.path.lexists(dot := os.path.join(here, ".git")):
         above = os.path.dirname(here)
@@ -89,7 +89,7 @@ def _git_folder(folder: str) -> str:
 
 
 def _line_of(path: str) -> str:
-    """The first bytes of a small file; empty if it can't be read."""
+    """Return the start of a small file, or an empty text if it can't be read."""
     try:
         # Without O_NONBLOCK a FIFO in its place would hang us.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

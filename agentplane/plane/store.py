@@ -126,7 +126,7 @@ class Done(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     """The plane after it."""
     rejected: list[str] = []
-    """The candidates that were rejected with what was approved."""
+    """Candidates that the approval rejected."""
 
 
 class _Timed(msgspec.Struct, frozen=True):
@@ -220,6 +220,13 @@ class Store:
                     where=error.where,
                     todo="mend that; the next command completes the change.",
                 ) from None
+
+    def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:
+        """Return the files that a plan would write, with their new contents."""
+        drafts = _Drafts(snapshot)
+        for edit in plan.edits:
+            drafts.apply(edit, snapshot.ledger, {})
+        return {file: page.document.data for file, page in drafts.pages().items()}
 
     def note_settings(self, origin: Origin, seen: Snapshot | None = None) -> bool:
         """Record that the trust settings changed, before what they let through reaches a tool. True if it did.
@@ -477,10 +484,10 @@ class Rebuilt(Store):
 
 
 def deliverable(seen: Snapshot) -> Snapshot:
-    """Return a plane in which settings that let more through count only if the log has them.
+    """Return a plane in which permissive settings count only if the log has them.
 
-    These are manual edits that count without a review, and the search for secrets turned off. Where the log can't be
-    written, the stricter of the settings and the log holds.
+    Those settings are manual edits that count without a review, and the search for secrets turned off. If the log
+    can't be written, the stricter value of settings and log counts.
     """
     if not settings_changed(seen.settings, seen.ledger):
         return seen

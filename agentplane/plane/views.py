@@ -1,11 +1,13 @@
-"""state.json and artifacts.json: what is trusted and what runs produced, for programs that read files.
+"""state.json and artifacts.json: the trusted facts and the files that runs produced, for programs that read files.
 
-The same history gives the same bytes. Under the key `agentplane`, `head` and `op` say up to which event the files of the
-plane are written; recovery goes by them.
+The same history gives the same bytes. Under the key `agentplane`, `head` and `op` name the last event that the files
+include. Recovery depends on them.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain as joined
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -42,19 +44,23 @@ def state(ledger: Ledger, texts: Texts) -> bytes:
 
 def _top(ledger: Ledger) -> bytes:
     """All of state.json before the facts. A proposal or a run changes nothing else."""
-    own = {
-        "schema": "agentplane/state@2",
+    own = {"schema": "agentplane/state@2", **_position(ledger)}
+    updated = _seconds(ledger.ops[-1].ts) if ledger.ops else None
+    return _start([("version", _VERSION), ("last_updated", updated)], own)
+
+
+def _position(ledger: Ledger) -> dict[str, Any]:
+    """Return the last event that the files include."""
+    return {
         "head": ledger.head,
         "op": ledger.last_op,
         "size": ledger.size,
         "revision": ledger.revision(),
     }
-    updated = _seconds(ledger.ops[-1].ts) if ledger.ops else None
-    return _start([("version", _VERSION), ("last_updated", updated)], own)
 
 
 def artifacts(ledger: Ledger, lines: Sequence[bytes]) -> bytes:
-    """`lines`: those of the log."""
+    """Return artifacts.json. `lines` are the lines of the log."""
     return _artifacts_top(ledger) + produced_files.written(produced_files.gathered(lines))
 
 
@@ -66,13 +72,7 @@ def _artifacts_top(ledger: Ledger) -> bytes:
 
 def earlier_state(ledger: Ledger) -> bytes:
     """Return state.json as earlier versions write it. It holds digests and no facts."""
-    top = {
-        "schema": "agentplane/state@1",
-        "head": ledger.head,
-        "op": ledger.last_op,
-        "size": ledger.size,
-        "revision": ledger.revision(),
-    }
+    top = {"schema": "agentplane/state@1", **_position(ledger)}
     rows = (
         {"file": mark.file, "id": id_, "op": mark.op, "sha256": mark.digest}
         for id_, mark in sorted(ledger.known.items())
@@ -82,9 +82,9 @@ def earlier_state(ledger: Ledger) -> bytes:
 
 
 def earlier_artifacts(ledger: Ledger) -> bytes:
-    """Return artifacts.json as earlier versions write it: a flat list, with the last version of each path."""
+    """Return artifacts.json as earlier versions write it: a flat list with the last version of each path."""
     rows = (
-        {"path": output.path, "run": output.run, "sha256": output.sha256, "task": task}
+        {"path": output.path, "run": output.run_id, "sha256": output.sha256, "task": task}
         for task, output in produced(ledger)
     )
     return _earlier({"schema": "agentplane/artifacts@1"}, b"artifacts", rows)
@@ -109,10 +109,10 @@ def produced(ledger: Ledger) -> Iterator[tuple[str, Output]]:
 def refresh(
     layout: Layout, ledger: Ledger, found: Mapping[str, Page] | None = None, *, whole: bool = False
 ) -> None:
-    """Writes both views. state.json comes last: it says that all else is written.
+    """Write both views. state.json comes last, because it marks the others as written.
 
-    `found`: the memory files, if the caller has read them. `whole`: artifacts.json may have been edited, so it is compared
-    with the log.
+    `found` are the memory files, if the caller has read them. With `whole`, artifacts.json is compared with the log,
+    because it may have been edited.
     """
     ledgers.keep(layout, ledger)
     cache.save(layout, records.SIZES, records.sizes(layout))
@@ -122,27 +122,27 @@ def refresh(
 
 
 def follow(layout: Layout, before: Ledger, after: Ledger, *, same_shelf: bool = False) -> None:
-    """The same after a run, which changes nothing of the shelf: the facts in state.json stay as they are.
+    """Update both views after a run, which changes no facts.
 
-    `same_shelf`: so does the op that came in between.
+    `same_shelf` means that the op in between changed no facts either.
     """
     start = _top(before)
-    old = files.read_if(layout.state) or b""
     same_shelf = same_shelf or before.last_op == after.last_op
-    if not (same_shelf and before.revision() == after.revision() and old.startswith(start)):
+    if not (same_shelf and before.revision() == after.revision() and _begins_with(layout.state, start)):
         refresh(layout, after)
         return
     ledgers.keep(layout, after)
     cache.save(layout, records.SIZES, records.sizes(layout))
     _extend_artifacts(layout, before, after)
-    made = _top(after) + old[len(start) :]
-    files.write_atomic(layout.file("memory/state.json"), made, durable=False)
+    # The facts are most of the file, so they are copied piece by piece.
+    rest = files.pieces(layout.state, len(start))
+    files.write_atomic(layout.file("memory/state.json"), joined((_top(after),), rest), durable=False)
 
 
 def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
     """Gathers artifacts.json from the log, unless it says that it is written up to the last event with files."""
     start = _artifacts_top(ledger)
-    if not whole and _begins_with(layout, start):
+    if not whole and _begins_with(layout.artifacts, start):
         return
     made = artifacts(ledger, [line for _, line in chain.lines(layout.log)])
     if files.read_if(layout.artifacts) != made:
@@ -150,7 +150,7 @@ def _write_artifacts(layout: Layout, ledger: Ledger, *, whole: bool) -> None:
 
 
 def _extend_artifacts(layout: Layout, before: Ledger, after: Ledger) -> None:
-    """Adds what a run produced to artifacts.json."""
+    """Add the files that a run produced to artifacts.json."""
     if before.produced == after.produced:
         return
     start = _artifacts_top(before)
@@ -163,10 +163,9 @@ def _extend_artifacts(layout: Layout, before: Ledger, after: Ledger) -> None:
         files.write_atomic(layout.file("memory/artifacts.json"), _artifacts_top(after) + made, durable=False)
 
 
-def _begins_with(layout: Layout, start: bytes) -> bool:
+def _begins_with(path: Path, start: bytes) -> bool:
     try:
-        with files.reading(layout.artifacts) as file:
-            return file.read(len(start)) == start
+        return files.read(path, len(start)) == start
     except AgentplaneError:
         return False
 
@@ -189,7 +188,7 @@ def _value(start: bytes, key: bytes) -> str | None:
 
 
 def _start(top: Iterable[tuple[str, Any]], own: Mapping[str, Any]) -> bytes:
-    """The first keys of a view, a line each, and then those of agentplane."""
+    """Return the first keys of a view, one per line, followed by agentplane's own keys."""
     lines = b"".join(_pair(key, value) + b",\n" for key, value in top)
     return (
         b"{\n" + lines + b'"agentplane": {\n' + b",\n".join(_pair(*pair) for pair in own.items()) + b"\n},\n"
@@ -201,7 +200,7 @@ def _pair(key: str, value: Any) -> bytes:
 
 
 def _listed(name: bytes, rows: Iterable[bytes]) -> Iterator[bytes]:
-    """A key with a list that has a line for each row: small diffs."""
+    """Yield a key with a list, one row per line, so that diffs are small."""
     yield b'"' + name + b'": ['
     separator = b"\n"
     for row in rows:

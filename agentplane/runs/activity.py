@@ -1,4 +1,4 @@
-"""What an event of the log tells of: the run of a tool or a command, or something that agentplane itself did."""
+"""The kind of activity in an event of the log: the run of a tool or a command, or an action of agentplane itself."""
 
 import re
 from collections.abc import Sequence
@@ -6,13 +6,15 @@ from typing import Literal
 
 
 Activity = Literal["import"]
-"""`import`: agentplane took candidates from files of a project or of a tool. Entries name the event as their source."""
+"""With `import`, agentplane took candidates from files of a project or of a tool. Entries name the event as their
+source.
+"""
 
 _OLD_IMPORT = re.compile(r"Harvested \d+ candidates\.")
 
 
 def of(said: Activity | None, summary: str | None, command: Sequence[str]) -> Activity | None:
-    """Return what agentplane itself did; None for the run of a tool. Older versions told it in the summary alone."""
+    """Return agentplane's own activity, or None for the run of a tool. Older versions stated it only in the summary."""
     if said is not None:
         return said
     return "import" if summary and not command and _OLD_IMPORT.fullmatch(summary) else None

@@ -23,7 +23,7 @@ class Artifact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def listed(ledger: Ledger, task: str | None = None) -> list[Artifact]:
     return [
-        Artifact(name, output.path, output.sha256, output.run)
+        Artifact(name, output.path, output.sha256, output.run_id)
         for name, output in views.produced(ledger)
         if task in (None, name)
     ]

@@ -101,8 +101,8 @@ class Run(msgspec.Struct, frozen=True):
         return next((kept for kept in self.capsule if kept.name == name), None)
 
     @property
-    def did(self) -> Activity | None:
-        """What agentplane itself did; None for the run of a tool or a command."""
+    def own_activity(self) -> Activity | None:
+        """The action of agentplane itself, or None for the run of a tool or a command."""
         return activities.of(self.activity, self.summary, self.command)
 
 

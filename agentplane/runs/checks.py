@@ -30,7 +30,7 @@ def check(store: Store) -> Iterator[Finding]:
     if os.path.lexists(layout.runs):
         files.plain_folder(layout.runs, layout.root)
     pruned = Pruned.of(layout)
-    known: dict[str, str] = {}
+    known: dict[str, bytes] = {}
     absent = _Absent(layout, settings)
     elsewhere = 0
     for number, line in enumerate((line for _, line in chain.lines(layout.log)), 1):
@@ -45,8 +45,9 @@ def check(store: Store) -> Iterator[Finding]:
             remedy = f"take the file back from git: `git checkout -- {layout.shown('memory/log.jsonl')}`."
             yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", remedy)
             continue
-        # A merge of branches may leave the very same line twice.
-        if known.setdefault(run.run_id, chain.hash_of(line)) != chain.hash_of(line):
+        # A merge of branches may leave the very same line twice, or one run of another program that both logged.
+        first = known.setdefault(run.run_id, line)
+        if chain.hash_of(first) != chain.hash_of(line) and not events.say_the_same(first, line):
             what = f"run {run.run_id} has a second event"
             yield Finding("warning", where, what, "keep the one that its capsule's meta.json holds.")
         if run.capsule:
@@ -147,13 +148,13 @@ def _file(
 
 
 class _Absent:
-    """Files of capsules that this machine lacks: which of them should be here."""
+    """Decides which missing files of capsules should be on this machine."""
 
     def __init__(self, layout: Layout, settings: Runs) -> None:
         self._layout, self._settings = layout, settings
 
     def is_wrong(self, run: Run, path: str) -> bool:
-        """True if the file was made here or git carries it, unless git was told to keep it out of the work tree."""
+        """True if the file was made here or Git carries it, unless Git keeps it out of the work tree."""
         if run.made_at != capsule.place_of(self._layout) and not sharing.is_shared(self._settings, path):
             return False
         return f"{run.run_id}/{path}" not in self._not_checked_out

@@ -1,8 +1,8 @@
-"""What a session executed, and what its tool decided about that: made when the run is sealed, of what hooks noted and of
-the tool's session file.
+"""The commands of a session and its tool's permission decisions, from the notes of hooks and the tool's session file.
 
-A session file tells of calls that failed or were rejected and of their exit codes; hooks tell of calls of subagents, of questions
-and of tools whose files are not read. So both are joined, by the tool's own id of a call, else by the command.
+A session file has exit codes and the calls that failed or were rejected. Hooks have the calls of subagents,
+questions, and tools without a known session file. Sealing joins both by the tool's own id of a call, or by the
+command.
 """
 
 import os
@@ -44,7 +44,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True):
     cut: int = 0
     """Characters that are left out at its end."""
     more: int = 0
-    """Of the last row: so many more are left out."""
+    """In the last row, the number of rows that are left out."""
 
     @property
     def is_bad(self) -> bool:
@@ -55,9 +55,11 @@ class Permission(msgspec.Struct, frozen=True, omit_defaults=True):
     """A decision of the tool, or of its person, about a call."""
 
     decision: str = ""
-    """`allowed` or `denied`; `asked` where no answer was seen."""
+    """`allowed`, `denied`, or `asked` if no answer was seen."""
     by: str = ""
-    """`person`, `classifier`, `settings`; `prompt`: it ran after the tool asked, so a person or a hook allowed it."""
+    """`person`, `classifier`, `settings`, or `prompt` if it ran after the tool asked, so that a person or a hook
+    allowed it.
+    """
     tool: str = ""
     command: str = ""
     path: str = ""
@@ -68,15 +70,15 @@ class Permission(msgspec.Struct, frozen=True, omit_defaults=True):
     """Calls that ran without a question are counted by their mode."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class SessionRecord(msgspec.Struct, frozen=True):
     commands: tuple[Command, ...] = ()
     permissions: tuple[Permission, ...] = ()
 
 
-def of_open(layout: Layout, run: OpenRun) -> Told:
-    """What is known of a session that goes on, or is about to be sealed."""
+def of_open(layout: Layout, run: OpenRun) -> SessionRecord:
+    """Return what is known about a session that is open or about to be sealed."""
     if run.session is None:
-        return Told()
+        return SessionRecord()
     told = transcripts.read(run.asked.tool, run.session.transcript, run.started)
     hooks, files_of = (
         [_shown(layout, run.asked.cwd, row) for row in rows] for rows in (_noted(layout, run.run_id), told)
@@ -84,15 +86,15 @@ def of_open(layout: Layout, run: OpenRun) -> Told:
     return of_rows(list(joined(hooks, files_of)))
 
 
-def of_sealed(layout: Layout, run: Run) -> Told:
-    """What a capsule holds of it; nothing where it is not on this machine, or was made by an older version."""
-    return Told(
+def of_sealed(layout: Layout, run: Run) -> SessionRecord:
+    """Return what the capsule has. It is empty for older versions and for a capsule on another machine."""
+    return SessionRecord(
         tuple(_read(layout, run, COMMANDS, _command)),
         tuple(_read(layout, run, PERMISSIONS, _permission)),
     )
 
 
-def of_rows(rows: Sequence[Row]) -> Told:
+def of_rows(rows: Sequence[Row]) -> SessionRecord:
     ran = [row for row in rows if row.event in ("ran", "failed")]
     commands = [
         Command(
@@ -108,11 +110,11 @@ def of_rows(rows: Sequence[Row]) -> Told:
         for row in ran
         if row.command
     ]
-    return Told(tuple(commands), tuple(_decisions(rows)))
+    return SessionRecord(tuple(commands), tuple(_decisions(rows)))
 
 
 def encoded(rows: Sequence[Command] | Sequence[Permission], most: int) -> bytes:
-    """A row a line, as far as there is room; the last one then says how many are missing."""
+    """Return the rows as lines of JSON, up to a size. If rows are missing, the last line says how many."""
     lines, size = list[bytes](), 0
     for number, row in enumerate(rows):
         line = msgspec.json.encode(row) + b"\n"
@@ -124,7 +126,9 @@ def encoded(rows: Sequence[Command] | Sequence[Permission], most: int) -> bytes:
 
 
 def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
-    """Every call once, in the order of time. What a session file tells of a call counts; a hook adds what it leaves out."""
+    """Yield every call once, ordered by time. The session file has priority, and a hook adds the fields that it
+    lacks.
+    """
     by_use = {row.use: row for row in hooks if row.use and row.event in ("ran", "failed")}
     known = {row.use for row in told if row.use}
     spare = Counter((row.command, row.path) for row in told)
@@ -142,7 +146,7 @@ def joined(hooks: Sequence[Row], told: Sequence[Row]) -> Iterator[Row]:
 
 
 def _shown(layout: Layout, folder: str, row: Row) -> Row:
-    """A call as others may see it: without secrets, and of a path outside of the project only the name."""
+    """Return a call without secrets. A path outside of the project is reduced to its name."""
     path = row.path
     for project in (str(layout.project), folder):
         path = path.removeprefix(os.path.join(project, ""))
@@ -189,7 +193,7 @@ def _decisions(rows: Sequence[Row]) -> Iterator[Permission]:
 
 
 def _what(row: Row) -> str:
-    """What a call does: a question about it tells no id."""
+    """Return the content of a call. A question about a call doesn't state its id."""
     return row.command or f"{row.tool} {row.path}"
 
 
@@ -201,7 +205,7 @@ _row = decoding.Json(Row)
 
 
 def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
-    """What hooks noted; what does not fit is passed over."""
+    """Yield the notes of hooks. Invalid lines are skipped."""
     try:
         data = files.read_if(session.work(layout, run_id) / noted.DID, most=_LARGEST) or b""
     except AgentplaneError:

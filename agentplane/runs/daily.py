@@ -27,7 +27,7 @@ class Day(msgspec.Struct, frozen=True):
 
     @property
     def acceptance(self) -> float | None:
-        """The part of what was decided that was approved; None where nothing was decided."""
+        """The part of what was decided that was approved, or None if nothing was decided."""
         decided = self.approved + self.rejected
         return self.approved / decided if decided else None
 
@@ -62,7 +62,7 @@ def _add(counts: list[int], line: bytes) -> None:
     if row is None:
         return
     if row.kind == "run":
-        counts[0] += row.did is None
+        counts[0] += row.own_activity is None
         counts[1] += bool(row.exit_status)
     elif row.verb in _APPROVES:
         counts[2] += _candidates(row.ids)

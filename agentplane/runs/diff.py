@@ -60,7 +60,7 @@ class Report(msgspec.Struct, frozen=True):
     facts: list[Field]
     entries: list[Remembered]
     output: list[str]
-    """The outputs, and what their sessions executed, as a unified diff; empty where they are the same."""
+    """A unified diff of the outputs and of the commands of their sessions, or empty if they are the same."""
     missing: list[str]
     """What could not be compared, and why."""
 
@@ -74,7 +74,7 @@ def of(layout: Layout, a: str, b: str | None = None) -> Report:
     first, second = run_named(layout, a), run_named(layout, "latest" if b is None else b)
     if b is None and first.run_id == second.run_id:
         first = next(
-            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.did), first
+            (run for run in _backwards(layout) if run.run_id != second.run_id and not run.own_activity), first
         )
     missing: list[str] = []
     return Report(
@@ -101,7 +101,7 @@ def run_named(layout: Layout, wanted: str) -> Run:
         return capsule.load(layout, wanted)
     ending = f'-{wanted}"'.encode(errors="backslashreplace")
     for run in _backwards(layout, b"" if wanted == "latest" else ending):
-        if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.did):
+        if run.run_id.endswith(f"-{wanted}") or (wanted == "latest" and not run.own_activity):
             return run
     what = "no run" if wanted == "latest" else f"no run `{one_line(wanted, 40)}`"
     raise BadInput(
@@ -136,7 +136,7 @@ _context = decoding.Json(_Context)
 
 
 def _produced(layout: Layout, run: Run) -> dict[str, object]:
-    """By path the hash: what git tracks, and where its context.json is here, what git does not track."""
+    """Return the hashes of produced files by path. Untracked files are included if context.json is on this machine."""
     found: dict[str, object] = {}
     with suppress(AgentplaneError, OSError, msgspec.MsgspecError):
         data = capsule.content(layout, run, capsule.CONTEXT)

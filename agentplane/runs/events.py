@@ -1,9 +1,7 @@
 """Run events: one execution of a tool, as a line of the log."""
 
 import os
-import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,7 +15,7 @@ from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
 from agentplane.runs.activity import Activity
-from agentplane.text import decoding, files, times
+from agentplane.text import canonical, decoding, files, times
 
 
 RUN_ID = "AGENTPLANE_RUN_ID"
@@ -28,10 +26,17 @@ _SEALED = frozenset({"kind", "hash_prev", "hash_self", "capsule", "made_at", tim
 """What a line has beside the fields that a program may give."""
 
 _REPLACED = frozenset({"hash_prev", "hash_self"})
-"""What a program may give because its own log has it. The log of the plane states hashes of its own."""
+"""Fields that a program may pass on from its own log. This log computes its own hashes."""
+
+_OF_A_PLACE = frozenset(
+    {"hash_prev", "hash_self", times.WRITTEN, "branch", "commit", "revision", "tool", "parent_run_id"}
+)
+"""What a line has of where and when it was logged. It can be filled in."""
+
+_ELIDED = ("", "…")
+"""What some programs write in place of a hash that they don't know."""
 
 _NOWHERE = ".agentplane-nowhere"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -53,7 +58,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     parent_run_id: str | None = None
     tool: str | None = None
     activity: Activity | None = None
-    """What agentplane itself did; None for the run of a tool or a command."""
+    """The action of agentplane itself, or None for the run of a tool or a command."""
     layer: str | None = None
     systemic_scale: float | None = None
     impact: str | None = None
@@ -62,7 +67,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A short name for the run of a session."""
     branch: str | None = None
     commit: str | None = None
-    """What was checked out when it ended."""
+    """The commit that was checked out when it ended."""
     command: list[str] = []
     started: str | None = None
     seconds: float | None = None
@@ -85,6 +90,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return self.outputs if isinstance(self.outputs, list) else []
 
 
+_FIELDS = f"the fields are {', '.join(Event.__struct_fields__)}."
+
+
 def is_run_id(text: str) -> bool:
     return logged.is_run_id(text)
 
@@ -95,10 +103,8 @@ def new_run_id(store: Store) -> str:
 
 def seconds(started: str | None, ended: str | None) -> float | None:
     """How long it took; None where that is not known, or would be less than nothing."""
-    if started is None or ended is None:
-        return None
-    took = (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
-    return round(took, 3) if took >= 0 else None
+    begin, end = times.seconds_of(started or ""), times.seconds_of(ended or "")
+    return round(end - begin, 3) if begin is not None and end is not None and end >= begin else None
 
 
 def is_logged(layout: Layout, run_id: str | None) -> bool:
@@ -135,17 +141,19 @@ def append(
 
 
 def read(event: Mapping[str, Any]) -> Event:
-    """An event that a program hands in; BadInput names the field that does not fit."""
+    """An event that a program hands in; BadInput names the field that does not fit. A field that is null is left out."""
+    if not isinstance(event, Mapping):
+        raise BadInput(f"expected an object, got {type(event).__name__}", where="event", todo=_FIELDS)
     try:
-        found = msgspec.convert({key: event[key] for key in event if key not in _REPLACED}, Event)
+        found = msgspec.convert({key: value for key, value in event.items() if _is_given(key, value)}, Event)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `")
         field = place.rstrip("`").removeprefix("$").removeprefix(".")
         raise BadInput(
-            f"{field + ': ' if field else ''}{what[:1].lower()}{what[1:]}",
-            where="event",
-            todo=f"the fields are {', '.join(Event.__struct_fields__)}.",
+            f"{field + ': ' if field else ''}{what[:1].lower()}{what[1:]}", where="event", todo=_FIELDS
         ) from None
+    except UnicodeError as error:
+        raise BadInput(f"a text is not UTF-8: {error}", where="event", todo="save it as UTF-8.") from None
     for name in ("run_id", "parent_run_id"):
         value = getattr(found, name)
         if value is not None and not is_run_id(value):
@@ -157,7 +165,24 @@ def read(event: Mapping[str, Any]) -> Event:
     for number, output in enumerate(found.files):
         _check_hash(f"outputs[{number}].sha256", output.sha256)
     _check_hash("output_sha256", found.output_sha256)
-    return msgspec.structs.replace(found, summary=found.summary or _summary_in(found.outputs))
+    return msgspec.structs.replace(
+        found,
+        summary=found.summary or _summary_in(found.outputs),
+        output_sha256=_lower(found.output_sha256),
+        outputs=[msgspec.structs.replace(output, sha256=_lower(output.sha256)) for output in found.files]
+        or found.outputs,
+    )
+
+
+def _is_given(key: object, value: object) -> bool:
+    """False for what a program has to write because its format has the field, and that says nothing."""
+    if value is None and key in Event.__struct_fields__:
+        return False
+    return key not in _REPLACED and not (key == "output_sha256" and value in _ELIDED)
+
+
+def _lower(sha256: str | None) -> str | None:
+    return sha256.lower() if sha256 else sha256
 
 
 def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
@@ -177,6 +202,23 @@ def of_line(line: bytes) -> Event:
     if not is_run_id(run.run_id):
         raise BadInput("run_id: is missing", where="event")
     return found
+
+
+def say_the_same(one: bytes, other: bytes) -> bool:
+    """Whether two lines are one run of another program that was logged on two branches. A run with a capsule has one line."""
+    told = _told(one)
+    return told is not None and told == _told(other)
+
+
+def _told(line: bytes) -> dict[str, Any] | None:
+    try:
+        fields, files_of = decoding.Json(dict[str, Any]).decode(line), of_line(line).files
+    except (BadInput, msgspec.MsgspecError, RecursionError):
+        return None
+    if "capsule" in fields:
+        return None
+    told = {key: value for key, value in fields.items() if key not in _OF_A_PLACE}
+    return told | ({"outputs": [(output.path, output.sha256) for output in files_of]} if files_of else {})
 
 
 def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) -> Event:
@@ -201,8 +243,14 @@ def _filled(store: Store, given: Event, variables: Mapping[str, str], now: str) 
 
 def outputs_of(layout: Layout, outputs: list[Output]) -> list[Output]:
     """Outputs as they are named, with their hashes; BadInput names one that cannot be read."""
+    outputs = [from_the_top(layout, output) for output in outputs]
     tracked = tracked_files(layout, [output.path for output in outputs])
     return [_output(layout, output, number, tracked) for number, output in enumerate(outputs)]
+
+
+def from_the_top(layout: Layout, output: Output) -> Output:
+    """An output with the path that git and other clones know it by."""
+    return msgspec.structs.replace(output, path=layout.in_project(output.path))
 
 
 def _output(layout: Layout, output: Output, number: int, tracked: set[str] | None) -> Output:
@@ -237,17 +285,14 @@ def _is_inside(path: str) -> bool:
 
 
 def _check_hash(field: str, value: str | None) -> None:
-    if value is not None and not _SHA256.fullmatch(value):
+    if value is not None and not canonical.is_sha256(value.lower()):
         raise BadInput(f"{field}: not 64 hex digits", where="event", todo="give the file's sha256.")
 
 
 def _check_time(field: str, ts: str | None) -> None:
     if ts is None:
         return
-    try:
-        moment = datetime.fromisoformat(ts)
-    except ValueError:
-        moment = None
+    moment = times.read(ts)
     if moment is None or moment.tzinfo is None:
         raise BadInput(
             f"{field}: not a time with its zone: {ts[:40]!r}", where="event", todo="leave it out for now."

@@ -24,7 +24,9 @@ def of(run: Run, fact: object, plane: str) -> dict[str, Any]:
 
 
 def is_reference(fact: object) -> bool:
-    """True if a run names a fact by its id. Then the fact exists, or waits for its statement; the id is no statement."""
+    """True if a run names a fact by its id. Then the fact exists or waits for its statement. The id isn't a
+    statement.
+    """
     return isinstance(fact, str) and external_ids.is_one(fact)
 
 

@@ -31,7 +31,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
-    """The beginning of a file of a capsule; None where there is none, or it is not here."""
+    """The beginning of a file of a capsule, or None if there is none, or it is not here."""
     kept = run.file(name)
     if kept is None or not _is_here(layout, run, kept):
         return None

@@ -12,6 +12,7 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.store import Clock, utc_now
 from agentplane.runs import (
     deeds,
+    guard_confirmed,
     guard_entries,
     guard_ids,
     guard_log,
@@ -108,6 +109,7 @@ def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_n
     yield from guard_log.findings(base, now, back)
     yield from guard_ops.findings(base, now, done, past, back)
     yield from guard_receipts.findings(base, now, done)
+    yield from guard_confirmed.findings(base, now, done)
     yield from guard_times.findings(base, now, done, clock())
     yield from guard_ids.findings(base, now, done, past)
     yield from guard_rewritten.findings(base, now, done)

@@ -82,10 +82,20 @@ def _settled(
     past: Past,
     parents: Mapping[bytes, tuple[bytes, ...]],
 ) -> bool:
-    """Whether a later op, which knew of both, decided about the id, or both texts are there under ids of their own."""
+    """True if neither entry is lost.
+
+    Either a later op, which knew of both, decided about the id. Or before they met, one branch took its entry out again, or
+    gave it another id to settle with a third branch. Or both texts are there under ids of their own.
+    """
     both = {_hash(one.deed.line), _hash(other.deed.line)}
-    later = (deed for deed in done if any(change.id == id_ for change in deed.changes))
-    if any(links.is_intact(deed.line) and both <= _above(deed, parents) for deed in later):
+    last: dict[bytes, Change] = {}
+    for deed in done:
+        changes = [change for change in deed.changes if id_ in (change.id, change.was)]
+        known = both & _above(deed, parents) if changes and links.is_intact(deed.line) else set()
+        if known == both or (known and any(change.was == id_ for change in changes)):
+            return True
+        last |= {event: change for event in known for change in changes}
+    if any(change.after is None for change in last.values()):
         return True
     bodies = {page.document.body(block) for page in now.pages.values() for block in page.document.blocks}
     return all(_body(given, past) in bodies for given in (one, other))

@@ -112,7 +112,7 @@ class Past:
         return page.document.core(block) if page and block and block.digest == digest else None
 
     def block(self, text: bytes) -> Block | None:
-        """The entry that a text is; None where it is not exactly one."""
+        """The entry that a text is, or None if it is not exactly one."""
         digest = document.digest(text) + (" crlf" if b"\r" in text else "")
         if digest not in self._blocks:
             read = document.parse(text)

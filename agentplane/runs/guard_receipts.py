@@ -1,4 +1,4 @@
-"""Where the settings require receipts: what a branch brings to the shelf cites its run, and evidence that is there."""
+"""The check that entries of a branch cite an existing run and existing evidence, if the settings require receipts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,12 +37,12 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
                 f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
                 ' have it (`policy.require_receipts = "appended"`)'
             )
-            remedy = f"run what proves it on this branch, and name that run as `source:` with `agentplane edit {name}`."
+            remedy = f"log the run that proves it on this branch, and name it as `source:` with `agentplane edit {name}`."
             yield Finding("error", where, what, remedy)
 
 
 def _wanted(base: Settings, now: Settings) -> bool | str:
-    """The stricter value of the two: a branch can't turn it off for itself."""
+    """Return the stricter of the two values, so that a branch can't turn it off for itself."""
     values = (base.policy.require_receipts, now.policy.require_receipts)
     return max(values, key=trust_settings.RECEIPTS.__getitem__)
 
@@ -58,5 +58,5 @@ def _brought(base: Side, done: Sequence[Deed]) -> set[str]:
 
 
 def _said(entry: Entry) -> _Said:
-    """What an entry says and cites, whatever its id and status are."""
+    """Return the content and the sources of an entry, without its id and status."""
     return entry.head.type, entry.body, entry.head.source, entry.head.evidence

@@ -277,7 +277,7 @@ def _approve(asked: _Asked) -> str | None:
 
 
 def _is_out_of_force(asked: _Asked, change: Change) -> bool:
-    """Whether an approval can only have linked it to what took its place: it was out of force before."""
+    """True if it was superseded or deprecated before, so that an approval can only have linked it to its successor."""
     block = asked.past.block(asked.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
     return head is not None and (head.arrives or head.status) in verbs.ARRIVING
@@ -386,14 +386,14 @@ def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
         return f"stamps {shown(come.id, 40)} with another day or another name than its own"
     memory = asked.memory()
     entry = memory.get(str(come.was))
-    # What the person wrote: the text before the approval stamped it.
+    # The person's text, before the approval stamped it.
     before = {"id": entry.id, "status": INBOX_STATUS, "approved_by": header.DROP, "anchor": header.DROP}
     text = header.set_fields(asked.text(come, come.left), before)
     return asked.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
 
 
 def _updated(asked: _Asked, change: Change) -> str | None:
-    """A change that the policy let through is what the candidate says, and nothing else."""
+    """Return a problem if a change by the policy differs from its candidate."""
     memory, stamp = asked.memory(), _stamp(asked, change)
     candidate = memory.get(str(change.was))
     entry = updates.target_of(memory, candidate)

@@ -49,7 +49,7 @@ def check(store: Store) -> Iterator[Finding]:
         if place[0] in ("runs", "tui"):
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
-            # Not a warning: someone may mean it, and `check` asks whoever reviews the change.
+            # Not a warning: it can be intended, and `check` asks the reviewer of the change.
             yield Finding("info", where, what, "Remove the setting, or keep it if you meant it.")
 
 

@@ -30,7 +30,7 @@ _BY = ("agentplane", "git")
 
 
 def complaint(record: Record, base: Side, past: Past) -> str | None:
-    """Why an op that says it brings branches together does other things than that; None where it does not."""
+    """Why an op that says it brings branches together does other things than that, or None if it does not."""
     place = past.places.get(record.op)
     if place is None:
         return None

@@ -138,7 +138,7 @@ def _begins(line: bytes) -> bool:
 
 
 def _history(now: Side, head: str | None) -> set[bytes] | None:
-    """The lines that an event stands on, and its own; None if the log does not hold it."""
+    """The lines that an event stands on, and its own, or None if the log does not hold it."""
     if head is None:
         return set()
     by_hash = {links.stated_by(line): line for line in now.lines if links.is_intact(line)}

@@ -40,7 +40,7 @@ def patch(layout: Layout, run_id: str, name: str, found: Patch) -> Kept:
 
 
 def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
-    """A copy of a file of others: a text without its secrets, anything else as it is."""
+    """Copy a file into the capsule. Secrets in a text are masked, and other files stay as they are."""
     clean, found = (data, []) if is_binary(data) else masked(data)
     kept = _write(layout, run_id, name, clean, found)
     return _in_full(kept, len(data), hashlib.sha256(data).hexdigest(), 0) if found else kept
@@ -58,7 +58,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def holds_secret(data: bytes) -> bool:
-    """Whether a file that is no text holds a secret: in its readable parts, also with NULs between the letters."""
+    """True if a binary file has a secret in a readable part, even with NUL bytes between the letters."""
     parts = _READABLE.findall(data.replace(b"\0", b""))
     return bool(masked(b"\n".join(parts))[1])
 

@@ -1,7 +1,7 @@
-"""The last run of the branch that is checked out: what happened last where a session begins.
+"""The last run of the checked-out branch, for the start of a session.
 
-The log in the work tree can hold runs of other branches, until it is committed. A run belongs here if it ended on this
-branch, or on a commit that is in the history of this one. Runs of older versions, and runs without git, belong everywhere.
+Until it is committed, the log in the work tree can hold runs of other branches. A run belongs to this branch if it
+ended on the branch or on a commit in its history. Runs of older versions and runs without Git belong to every branch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from agentplane.text import chain, times
 
 
 _FAR = 2000
-"""Runs that are looked at; further back, nothing is open any more."""
+"""Maximum number of runs that are read. Earlier runs have no open work."""
 _AT_ONCE = 100
 """Commits that git is asked for at once."""
 
@@ -33,7 +33,7 @@ NONE = Last()
 
 
 def of(layout: Layout, task: str | None = None) -> Last:
-    """Return the last run of a task, or of all, that belongs to what is checked out."""
+    """Return the last run that belongs to the checked-out branch, of one task or of all."""
     branch = git.branch_in_file(str(layout.project))
     asked = False
     runs = _runs(layout, task)
@@ -52,17 +52,17 @@ def of(layout: Layout, task: str | None = None) -> Last:
 def _runs(layout: Layout, task: str | None) -> Iterator[Run]:
     """The runs of tools and commands, the latest first."""
     lines = (line for _, line in times.newest_first(chain.lines_backwards(layout.log)))
-    found = islice((run for run in capsule.read_events(lines) if run.did is None), _FAR)
+    found = islice((run for run in capsule.read_events(lines) if run.own_activity is None), _FAR)
     return (run for run in found if task in (None, run.task))
 
 
 def _is_here(run: Run, branch: str | None) -> bool:
-    """True if no history has to be looked at."""
+    """True if the run belongs to the branch without asking for its history."""
     return run.commit is None or (branch is not None and run.branch == branch)
 
 
 def _apart(layout: Layout, runs: Sequence[Run]) -> set[str]:
-    """The commits of runs that are not in the history of what is checked out."""
+    """Return the commits of runs that are not in the history of the checked-out commit."""
     commits = {one for run in runs if (one := _commit(run))}
     found = git.not_in_history(layout.project, commits) if commits else None
     return set(found or ())

@@ -23,6 +23,7 @@ BELL, HAPPENED = "bell", b"."
 _MOST_CALLS = 400_000
 _MOST_DID = 4_000_000
 MOST_COMMAND = 16_000
+MOST_REASON = 300
 _MOST_PROMPT = 20_000
 _MOST_PATH = 400
 _MOST_NAMES = 300
@@ -37,22 +38,24 @@ def call(root: str, run_id: str, tool: str, path: str) -> None:
     _append(root, run_id, CALLS, json.dumps(said).encode() + b"\n")
 
 
-def did(
+def details(
     root: str, run_id: str, event: str, tool: str, path: str, command: str, more: "dict[str, Any]"
 ) -> None:
-    """Notes what a call executed, how that ended, and what was decided about it.
+    """Note the command of a call, how it ended, and the permission decision.
 
-    Nearly every command line could hold a secret, and to look closely takes four times as long as all the rest of a hook. So
-    commands lie here as they are, for this user only and like recorded output, until sealing masks them.
+    A close search for secrets takes four times as long as the rest of a hook. So commands are noted unmasked,
+    readable by this user only, like recorded output. Sealing masks them.
     """
     said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
     if command:
-        kept = command if len(command) <= MOST_COMMAND else _cut(command)
+        kept = beginning(command, MOST_COMMAND)
         said["command"] = kept
         if len(kept) < len(command):
             said["cut"] = len(command) - len(kept)
     if path:
         said["path"] = _clean(path[:_MOST_PATH], name=True)
+    if isinstance(reason := more.get("reason"), str):
+        more = more | {"reason": beginning(reason, MOST_REASON)}
     _append(root, run_id, DID, _encoded(said | more), _MOST_DID)
 
 
@@ -61,9 +64,9 @@ def _encoded(said: "dict[str, Any]") -> bytes:
     return json.dumps(said, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
-def _cut(command: str) -> str:
-    """Its beginning, up to a blank: half of a secret would not be known as one."""
-    return command[:MOST_COMMAND].rpartition(" ")[0] or command[:MOST_COMMAND]
+def beginning(text: str, most: int) -> str:
+    """Cut a text at a blank. Half of a secret wouldn't be recognized."""
+    return text if len(text) <= most else text[:most].rpartition(" ")[0] or text[:most]
 
 
 def receipt(root: str, run_id: str, made: "dict[str, Any]") -> None:

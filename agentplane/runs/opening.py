@@ -288,7 +288,7 @@ def write(path: str, data: bytes) -> None:
         with open(fd, "wb") as file:
             file.write(data)
         os.replace(temp, path)
-    except BaseException:
+    except OSError:
         os.unlink(temp)
         raise
 

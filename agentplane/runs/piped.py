@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from agentplane.runs.job import Ended, News, source
@@ -27,7 +28,10 @@ class Piped:
         self.sources = tuple(
             source(pipes[name][0], name, Outlet(fd), follows=True) for name, fd in streams.items()
         )
-        try:
+        with ExitStack() as unless_started, ExitStack() as write_ends:
+            unless_started.callback(self.close)
+            for _, write in pipes.values():
+                write_ends.callback(os.close, write)
             self._process = subprocess.Popen(
                 command,
                 env=env,
@@ -35,12 +39,7 @@ class Piped:
                 stdout=pipes["stdout"][1],
                 stderr=pipes["stderr"][1] if "stderr" in pipes else subprocess.STDOUT,
             )
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            for _, write in pipes.values():
-                os.close(write)
+            unless_started.pop_all()
         self.pid = self._process.pid
 
     def send(self, number: int) -> None:

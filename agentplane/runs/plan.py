@@ -1,10 +1,10 @@
-"""The plan of a run: a file, recorded by path and hash, with the rating that it states itself."""
+"""The plan of a run, recorded by path and hash, with the rating that it states."""
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,14 +18,17 @@ _LARGEST = 1 << 20
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _LOOKS_LIKE_A_PATH = re.compile(r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z]{2,5}")
 
+T = TypeVar("T")
+
 
 class Plan(msgspec.Struct, frozen=True):
     text: str
     path: str = ""
-    """As the log names it; empty for a text that is in no file."""
+    """The path in the log, or empty for a plan that isn't in a file."""
     sha256: str = ""
     size: int = 0
-    rating: Rating = Rating()
+    stated: Mapping[str, object] = {}
+    """What it says of its layer, scale and impact, whether that fits or not."""
 
     @property
     def is_file(self) -> bool:
@@ -38,7 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def read(given: str, folder: Path, project: Path) -> Plan:
-    """Return the plan that an option names: a file, also written as `@FILE`, or a text that is no path."""
+    """Return the plan for an option: a file, which can be written as `@FILE`, or a text that is not a path."""
     name = given.removeprefix("@")
     path = folder / name
     if not given.startswith("@") and not _is_there(path):
@@ -57,7 +60,7 @@ def read(given: str, folder: Path, project: Path) -> Plan:
         raise BadInput("The plan is larger than 1 MB", where=name, todo="Pass a shorter file.")
     text = data.decode(errors="replace")
     shown = _shown(path, project)
-    return Plan(text, shown, canonical.sha256(data), len(data), _rating(_fields(text), name))
+    return Plan(text, shown, canonical.sha256(data), len(data), _stated(_fields(text)))
 
 
 def _is_there(path: Path) -> bool:
@@ -68,7 +71,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _shown(path: Path, project: Path) -> str:
-    """The path in the project; of a file outside of it only the name, because the log is shared."""
+    """Return the path in the project. Outside of it, return only the name, because the log is shared."""
     whole = Path(os.path.abspath(path))
     return str(whole.relative_to(project)) if whole.is_relative_to(project) else f"…/{whole.name}"
 
@@ -89,11 +92,24 @@ def _fields(text: str) -> Mapping[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _rating(fields: Mapping[str, object], where: str) -> Rating:
-    layer, impact = fields.get("layer"), fields.get("impact")
-    scale = fields.get("systemic_scale", fields.get("scale"))
+def _stated(fields: Mapping[str, object]) -> dict[str, object]:
+    told = {
+        "layer": fields.get("layer"),
+        "systemic_scale": fields.get("systemic_scale", fields.get("scale")),
+        "impact": fields.get("impact"),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def rating(plan: Plan | None, options: Rating) -> Rating:
+    """What options say, then what the plan says. BadInput where the plan says what can't be, and no option says better."""
+    stated, where = (plan.stated, plan.path) if plan else ({}, "")
+
+    def told(name: str, check: Callable[[object, str], T], option: T | None) -> T | None:
+        return check(stated[name], where) if option is None and name in stated else option
+
     return Rating(
-        None if layer is None else rubric.layer(layer, where),
-        None if scale is None else rubric.scale(scale, where),
-        None if impact is None else rubric.impact(impact, where),
+        told("layer", rubric.layer, options.layer),
+        told("systemic_scale", rubric.scale, options.systemic_scale),
+        told("impact", rubric.impact, options.impact),
     )

@@ -1,7 +1,8 @@
-"""Copies of whole files in a capsule: inputs that somebody named, and produced files that git does not track.
+"""Copies of whole files in a capsule: inputs that a person named, and produced files that Git doesn't track.
 
-Only plain files are copied, never through a link. Secrets are masked in texts; another file with one is not copied. What is larger than `keep_files`, or comes after
-many others, is told by hash and size only. Copies stay on this machine unless `share` names their folder.
+Only plain files are copied, never through a link. Secrets in text files are masked. Binary files with secrets are not
+copied. Files beyond the limits of `keep_files` are recorded by hash and size. Copies stay on this machine unless
+`share` names their folder.
 """
 
 import hashlib
@@ -25,13 +26,14 @@ from agentplane.text.visible import one_line
 INPUTS = "inputs"
 """The folder in `work/` where inputs lie until the run is sealed, since the command may change them."""
 BEFORE = "untracked.json"
-"""What git did not track when the run began."""
+"""The list of untracked files at the start of a run."""
 
 MOST_INPUTS = 100
 _MOST_COPIES = 200
 _TOGETHER = 4
 """The copies of one kind may be this many times as large as one of them, together."""
 _LONGEST = 100
+"""Bytes of a copy's name. File systems count bytes, and a letter can have four."""
 _BLOCK = 1 << 20
 
 _Stat = tuple[int, int, int, int]
@@ -42,11 +44,11 @@ class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
     """A file that a run was given, or that it produced."""
 
     path: str
-    """From the top of the project; of a file elsewhere only its name."""
+    """Path from the top of the project, or only the name of a file elsewhere."""
     sha256: str
     size: int
     name: str = ""
-    """Of the copy in the capsule; empty where there is none."""
+    """Name of the copy in the capsule, or empty if there is none."""
 
     @property
     def told(self) -> dict[str, str | int]:
@@ -55,10 +57,12 @@ class Copy(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def check_inputs(paths: Sequence[str], layout: Layout, cwd: Path) -> list[Path]:
-    """The inputs that a person named, if each can be read; BadInput otherwise."""
+    """Return the inputs that a person named. Raise BadInput if one can't be read."""
     if len(paths) > MOST_INPUTS:
         raise BadInput(
-            f"{len(paths)} inputs, {MOST_INPUTS} at most", where="--input", todo="Pack them into one file."
+            f"Too many inputs: {len(paths)} (maximum: {MOST_INPUTS})",
+            where="--input",
+            todo="Pack them into one file.",
         )
     found = list(dict.fromkeys(Path(os.path.abspath(cwd / path)) for path in paths))
     for path in found:
@@ -93,7 +97,7 @@ def take_inputs(paths: Sequence[Path], layout: Layout, work: Path, settings: Run
 
 
 def keep_inputs(layout: Layout, run_id: str, work: Path, inputs: Sequence[Copy]) -> Iterator[Kept]:
-    """Puts the copies into the capsule. One that was changed meanwhile is not the input any more."""
+    """Put the copies into the capsule. A copy that changed in the meantime is dropped."""
     for one in inputs:
         try:
             data = files.read_if(work / INPUTS / one.name) if one.name else None
@@ -104,7 +108,7 @@ def keep_inputs(layout: Layout, run_id: str, work: Path, inputs: Sequence[Copy])
 
 
 def note_untracked(project: Path, work: Path, dirty: Sequence[str]) -> None:
-    """Writes down what git does not track when a run begins, so that the run is not said to have produced it."""
+    """Record the untracked files when a run begins, so that they don't count as produced by it."""
     found = {path: was for path in _untracked(dirty) if (was := _stat_of(project / path))}
     if found:
         files.write_atomic(work / BEFORE, msgspec.json.encode(found), durable=False)
@@ -124,7 +128,7 @@ def produced(project: Path, work: Path, before: Sequence[str], after: Sequence[s
 def keep_produced(
     layout: Layout, run_id: str, paths: Sequence[str], settings: Runs
 ) -> tuple[list[Copy], list[Kept]]:
-    """Copies what a run produced into its capsule, as far as there is room."""
+    """Copy the files that a run produced into its capsule, up to the limits."""
     room, taken = _Room(capsule.folder(layout, run_id), settings), set[str]()
     copies, kept = list[Copy](), list[Kept]()
     for path in paths:
@@ -160,11 +164,14 @@ class _Room:
 
 
 def _read(path: Path, room: _Room) -> tuple[bytes | None, int, str]:
-    """The bytes, where there is room for them; size and hash."""
+    """Return the bytes if there is room for them, and the size and hash."""
     digest, size, whole = hashlib.sha256(), 0, bytearray()
     with files.reading(path) as stream:
-        fits = os.fstat(stream.fileno()).st_size <= room.each
-        while block := stream.read(_BLOCK):
+        stated = os.fstat(stream.fileno()).st_size
+        fits = stated <= room.each
+        # Another process may append to the file all the time.
+        most = max(stated, room.each + 1)
+        while block := stream.read(min(_BLOCK, most - size)):
             digest.update(block)
             size += len(block)
             fits = fits and size <= room.each
@@ -207,9 +214,10 @@ def _shown(path: str) -> str:
 
 
 def _name(path: str, taken: set[str]) -> str:
-    """A name for a copy: plain on every system, no other copy's, and none that the capsule reads in another way."""
+    """Return a unique name for a copy that is valid on every system and has no meaning in a capsule."""
     plain = "".join(letter if letter.isalnum() or letter in "._-[]" else "_" for letter in _shown(path))
-    plain = (f"_{plain[1:]}" if plain[:1] in (".", "-") else plain)[-_LONGEST:] or "_"
+    plain = f"_{plain[1:]}" if plain[:1] in (".", "-") else plain
+    plain = plain.encode(errors="replace")[-_LONGEST:].decode(errors="ignore") or "_"
     plain += "_" if plain.endswith(capsule.PACKED) else ""
     stem, dot, ending = plain.partition(".")
     number, name = 1, plain

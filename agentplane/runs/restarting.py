@@ -88,7 +88,7 @@ def is_asked(layout: Layout, run_id: str) -> bool:
 
 
 def reply(layout: Layout, run_id: str) -> Reply | None:
-    """What was said of a request; None while nothing was."""
+    """What was said of a request, or None while nothing was."""
     try:
         data = files.read_if(session.work(layout, run_id) / REPLY)
         return decoding.Json(Reply).decode(data) if data else None

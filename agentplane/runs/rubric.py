@@ -1,4 +1,4 @@
-"""How plans and runs are rated: by the layer that they change, how far they reach, and what gets better for whom."""
+"""The rating of plans and runs: the layer that they change, how far they reach, and their impact."""
 
 import math
 import re
@@ -18,7 +18,7 @@ LAYERS = {
     "L5": "workflow: how people and tools work, such as reviews and releases",
     "L6": "automation: scripts, jobs and tools that do the work",
 }
-"""From the deepest layer up: a change of one layer is felt in all layers above it."""
+"""The layers, the deepest first. A change to one layer affects all layers with a higher number."""
 SCALES = {
     "1": "one place: a line, a text or a value",
     "3": "one module or one page",
@@ -33,7 +33,7 @@ _RANGE = re.compile(r"(?:(>=|<=|>|<|=)\s*)?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*\.\
 
 
 class Rating(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a rating; None where nobody said it."""
+    """The rating of a run. A value that nobody gave is None."""
 
     layer: str | None = None
     systemic_scale: float | None = None
@@ -51,7 +51,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 def layer(given: object, where: str) -> str:
-    """Return a layer as `L5`. Raise BadInput for what is none."""
+    """Return a layer such as `L5`. Raise BadInput for other values."""
     found = _LAYER.fullmatch(str(given).strip())
     if found is None:
         raise BadInput(
@@ -61,7 +61,7 @@ def layer(given: object, where: str) -> str:
 
 
 def scale(given: object, where: str) -> int:
-    """Return a systemic scale. Raise BadInput for what is no whole number from 1 to 10."""
+    """Return a systemic scale. Raise BadInput for anything but a whole number from 1 to 10."""
     try:
         number = float(str(given).strip())
     except ValueError:
@@ -76,15 +76,32 @@ def scale(given: object, where: str) -> int:
 
 
 def impact(given: object, where: str) -> str:
-    """Return an impact as one line. Raise BadInput for an empty or long one."""
-    text = " ".join(str(given).split())
+    """Return an impact as one line. Raise BadInput for an empty or long one, and for what is no text."""
+    text = " ".join(given.split()) if isinstance(given, str) else ""
     if not text or len(text) > _MOST_IMPACT:
+        why = (
+            "it is no text"
+            if not isinstance(given, str)
+            else "it is empty"
+            if not text
+            else f"it has {len(text)} characters"
+        )
         raise BadInput(
-            f"Invalid impact: {'it is empty' if not text else f'it has {len(text)} characters'}",
+            f"Invalid impact: {why}",
             where=where,
             todo=f"Say in up to {_MOST_IMPACT} characters what gets better, and for whom.",
         )
     return text
+
+
+def wanted_layers(text: str) -> tuple[str, ...]:
+    """Return the layers that `L5` or `L4,L5` mean, without case. Other programs can log layers of their own."""
+    named = [name.strip() for name in text.split(",") if name.strip()]
+    if not named:
+        raise BadInput(
+            "No layer was given", where="--layer", todo="Use a layer such as L5, or several, as L4,L5."
+        )
+    return tuple((f"l{found[1]}" if (found := _LAYER.fullmatch(name)) else name.casefold()) for name in named)
 
 
 def wanted_range(text: str) -> Range:

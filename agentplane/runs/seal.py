@@ -228,7 +228,7 @@ def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list
 
 
 def _listed(inputs: list[Any] | dict[str, Any]) -> list[Any]:
-    """Inputs as items of a list; an object is one item."""
+    """Return inputs as a list. An object is one item."""
     return inputs if isinstance(inputs, list) else [inputs]
 
 
@@ -250,7 +250,8 @@ def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
 
 def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
     """What programs named beside; a file that is not there is named without its hash."""
-    named = {output.path: output for note in said for output in note.files if output.path not in known}
+    told = (events.from_the_top(layout, output) for note in said for output in note.files)
+    named = {output.path: output for output in told if output.path not in known}
     tracked = events.tracked_files(layout, list(named))
     found = []
     for path, output in named.items():
@@ -272,7 +273,7 @@ def _output(layout: Layout, path: str) -> Output:
 
 
 def _produced(layout: Layout, run: OpenRun, after: Git) -> list[str]:
-    """What git does not track and the run made or changed. Of a beginning that named only some, nothing can be said."""
+    """Return the untracked files that the run made or changed. If the list at its start was cut, return none."""
     if run.before.dirty_more:
         return []
     work = session.work(layout, run.run_id)

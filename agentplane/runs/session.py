@@ -58,9 +58,9 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     systemic_scale: float | None = None
     impact: str | None = None
     title: str | None = None
-    """A short name for the run; of a session, from what was asked first."""
+    """A short name for the run. A session gets it from its first prompt."""
     followed: list[Any] = []
-    """The plan that it follows, as its event names it among the inputs: path and hash."""
+    """The plan of the run, by path and hash, as the event lists it among the inputs."""
     parent_run_id: str | None = None
     receipts: list[Any] = []
     inputs: list[str] = []
@@ -115,7 +115,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     ending: Ending | None = None
     """Where the run ended and could not be sealed at once."""
     inputs: list[Copy] = []
-    """What of `asked.inputs` was taken before the command began."""
+    """The copies of `asked.inputs` that were made before the command began."""
     session: ToolSession | None = None
     """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
 
@@ -322,7 +322,9 @@ def note(layout: Layout, run_id: str, said: Mapping[str, Any]) -> None:
             where="event",
             todo="Give files as a list, or log a run of its own.",
         )
-    events.outputs_of(layout, read.files)  # refuses what cannot be read; its hash is that at the end
+    events.outputs_of(
+        layout, read.files
+    )  # Refuses files that can't be read. The hash is computed when the run ends.
     told = masked_value(_said(read))
     if not (path.exists() and path.stat().st_size > _MOST_NOTES):
         files.append(path, msgspec.json.encode(told) + b"\n")

@@ -11,7 +11,9 @@ from agentplane.text import files
 
 _HEAD = "# Made from `share` under [runs] in config.toml: what of a capsule is shared.\n/*/*\n"
 _RAW = (RAW_INPUTS, RAW_OUTPUTS)
-"""Folders with copies of files that nobody meant for git. A pattern such as `*` does not share them: it has to name them."""
+"""Folders with copies of files that weren't meant for Git. A pattern such as `*` doesn't share them unless it names
+them.
+"""
 _FOOT = f"/*/{WORK}/\n"
 
 

@@ -196,7 +196,7 @@ def at_commit(layout: Layout, prefix: str, commit: ObjectId) -> Side:
 
 
 def file_at(layout: Layout, commit: ObjectId, path: str) -> bytes | None:
-    """A file as a commit has it, by its path from the top of the repository; None where it has no plain file there."""
+    """A file as a commit has it, by its path from the top of the repository, or None if it has no plain file there."""
     blob = (git.tree(layout.root, commit, path) or {}).get("")
     return git.contents(layout.root, [blob.oid]).get(blob.oid) if blob and blob.is_file else None
 

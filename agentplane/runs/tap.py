@@ -40,5 +40,5 @@ class Tap:
         self._pieces, self._size = [], 0
         try:
             self._sink(self._stream, data)
-        except Exception as error:  # noqa: BLE001 -- whatever happens to the record, the command's output goes on
+        except Exception as error:  # noqa: BLE001 -- border: a failing record never stops the command; the run reports it
             self.error = error

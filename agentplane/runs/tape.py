@@ -36,7 +36,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """Where in the output `end` begins."""
     size: int
     sha256: str | None
-    """Of all of it; None where the process that recorded it was killed."""
+    """Of all of it, or None if the process that recorded it was killed."""
 
     def text(self) -> tuple[bytes, int]:
         """What is kept of it, with a line that stands for each gap, and how many bytes are left out.
@@ -191,7 +191,7 @@ def names(folder: Path) -> list[str]:
 
 
 def _placed(data: bytes) -> tuple[int, bytes] | None:
-    """Where in the output the bytes of an end file stand, and the bytes; None where it holds none."""
+    """Where in the output the bytes of an end file stand, and the bytes, or None if it holds none."""
     place = data[: _PLACE - 1]
     return (int(place), data[_PLACE:]) if len(data) > _PLACE and place.isdigit() else None
 

@@ -1,4 +1,4 @@
-"""The timeline: what runs and ops left in the log, newest first, read from its end as far as somebody looks."""
+"""The timeline of runs and ops, newest first. The log is read from its end, only as far as needed."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -49,8 +49,8 @@ class Row(msgspec.Struct, frozen=True):
     command: list[str] = []
 
     @property
-    def did(self) -> Activity | None:
-        """What agentplane itself did; None for the run of a tool or a command."""
+    def own_activity(self) -> Activity | None:
+        """The action of agentplane itself, or None for the run of a tool or a command."""
         return activities.of(self.activity, self.summary, self.command)
 
     @property
@@ -58,8 +58,8 @@ class Row(msgspec.Struct, frozen=True):
         """How a run ended, or stands; `ended` where nobody noted an exit code."""
         if self.kind in ("open", "lost"):
             return "open" if self.kind == "open" else "lost"
-        if self.did is not None:
-            return self.did
+        if self.own_activity is not None:
+            return self.own_activity
         return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
 
 
@@ -90,7 +90,7 @@ _row = decoding.Json(Row)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
-    """The open runs, then the events from the latest to the first; read only as far as they are asked for."""
+    """Yield the open runs and then the events, newest first. The log is read only as far as needed."""
     asked = wanted or Wanted()
     for row in open_runs(layout):
         if asked.takes(row) and (asked.since is None or (times.seconds_of(row.ts) or 0) >= asked.since):
@@ -107,7 +107,7 @@ def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
 
 
 def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
-    """Rows in another order than by time: the largest scale or the deepest layer first, the latest of those that are equal."""
+    """Yield rows with the largest scale or the deepest layer first. Equal rows are ordered by time, newest first."""
     if by == "time":
         return found
     if by == "scale":
@@ -129,7 +129,7 @@ def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
 
 
 def since(text: str, now: datetime) -> float:
-    """The time that `text` means, in seconds: a date, a time, or an age such as `2d`."""
+    """Return the time in seconds for a date, a time, or an age such as `2d`."""
     try:
         if found := _AGE.fullmatch(text.strip()):
             return (now - timedelta(**{_UNITS[found[2]]: int(found[1])})).timestamp()

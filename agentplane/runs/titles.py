@@ -1,4 +1,4 @@
-"""The title of a session: a short name for its run, from what was asked first."""
+"""The title of a session, from its first prompt."""
 
 import re
 
@@ -6,22 +6,27 @@ import re
 MOST = 72
 _READ = 6_000
 _INJECTED = re.compile(r"<(system-reminder|[a-z]+[-_][a-z-_]+)\b[^>]*>.*?</\1>", re.DOTALL)
-"""What tools put around the words of a person."""
+"""Text that tools add around a person's words."""
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LEADING = re.compile(r"^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)]|\[[ xX]\])\s+)+")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKS = re.compile(r"\*\*|__|~~|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|</?[A-Za-z][^>\n]*>")
 _RULE = re.compile(r"[\s#>*_=~`|:-]*")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+(?=\S)")
+_GREETING = re.compile(
+    r"(?i)(?:hi|hello|hey|hallo|good (?:morning|evening)|ok(?:ay)?|thanks?|please)\b.{0,12}"
+)
+"""A line that says nothing of what is asked below it."""
 _ENDS = " .,;:-–—"
 _LEAST = 12
 """A first sentence that is shorter, as `Hi.` is, says nothing of what follows."""
 
 
 def of(text: str) -> str | None:
-    """Return the first sentence of a text without Markdown, cut at a word; None if there are no words."""
+    """Return the first sentence of a text, without Markdown and cut at a word, or None if it has no words."""
     without = _FENCED.sub("\n", _INJECTED.sub("\n", text[:_READ]))
-    line = next((found for line in without.splitlines() if (found := _plain(line))), "")
+    lines = [found for line in without.splitlines() if (found := _plain(line))]
+    line = next((line for line in lines if not _GREETING.fullmatch(line)), lines[0] if lines else "")
     return _cut(_first_sentence(line)) or None
 
 

@@ -1,7 +1,7 @@
-"""What the session files of coding tools tell of the tools that were called: commands, how they ended, who denied them.
+"""The tool calls in the session files of coding tools: commands, how they ended, and who denied them.
 
-A session file can hold anything and be of any size. Long lines are skipped, what is read and kept is bounded, and a line that
-does not fit is passed over.
+A session file can have any content and size. So the reader skips long and invalid lines and limits how much it reads
+and keeps.
 """
 
 import os
@@ -9,11 +9,13 @@ import re
 import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
+from agentplane.runs import noted
 from agentplane.text import decoding
 
 
@@ -25,7 +27,6 @@ _LONGEST_LINE = 16 << 20
 _MOST_DECODED = 128 << 20
 _BLOCK = 1 << 20
 _INT = 1 << 31
-_MOST_REASON = 300
 _EARLIER = timedelta(seconds=2)
 
 Event = Literal["ran", "failed", "asked", "denied"]
@@ -46,26 +47,25 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     use: str = ""
     """The tool's own id of the call."""
     by: str = ""
-    """Who denied or allowed it, as far as it is told."""
+    """Who denied or allowed it, if the file says so."""
     reason: str = ""
     cut: int = 0
     """Characters of the command that are left out."""
 
 
 def read(tool: str | None, path: str, since: str) -> list[Row]:
-    """The calls in a session file from a moment on; none where the file or its tool is not known."""
-    reader = _READERS.get(tool or "")
-    if reader is None or not os.path.isabs(path):
+    """Return the calls in a session file from a moment on, or none if the file or its tool is unknown."""
+    known = _FORMATS.get(tool or "")
+    if known is None or not os.path.isabs(path):
         return []
-    found, start = reader(), _moment(since)
-    try:
-        for line in _lines(path, found.marks):
-            found.take(line)
-            if len(found.rows) >= MOST_ROWS:
+    reader, calls, start = known(), _Calls(), _moment(since)
+    # Sessions of tools come and go. A file that can't be read has no calls.
+    with suppress(OSError):
+        for line in _lines(path, reader.marks):
+            reader.read(line, calls)
+            if len(calls.rows) >= MOST_ROWS:
                 break
-    except OSError:
-        pass
-    return [row for row in found.rows.values() if start is None or _is_after(row.at, start)]
+    return [row for row in calls.rows.values() if start is None or _is_after(row.at, start)]
 
 
 def shown_command(given: object) -> tuple[str, int]:
@@ -74,7 +74,8 @@ def shown_command(given: object) -> tuple[str, int]:
         given = given[2] if len(given) == 3 and given[1] in ("-c", "-lc") else shlex.join(given)
     if not isinstance(given, str):
         return "", 0
-    return given[:MOST_COMMAND], max(0, len(given) - MOST_COMMAND)
+    kept = noted.beginning(given, MOST_COMMAND)
+    return kept, len(given) - len(kept)
 
 
 def exit_in(text: object) -> int | None:
@@ -89,19 +90,17 @@ _REJECTED = re.compile(r"(?i)user doesn't want to proceed|rejected by (?:the )?u
 _FORBIDDEN = re.compile(
     r"(?i)permission to use .{0,200} (?:has been )?denied|haven't granted it yet|needs approval\b|blocked by (?:policy|sandbox|permission)"
 )
+_REFUSED = re.compile(
+    r"(?is)\A.{0,40}\b(?:permission to use\b.*\bdenied|requested permissions? to\b.*haven't granted it yet)"
+)
+"""The same about a call that is told in full, however long its command is."""
 
 
-class _Reader:
-    """Gathers the calls of one file, by the tool's own id of each."""
-
-    marks: tuple[bytes, ...] = ()
-    """A line without any of these tells nothing."""
+class _Calls:
+    """The calls of one file, by the tool's own id of each."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
-
-    def take(self, line: Mapping[str, Any]) -> None:
-        raise NotImplementedError
 
     def begun(self, use: object, row: Row) -> None:
         if isinstance(use, str) and use and use not in self.rows:
@@ -113,33 +112,44 @@ class _Reader:
             self.rows[use] = msgspec.structs.replace(row, **known)
 
 
-class _Claude(_Reader):
+class _Format(Protocol):
+    """Reads the session files of one tool."""
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """Only a line with one of these can describe a call."""
+
+    def read(self, line: Mapping[str, Any], calls: _Calls) -> None:
+        """Add the calls and results in a line."""
+
+
+class _Claude:
     marks = (b'"tool_use"', b'"tool_result"', b'"permissionMode"')
     mode = ""
 
-    def take(self, line: Mapping[str, Any]) -> None:
+    def read(self, line: Mapping[str, Any], calls: _Calls) -> None:
         at, message = _text(line, "timestamp"), line.get("message")
         self.mode = _text(line, "permissionMode") or self.mode
         for part in _dicts(message.get("content") if isinstance(message, dict) else None):
             if part.get("type") == "tool_use":
-                self.begun(part.get("id"), _row(part.get("name"), part.get("input"), at, self.mode))
+                calls.begun(part.get("id"), _row(part.get("name"), part.get("input"), at, self.mode))
             elif part.get("type") == "tool_result":
-                self._result(part, at)
+                self._result(part, at, calls)
 
-    def _result(self, part: Mapping[str, Any], at: str) -> None:
+    def _result(self, part: Mapping[str, Any], at: str, calls: _Calls) -> None:
         use, text = part.get("tool_use_id"), _flat(part.get("content"))
-        took = _between(self.rows[use].at, at) if isinstance(use, str) and use in self.rows else None
+        took = _between(calls.rows[use].at, at) if isinstance(use, str) and use in calls.rows else None
         if not part.get("is_error"):
-            self.ended(use, exit=None if "running in background" in text[:200] else 0, seconds=took)
+            calls.ended(use, exit=None if "running in background" in text[:200] else 0, seconds=took)
         elif _REJECTED.search(text[:400]):
-            self.ended(use, event="denied", by="person")
-        elif _FORBIDDEN.search(text[:400]):
-            self.ended(use, event="denied", by="settings", reason=text[:_MOST_REASON])
+            calls.ended(use, event="denied", by="person")
+        elif _FORBIDDEN.search(text[:400]) or _REFUSED.match(text[: MOST_COMMAND + 400]):
+            calls.ended(use, event="denied", by="settings", reason=noted.beginning(text, noted.MOST_REASON))
         else:
-            self.ended(use, event="failed", exit=exit_in(text), seconds=took)
+            calls.ended(use, event="failed", exit=exit_in(text), seconds=took)
 
 
-class _Codex(_Reader):
+class _Codex:
     marks = (
         b'"function_call',
         b'"local_shell_call"',
@@ -149,7 +159,7 @@ class _Codex(_Reader):
     )
     mode = ""
 
-    def take(self, line: Mapping[str, Any]) -> None:
+    def read(self, line: Mapping[str, Any], calls: _Calls) -> None:
         at, told = _text(line, "timestamp"), line.get("payload")
         if not isinstance(told, dict):
             return
@@ -158,13 +168,13 @@ class _Codex(_Reader):
         kind = told.get("type")
         if kind in ("function_call", "custom_tool_call", "local_shell_call"):
             given = told.get("action") if kind == "local_shell_call" else _object(told.get("arguments"))
-            self.begun(told.get("call_id"), _row(told.get("name") or "shell", given, at, self.mode))
+            calls.begun(told.get("call_id"), _row(told.get("name") or "shell", given, at, self.mode))
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            self._result(told.get("call_id"), told.get("output"))
+            self._result(told.get("call_id"), told.get("output"), calls)
         elif kind == "exec_command_end" and (code := _code(told.get("exit_code"))) is not None:
-            self.ended(told.get("call_id"), exit=code)
+            calls.ended(told.get("call_id"), exit=code)
 
-    def _result(self, use: object, output: object) -> None:
+    def _result(self, use: object, output: object, calls: _Calls) -> None:
         about = _object(output).get("metadata")
         text = _flat(output)
         if isinstance(about, dict):
@@ -173,38 +183,38 @@ class _Codex(_Reader):
             found = _SECONDS.search(text[:400])
             code, took = exit_in(text), float(found[1]) if found else None
         if _REJECTED.search(text[:400]):
-            self.ended(use, event="denied", by="person")
+            calls.ended(use, event="denied", by="person")
         elif code is not None:
             seconds = float(took) if isinstance(took, int | float) else None
-            self.ended(use, event="failed" if code else "ran", exit=code, seconds=seconds)
+            calls.ended(use, event="failed" if code else "ran", exit=code, seconds=seconds)
 
 
-class _Gemini(_Reader):
+class _Gemini:
     marks = (b'"toolCalls"',)
 
-    def take(self, line: Mapping[str, Any]) -> None:
+    def read(self, line: Mapping[str, Any], calls: _Calls) -> None:
         messages = line.get("messages")
         for message in [line, *_dicts(messages), *_dicts([line.get("$set")])]:
             for call in _dicts(message.get("toolCalls")):
                 at = _text(call, "timestamp") or _text(message, "timestamp")
-                self.begun(call.get("id"), _row(call.get("name"), call.get("args"), at, ""))
+                calls.begun(call.get("id"), _row(call.get("name"), call.get("args"), at, ""))
                 status, text = call.get("status"), _flat(call.get("resultDisplay"))
                 if status == "cancelled":
-                    self.ended(call.get("id"), event="denied", by="person")
+                    calls.ended(call.get("id"), event="denied", by="person")
                 elif status == "error":
-                    self.ended(call.get("id"), event="failed", exit=exit_in(text))
+                    calls.ended(call.get("id"), event="failed", exit=exit_in(text))
                 elif status == "success":
                     code = exit_in(text)
-                    self.ended(call.get("id"), exit=0 if code is None else code)
+                    calls.ended(call.get("id"), exit=0 if code is None else code)
 
 
-_READERS: dict[str, Callable[[], _Reader]] = {"claude-code": _Claude, "codex": _Codex, "gemini-cli": _Gemini}
+_FORMATS: dict[str, Callable[[], _Format]] = {"claude-code": _Claude, "codex": _Codex, "gemini-cli": _Gemini}
 
 _json = decoding.Json()
 
 
 def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
-    """The lines that could tell something. Never through a link; a FIFO in the file's place does not hang us."""
+    """Yield the lines that can describe a call. Links are refused, and a FIFO can't block the reader."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb", _BLOCK) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -248,7 +258,7 @@ def _row(name: object, given: object, at: str, mode: str) -> Row:
 
 COMMANDS = ("command", "cmd", "CommandLine", "commandLine", "script")
 PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")
-"""How the arguments of tools name what is executed, and which file is meant."""
+"""Argument names that tools use for the command and for the file."""
 
 
 def _object(given: object) -> dict[str, Any]:
@@ -289,7 +299,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _is_after(at: str, start: datetime) -> bool:
-    """A resumed session goes on in the file of the earlier one. What tells no time counts."""
+    """True if a call isn't from an earlier session in the same file. A call without a time counts."""
     moment = _moment(at)
     return moment is None or moment >= start - _EARLIER
 

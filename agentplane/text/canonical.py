@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from typing import Any
 
 import rfc8785
@@ -12,6 +13,8 @@ from agentplane.errors import BadInput
 
 _SAFE = 2**53 - 1
 """The largest integer that every JSON reader understands as the same number."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def dumps(value: Any) -> bytes:
@@ -24,6 +27,10 @@ def dumps(value: Any) -> bytes:
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def is_sha256(text: str) -> bool:
+    return _SHA256.fullmatch(text) is not None
 
 
 def _dumps(value: Any) -> bytes:

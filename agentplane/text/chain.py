@@ -34,7 +34,7 @@ _BLOCK = 1 << 16
 class Tail(msgspec.Struct, frozen=True):
     size: int
     head: str | None
-    """The hash that the last complete line states; None where there is none."""
+    """The hash that the last complete line states, or None if there is none."""
     torn_at: int | None
 
 
@@ -149,7 +149,7 @@ def tail(path: files.StrPath) -> Tail:
 
 
 def mend_torn(path: files.StrPath) -> str | None:
-    """Ends the log with a complete line again and says how; None where it does. Needs the plane's lock."""
+    """Ends the log with a complete line again and says how, or None if it does. Needs the plane's lock."""
     with files.reading(path) as stream:
         size = stream.seek(0, 2)
         torn_at = _torn_at(stream, size)

@@ -22,7 +22,7 @@ class Gap(msgspec.Struct, frozen=True):
     """Where an entry stood, and the whitespace that came and went with it."""
 
     after: str | None
-    """The entry before it; None when there was none."""
+    """The entry before it, or None if there was none."""
     lead: str = ""
     """Whitespace that was added before it."""
     tail: str = ""

@@ -10,8 +10,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +24,8 @@ _NEVER_A_LINK = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Added to every open; without O_NONBLOCK a FIFO in a file's place would hang us."""
 
 _CHUNK = 1 << 20
-_PIECE = 1 << 18
+_PIECE = 120 << 10
+"""Small enough that freed memory is reused. The system may fetch and clear blocks of more than 128 KiB each time."""
 _LARGEST = 2 << 30
 """Bytes of a file that is read as a whole."""
 _TEMP = re.compile(r"\..+\.\d+-[0-9a-f]{12}\.tmp", re.DOTALL)
@@ -62,19 +63,27 @@ def read(path: StrPath, most: int | None = None) -> bytes:
             raise Damaged(f"is larger than {_LARGEST >> 30} GiB", where=str(path), todo=todo)
         whole = os.read(fd, size)
         # The system may give less at once, and the file may have grown since.
-        rest = iter(lambda: os.read(fd, _CHUNK), b"")
+        rest = iter(lambda: os.read(fd, _PIECE), b"")
         return b"".join([whole, *rest])
 
 
+def pieces(path: StrPath, begin: int) -> Iterator[bytes]:
+    """Yield the bytes of a file from an offset on, in pieces, to copy files that are too large for memory."""
+    with _opened(path, os.O_RDONLY) as fd:
+        os.lseek(fd, begin, os.SEEK_SET)
+        while piece := os.read(fd, _PIECE):
+            yield piece
+
+
 def holds(path: StrPath, data: bytes) -> bool:
-    """Whether a file has just these bytes; without a copy of it in memory. False where there is no such file."""
+    """True if a file has exactly these bytes. It is compared in pieces. False if there is no such file."""
     try:
         with _opened(path, os.O_RDONLY) as fd:
             if os.fstat(fd).st_size != len(data):
                 return False
             rest, piece = memoryview(data), bytearray(min(_PIECE, len(data) + 1))
             while count := os.readv(fd, [piece]):
-                # A bytearray compares its bytes at once; a view would go through them one by one.
+                # A bytearray compares all bytes at once. A view would compare them one by one.
                 if (piece if count == len(piece) else piece[:count]) != rest[:count]:
                     return False
                 rest = rest[count:]
@@ -102,26 +111,35 @@ def reading(path: StrPath) -> Iterator[BinaryIO]:
 
 def append(path: StrPath, data: bytes) -> int:
     """Where in the file the data begins; it is on the disk, or the file is as long as it was."""
-    with _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd:
+    with _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd, ExitStack() as unless_done:
         _wait_for_appenders(fd)
         begin = os.fstat(fd).st_size
-        try:
-            _write(fd, data)
-            _sync(fd)
-            if begin == 0:
-                _sync_folder(path)
-        except BaseException:
-            with suppress(OSError):
-                os.ftruncate(fd, begin)
-                _sync(fd)
-            raise
+        unless_done.callback(_cut_back, fd, begin)
+        _write(fd, data)
+        _sync(fd)
+        if begin == 0:
+            _sync_folder(path)
+        unless_done.pop_all()
         return begin
 
 
+def _cut_back(fd: int, size: int) -> None:
+    """Cut a file back to its earlier size after a failed append. The error that is reported is that of the append."""
+    with suppress(OSError):
+        os.ftruncate(fd, size)
+        _sync(fd)
+
+
 def write_atomic(
-    path: StrPath, data: bytes, *, durable: bool = True, only_if: Callable[[], bool] | None = None
+    path: StrPath,
+    data: bytes | Iterable[bytes],
+    *,
+    durable: bool = True,
+    only_if: Callable[[], bool] | None = None,
 ) -> bool:
     """The file holds its old bytes or the new ones, whenever the power fails. Says whether it was written.
+
+    `data`: all bytes, or pieces one after the other.
 
     `only_if` is asked at the last moment: the new bytes are ready and the old ones still stand.
 
@@ -133,19 +151,22 @@ def write_atomic(
         bits = _permission_bits(target)
         temp = _temp_beside(target)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NEVER_A_LINK, 0o666)
-        try:
+        with ExitStack() as unless_done:
+            unless_done.callback(_drop, temp)
             _fill(fd, data, bits, durable=durable)
             if only_if is not None and not only_if():
-                os.unlink(temp)
                 return False
             os.replace(temp, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temp)
-            raise
+            unless_done.pop_all()
         if durable:
             _sync_folder(target)
         return True
+
+
+def _drop(temp: StrPath) -> None:
+    """Delete a temporary file that didn't take the place of its target. A later write cleans up what stays."""
+    with suppress(OSError):
+        os.unlink(temp)
 
 
 def truncate(path: StrPath, size: int) -> None:
@@ -177,16 +198,30 @@ def make_folder(path: StrPath) -> None:
 
 def plain_folder(path: StrPath, root: StrPath) -> None:
     """Refuses a folder that is not inside root, or that is reached through a link or `..`."""
-    top, folder = Path(_usable(root)), Path(_usable(path))
-    if not folder.is_relative_to(top):
+    # Asked of every file that is read or written, so it goes without objects for each part of the path.
+    top, folder = _plain_name(root), _plain_name(path)
+    if folder == top or folder.startswith(f"{top.rstrip('/')}/"):
+        below: Sequence[str] = [part for part in folder[len(top) :].split("/") if part]
+    elif Path(folder).is_relative_to(top):
+        below = Path(folder).relative_to(top).parts
+    else:
         raise Damaged(f"lies outside {top}", where=str(path), todo="Nothing outside of it is touched.")
-    below = folder.relative_to(top).parts
     if ".." in below:
         raise Damaged("holds `..`", where=str(path), todo="Name the folder without going up.")
-    for depth in range(len(below) + 1):
-        step = top.joinpath(*below[:depth])
-        with _explained(step):
-            _must_be_folder(os.fspath(step))
+    step = top
+    try:
+        _must_be_folder(step)
+        for part in below:
+            step = os.path.join(step, part)
+            _must_be_folder(step)
+    except OSError as error:
+        raise _in_words(error, step) from error
+
+
+def _plain_name(path: StrPath) -> str:
+    """A path as `Path` writes it."""
+    name = _usable(path)
+    return name if isinstance(path, Path) else str(Path(name))
 
 
 def is_temp(name: str) -> bool:
@@ -221,9 +256,13 @@ def _explained(path: StrPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        unknown = (os.strerror(error.errno or 0).lower(), "Run `agentplane doctor`.")
-        what, todo = _WORDS.get(error.errno or 0, unknown)
-        raise Damaged(what, where=str(path), todo=todo) from error
+        raise _in_words(error, path) from error
+
+
+def _in_words(error: OSError, path: StrPath) -> Damaged:
+    unknown = (os.strerror(error.errno or 0).lower(), "Run `agentplane doctor`.")
+    what, todo = _WORDS.get(error.errno or 0, unknown)
+    return Damaged(what, where=str(path), todo=todo)
 
 
 def _first(fd: int, most: int) -> bytes:
@@ -285,12 +324,13 @@ def _temp_beside(path: Path) -> Path:
     return path.with_name(f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
 
 
-def _fill(fd: int, data: bytes, bits: int | None, *, durable: bool) -> None:
+def _fill(fd: int, data: bytes | Iterable[bytes], bits: int | None, *, durable: bool) -> None:
     """Closes the descriptor as well."""
     try:
         if bits is not None:
             os.fchmod(fd, bits)
-        _write(fd, data)
+        for piece in (data,) if isinstance(data, bytes) else data:
+            _write(fd, piece)
         if durable:
             _sync(fd)
     finally:

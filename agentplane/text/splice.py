@@ -22,7 +22,7 @@ class NotPlain(ValueError):
 
 
 def node_at(root: Node, path: Sequence[str]) -> Node | None:
-    """What stands at a path of keys; None where it is not there."""
+    """What stands at a path of keys, or None if it is not there."""
     node = root
     for key in path:
         if node.kind != "object":
@@ -159,7 +159,7 @@ def _line_indent(text: str, at: int) -> str:
 
 
 def _own_indent(text: str, child: Child) -> str | None:
-    """How far a child is set in; None where it does not begin its line."""
+    """How far a child is set in, or None if it does not begin its line."""
     start = text.rfind("\n", 0, child.start) + 1
     before = text[start : child.start]
     return before if start and not before.strip(" \t") else None

@@ -1,4 +1,4 @@
-"""The statement of an entry: the first line of its body that says anything, without the label of its kind."""
+"""The statement of an entry: the first non-empty line of its body, without the label of its kind."""
 
 
 def statement_of(body: str, label: str) -> str:

@@ -1,12 +1,13 @@
-"""When the events of a log happened, and the one order for them: by time, then by their place in the chain.
+"""The times of the events in a log, and their one order: by time, then by their place in the chain.
 
-`ts` is when an event happened, as whoever logged it says. A program may log a run long after it ended, and a clock may be
-wrong. So each line that agentplane writes also has a stamp, the time of its own clock: `ts` in an op, a joined history or
-a wrapped run, and `written` in other runs. A line is never older than the lines that it follows, so no event can be later
-than the stamp of its own line or of any line that follows it. The moment of an event is its `ts`, limited by these stamps.
+`ts` is the time of an event as its logger states it. A program may log a run long after it ended, and a clock may be
+wrong. So each line that agentplane writes also has a stamp from agentplane's own clock: `ts` in an op, a joined
+history or a wrapped run, and `written` in other runs. A line is never older than the lines before it. So an event
+can't be later than the stamp of its own line or of any later line. The moment of an event is its `ts`, limited by
+these stamps.
 
-Reading from the end, the smallest stamp so far limits everything that is still unread. An event is known to be the next
-one as soon as its moment reaches that limit. Events that were logged late wait until the reader comes to their time.
+A reader that starts at the end limits everything unread by the smallest stamp so far. An event is next as soon as its
+moment reaches that limit. Events that were logged late wait until the reader comes to their time.
 """
 
 import re
@@ -30,14 +31,15 @@ _END_BYTES = 400
 _WRAPPED = b'"made_at":"'
 _RUN = b'"kind":"run"'
 _RUN_ID = re.compile(rb'"run_id":"(\d{8}T\d{6}Z)-')
+_LEAP = re.compile(r"^(.{10}T\d\d:\d\d:)60")
 _DAY = 86_400.0
 _WINDOW = 256
 """Lines without a stamp, as older versions wrote them, that are read before a jump back in time is believed."""
 _NEAR = 8
 
 
-class Told(msgspec.Struct, frozen=True, gc=False):
-    """What one line says about time, in seconds."""
+class LineTimes(msgspec.Struct, frozen=True, gc=False):
+    """The times that one line states, in seconds."""
 
     ts: float | None
     stamp: float | None
@@ -59,25 +61,40 @@ class _Line(msgspec.Struct, frozen=True):
 _line = decoding.Json(_Line)
 
 
+def read(ts: str) -> datetime | None:
+    """Return a time, or None if the text is no time. A leap second is the second before it, as clocks of machines show it."""
+    try:
+        return datetime.fromisoformat(ts)
+    except ValueError:
+        pass
+    try:
+        # RFC 3339 allows both, and fromisoformat() neither.
+        return datetime.fromisoformat(_LEAP.sub(r"\g<1>59", ts.upper()))
+    except ValueError:
+        return None
+
+
 def seconds_of(ts: str) -> float | None:
     """Return a time as seconds, or None if the text is no time. A time without a zone is in UTC."""
+    found = read(ts)
+    if found is None:
+        return None
     try:
-        found = datetime.fromisoformat(ts)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
 
 
-def of(line: bytes) -> Told:
-    """Return what a line of a log says about time."""
+def of(line: bytes) -> LineTimes:
+    """Return the times that a line of the log states."""
     found = _END.search(line, max(0, len(line) - _END_BYTES))
     if found is None:
         return _of_other(line)
     ts = _seconds(found[1])
     if found[3] is not None:
-        return Told(ts, _seconds(found[3]))
+        return LineTimes(ts, _seconds(found[3]))
     has_stamp = found[2] is not None or links.is_merge(line) or _is_wrapped(line)
-    return Told(ts, ts if has_stamp else None)
+    return LineTimes(ts, ts if has_stamp else None)
 
 
 def replaces(new: float, old: float) -> bool:
@@ -116,9 +133,9 @@ class _Limits:
 
     def __init__(self) -> None:
         self._of: dict[bytes, float] = {}
-        """By the hash of a line that was named and not read yet: the smallest stamp of those that follow it."""
+        """The smallest stamp of the lines that follow an unread line, by the hash of that line."""
         self._else = inf
-        """Of a line that nothing names."""
+        """The limit for lines that no read line names."""
         self._guess = inf
         """When the last line was written that was read, also where only its run id tells that."""
         self._jump: list[float] = []
@@ -144,7 +161,7 @@ class _Limits:
             return max(self._of.values())
         return min(max(self._of.values(), default=self._else), self._guess)
 
-    def _look_at(self, line: bytes, told: Told) -> None:
+    def _look_at(self, line: bytes, told: LineTimes) -> None:
         written = _minted(line) if told.stamp is None else told.stamp
         if written is None:
             return
@@ -178,13 +195,13 @@ def _seconds(ts: bytes) -> float | None:
     return seconds_of(ts.decode(errors="replace"))
 
 
-def _of_other(line: bytes) -> Told:
+def _of_other(line: bytes) -> LineTimes:
     """A line that agentplane did not write in this form."""
     try:
         read = _line.decode(line)
     except (msgspec.MsgspecError, RecursionError):
-        return Told(None, None)
+        return LineTimes(None, None)
     ts = seconds_of(read.ts)
     if read.written:
-        return Told(ts, seconds_of(read.written))
-    return Told(ts, ts if read.kind in ("op", "merge") or _is_wrapped(line) else None)
+        return LineTimes(ts, seconds_of(read.written))
+    return LineTimes(ts, ts if read.kind in ("op", "merge") or _is_wrapped(line) else None)

@@ -99,8 +99,7 @@ def load(text: str, *, patient: bool = True) -> Any:
 
 
 def layout(text: str) -> Layout | None:
-    """Where the fields of the text's mapping stand; None when it is no mapping."""
-    load(text)
+    """Where the fields of the text's mapping stand; None when it is no mapping. For text that `load` accepts."""
     try:
         return _lay_out(_fast(text))
     except (yaml.YAMLError, _Differs):

@@ -62,7 +62,7 @@ class Repository:
         return self.settle()
 
     def settle(self) -> Settled:
-        done = self.plane.settle()
+        done = self.plane.settle().done
         assert not done.left
         self.commit("settle")
         return done
@@ -90,7 +90,8 @@ class Repository:
         """All that ever happened here is what people did with the program."""
         first = self.git("rev-list", "--max-parents=0", "HEAD").stdout.split()[0]
         found = guard.check(self.plane.layout, first, lambda: datetime(2030, 1, 1, tzinfo=UTC)).findings
-        assert [f for f in found if f.severity == "error"] == []
+        errors = [f for f in found if f.severity == "error"]
+        assert not errors, errors
 
     def file(self, name: str) -> str:
         return (self.folder / ".agentplane" / name).read_text()

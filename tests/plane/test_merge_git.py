@@ -36,14 +36,14 @@ def test_the_hook_settles(forked: Repository) -> None:
     forked.git("merge", "--no-edit", "side")
     forked.looks_well()
     assert set(forked.statements().values()) == ALL
-    assert forked.plane.settle().did is False
+    assert forked.plane.settle().done.did is False
 
 
 def test_settling_a_conflict_belongs_to_the_merge_commit(forked: Repository) -> None:
     forked.git("config", "--remove-section", "merge.agentplane")
     assert forked.git("merge", "--no-edit", "side", check=False).returncode == 1
     (forked.folder / "README.md").write_text("not to be committed")
-    done = forked.plane.settle()
+    done = forked.plane.settle().done
     assert done.resolved
     assert done.op
     assert forked.git("status", "--porcelain").stdout.splitlines()[-1] == "?? README.md"

@@ -149,6 +149,16 @@ def test_of_two_entries_with_one_external_id_the_one_in_force_has_it(plane: Plan
     }
 
 
+@pytest.mark.parametrize("taken", ["FACT-002", '"two words"', '"a\\nb"'])
+def test_no_entry_takes_the_id_of_another_one(plane: Plane, taken: str) -> None:
+    path = plane.layout.memory / "facts.md"
+    entries = [f"\n---\nid: FACT-00{n}\ntype: fact\nstatus: accepted\n{more}---\nFact: {said}\n"
+               for n, more, said in ((1, f"external_id: {taken}\n", "The port is 1."), (2, "", "Ships are red."))]  # fmt: skip
+    path.write_text(path.read_text() + "".join(entries))
+    plane.adopt()
+    assert [row["id"] for row in state(plane)["facts"]] == ["FACT-001", "FACT-002"]
+
+
 def test_proposals_and_runs_write_only_its_first_lines(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     promoted(plane)
     before = plane.layout.state.read_bytes()

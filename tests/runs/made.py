@@ -18,6 +18,17 @@ from tests.conftest import ROOT
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 PASSWORD = "hunter2!xY9#q"
+RUN = "20250926T172150Z-abc123"
+FACT: dict[str, Any] = {
+    "id": "memory-schema-defined",
+    "layer": "L4",
+    "confidence": 0.9,
+    "statement": "Memory schema v0 recorded in docs/automation/memory-layer.md",
+    "source_run": RUN,
+    "evidence": ["docs/automation/memory-layer.md"],
+    "expires_at": None,
+}
+"""A fact as other programs write it, and the run that it is from."""
 
 
 def git(folder: Path, *words: str, check: bool = True) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
+from agentplane.api.changes import Committed
 from agentplane.runs import capsule, session
 from agentplane.runs.session import OpenRun
 from agentplane.tools.table import TOOLS
@@ -93,8 +94,10 @@ class Stage:
 
     def approve(self, statement: str) -> str:
         """Returns the memory's new revision."""
-        self.plane.approve([self.plane.propose(decision(statement))])
-        return self.revision
+        return self.approved(statement).revision
+
+    def approved(self, statement: str) -> Committed:
+        return self.plane.approve([self.plane.propose(decision(statement))])
 
     def start(self, *words: str, env: dict[str, str] | None = None, **more: Any) -> Screen:
         wrap = [sys.executable, "-m", "agentplane", "run", "--task", "T", "--"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_a_program_cannot_claim_that_git_tracks_a_file(plane: Plane) -> None:
     assert [row["path"] for row in rows(plane)] == ["a.txt", "a.txt"]
 
 
+@pytest.mark.parametrize("written", ["./a.txt", "{project}/a.txt", ".//a.txt"])
+def test_a_path_counts_from_the_top_of_the_project(plane: Plane, written: str) -> None:
+    path = written.format(project=plane.layout.project)
+    plane.write_log({"task": "T", "outputs": [{"path": path}]})
+    assert run_events(plane)[-1]["outputs"][0]["path"] == "a.txt"
+    assert [row["path"] for row in rows(plane)] == ["a.txt"]
+    (plane.layout.project / "say.py").write_text(
+        "import os\nfrom agentplane import open_plane\n"
+        f"open_plane().note(os.environ['AGENTPLANE_RUN_ID'], {{'outputs': [{{'path': {path!r}}}]}})\n"
+    )
+    run = shell(plane, f"{sys.executable} say.py", task="U")
+    assert [(output["path"], output["tracked"]) for output in run.outputs] == [("a.txt", True)]
+    assert [row["task"] for row in rows(plane)] == ["T", "U"]
+
+
 def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
     (plane.layout.project / "work.py").write_text(
         "import os\nfrom agentplane import open_plane\n"
@@ -68,8 +84,6 @@ def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
         "open_plane().note(os.environ['AGENTPLANE_RUN_ID'],"
         " {'outputs': [{'path': 'a.txt'}, {'path': 'made.bin'}], 'summary': 'Made it.'})\n"
     )
-    import sys
-
     run = shell(plane, f"echo new > b.txt; {sys.executable} work.py")
     assert run.exit_status == 0
     outputs = {str(output["path"]): output for output in run.outputs}

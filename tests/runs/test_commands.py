@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
+from agentplane.review.masks import masked_text
 from agentplane.runs import capsule, commands, noted, seal, session, transcripts
 from agentplane.runs.capsule import Run
 from agentplane.runs.commands import Command, Permission
@@ -137,6 +138,23 @@ def test_a_session_file_of_gemini_cli(tmp_path: Path) -> None:
         for row in transcripts.read("gemini-cli", written(tmp_path, lines), SINCE)
     ]
     assert told == [("ran", "do a", 0), ("failed", "do b", 3), ("denied", "do c", None)]
+
+
+@pytest.mark.parametrize("before", range(250, 300, 5))
+def test_no_half_of_a_secret_stays_where_a_text_was_cut(tmp_path: Path, before: int) -> None:
+    said = f"Permission to use Bash with command {'x' * (before - 45)} ssh -t {TOKEN} has been denied."
+    long = f"echo {'y' * (transcripts.MOST_COMMAND - before // 10)} {TOKEN} end"
+    lines = [
+        claude_call("u1", "Bash", 1, command="ssh"),
+        claude_result("u1", 2, said, error=True),
+        claude_call("u2", "Bash", 3, command=long),
+    ]
+    rows = transcripts.read("claude-code", written(tmp_path, lines), SINCE)
+    assert [row.event for row in rows] == ["denied", "ran"]
+    assert rows[1].cut == len(long) - len(rows[1].command)
+    shown = [masked_text(text) for row in rows for text in (row.reason, row.command)]
+    shown.append(masked_text(noted.beginning(said, noted.MOST_REASON)))
+    assert not any(TOKEN[:6] in text for text in shown)
 
 
 def test_a_resumed_session_tells_only_of_this_run(tmp_path: Path) -> None:
@@ -301,7 +319,7 @@ def sealed(plane: Plane, transcript: str = "", rows: list[dict[str, Any]] | None
         more = {
             key: value for key, value in told_of.items() if key not in ("event", "tool", "path", "command")
         }
-        noted.did(
+        noted.details(
             root, run.run_id, told_of["event"], told_of["tool"], told_of["path"], told_of["command"], more
         )
     assert seal.seal(plane.store, run, Ending(None, "The session ended"))
@@ -393,7 +411,7 @@ def test_odd_text_of_a_hook_is_kept(plane: Plane) -> None:
 def test_a_run_without_a_session_has_no_such_lists(plane: Plane) -> None:
     run = shell(plane, "true")
     assert run.file(commands.COMMANDS) is None
-    assert commands.of_sealed(plane.layout, run) == commands.Told()
+    assert commands.of_sealed(plane.layout, run) == commands.SessionRecord()
 
 
 def test_many_calls_are_joined_in_linear_time() -> None:
@@ -428,6 +446,8 @@ def test_a_question_comes_after_the_call_that_the_session_file_tells() -> None:
     [
         "touch in '/p/made.txt' needs approval. The path is inside the working directories",
         "Claude requested permissions to write to /p/x.txt, but you haven't granted it yet.",
+        f"Permission to use Bash with command {'make x && ' * 500} true has been denied.",
+        f"Claude requested permissions to use Bash({'a b' * 500}), but you haven't granted it yet.",
     ],
 )
 def test_where_nobody_could_be_asked_a_call_was_denied(tmp_path: Path, text: str) -> None:

@@ -1,5 +1,6 @@
 """`promote_fact` in the form of other programs: inserts, and proposes changes of what has the id already."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,19 +10,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Store
 from tests.runs.branches import Repo
-from tests.runs.made import bad
-
-
-RUN = "20250926T172150Z-abc123"
-FACT: dict[str, Any] = {
-    "id": "memory-schema-defined",
-    "layer": "L4",
-    "confidence": 0.9,
-    "statement": "Memory schema v0 recorded in docs/automation/memory-layer.md",
-    "source_run": RUN,
-    "evidence": ["docs/automation/memory-layer.md"],
-    "expires_at": None,
-}
+from tests.runs.made import FACT, RUN, bad
 
 
 @pytest.fixture
@@ -158,7 +147,7 @@ def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> N
     logged.approve([logged.promote_fact(FACT).id])
     one = logged.promote_fact({**FACT, "confidence": 0.5}).id
     other = logged.promote_fact("The port is 8080.").id
-    with pytest.raises(Refused, match="several"):
+    with pytest.raises(Refused, match="approved together"):
         logged.approve([one, other])
     assert {entry.id for entry in logged.memory().inbox} == {one, other}
     path = logged.layout.memory / "facts.md"
@@ -167,35 +156,78 @@ def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> N
         logged.approve([one])
 
 
-def test_another_kind_is_another_entry(logged: Plane) -> None:
+def test_an_id_is_of_one_entry_whatever_its_kind(logged: Plane) -> None:
     logged.approve([logged.promote_fact(FACT).id])
-    logged.approve(
-        [logged.promote_fact({**FACT, "kind": "decision", "statement": "Use pnpm for packages."}).id]
+    with pytest.raises(BadInput, match="is the id of the fact FACT-001, and not of a decision"):
+        logged.promote_fact({**FACT, "kind": "decision", "statement": "Use pnpm for packages."})
+    other = logged.promote_fact(
+        {**FACT, "id": "packages", "kind": "decision", "statement": "Use pnpm for packages."}
     )
+    with pytest.raises(BadInput, match="is the id of the decision CAND-"):
+        logged.promote_fact({**FACT, "id": "packages", "kind": "fact"})
+    logged.approve([other.id])
+    # What names no kind means the entry that has the id.
+    for name, confidence in (("packages", 0.5), ("DEC-001", 0.4), (FACT["id"], 0.3)):
+        logged.approve([logged.promote_fact({"id": name, "confidence": confidence}).id])
+    told = {entry.id: entry.head.confidence for entry in logged.memory().shelf}
+    assert told == {"DEC-001": 0.4, "FACT-001": 0.3}
+    rows = json.loads((logged.layout.memory / "state.json").read_bytes())["facts"]
+    assert [(row["id"], row["kind"]) for row in rows] == [("packages", "decision"), (FACT["id"], "fact")]
+
+
+def test_a_change_finds_its_entry_where_branches_brought_one_of_each_kind(logged: Plane) -> None:
+    logged.approve([logged.promote_fact(FACT).id])
+    path = logged.layout.memory / "decisions.md"
+    path.write_text(
+        f"{path.read_text()}\n---\nid: DEC-001\ntype: decision\nstatus: accepted\nexternal_id: {FACT['id']}\n---\n"
+        "Decision: Use pnpm for packages.\n"
+    )
+    logged.adopt()
+    logged.approve([logged.promote_fact({**FACT, "kind": "fact", "confidence": 0.5}).id])
     assert [entry.id for entry in logged.memory().shelf] == ["DEC-001", "FACT-001"]
+    assert head(logged)["confidence"] == 0.5
+
+
+def test_a_time_of_expiry_counts_as_its_day(logged: Plane) -> None:
+    logged.approve([logged.promote_fact({**FACT, "expires_at": "2098-12-31T23:00:00-05:00"}).id])
+    assert head(logged)["expires_at"] == "2099-01-01"
+    with pytest.raises(BadInput, match="no date"):
+        logged.promote_fact({**FACT, "expires_at": "2098-12-31T23:00:00"})
+
+
+@pytest.mark.parametrize(
+    "given", [None, 7, [FACT], {**FACT, "id": []}, {**FACT, "id": 7}, {**FACT, "kind": []}, {1: 2}]
+)
+def test_what_is_no_fact_is_refused(logged: Plane, given: Any) -> None:
+    with pytest.raises(BadInput):
+        logged.promote_fact(given)
 
 
 @pytest.mark.parametrize("id_", ["two words", "", "-x", "é", "a\nb", "x" * 200])
 def test_an_id_that_is_none_is_refused(logged: Plane, id_: str) -> None:
-    with pytest.raises(BadInput, match="Not an id"):
+    with pytest.raises(BadInput, match="Invalid id"):
         logged.promote_fact({**FACT, "id": id_})
 
 
-def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> None:
+def with_a_fact(repo: Repo) -> tuple[Plane, dict[str, Any], str]:
+    """A fact that the policy approved, and the commit with it."""
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.8\n")
     (repo.folder / "x.md").write_text("x\n")
     plane = repo.plane()
-    run = plane.write_log({"summary": "x"})
     fact = {
         "id": "a-fact",
         "statement": "The port is 8080.",
         "confidence": 0.9,
-        "source_run": run,
+        "source_run": plane.write_log({"summary": "x"}),
         "evidence": ["x.md"],
     }
     assert plane.promote_fact(fact).approved
     repo.commit("base")
-    base = repo.git("rev-parse", "HEAD").strip()
+    return plane, fact, repo.git("rev-parse", "HEAD").strip()
+
+
+def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> None:
+    plane, fact, base = with_a_fact(repo)
     assert plane.promote_fact({**fact, "confidence": 0.95}).approved
     plane.approve([plane.promote_fact({**fact, "confidence": 0.5}).id])
     repo.commit("changes")
@@ -205,20 +237,7 @@ def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> 
 
 
 def test_the_guard_refuses_a_change_that_the_candidate_does_not_say(repo: Repo) -> None:
-    (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.8\n")
-    (repo.folder / "x.md").write_text("x\n")
-    plane = repo.plane()
-    run = plane.write_log({"summary": "x"})
-    fact = {
-        "id": "a-fact",
-        "statement": "The port is 8080.",
-        "confidence": 0.9,
-        "source_run": run,
-        "evidence": ["x.md"],
-    }
-    plane.promote_fact(fact)
-    repo.commit("base")
-    base = repo.git("rev-parse", "HEAD").strip()
+    plane, fact, base = with_a_fact(repo)
     id_ = plane.promote_fact({**fact, "confidence": 0.5, "statement": "The port is 9090."}).id
     entry = plane.memory().get("FACT-001")
     core = plane.memory().snapshot.core(entry.file, entry.id) or b""

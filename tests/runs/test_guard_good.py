@@ -389,7 +389,7 @@ def test_an_op_that_brings_branches_together(repo: Repo) -> None:
     repo.commit("main")
     repo.git("checkout", "-q", "work")
     repo.git("merge", "-q", "main", fails=True)
-    done = repo.plane().settle()
+    done = repo.plane().settle().done
     assert done.op
     assert done.waiting
     repo.commit("settled")
@@ -531,6 +531,37 @@ def test_a_policy_approves_only_what_it_says(repo: Repo, more: dict[str, object]
     proposal = Proposal(statement="The bank answers 429.", **fields)  # type: ignore[arg-type]
     plane.approve([plane.propose(proposal)])
     assert any("is not what the base's policy approves" in row.what for row in repo.check())
+
+
+def gave_and(repo: Repo, *then: Callable[[Plane], object]) -> None:
+    """One branch gives an id and does more; then it is merged with a branch that gave the same id."""
+    repo.approved("Deploys wait for the bank.")
+    for do in then:
+        do(repo.plane())
+    repo.commit("work")
+    repo.git("checkout", "-q", "main")
+    repo.approved("Logs go to standard error.")
+    repo.commit("main")
+    repo.git("checkout", "-q", "work")
+    repo.git("merge", "-q", "main", fails=True)
+
+
+def test_an_entry_that_its_own_branch_took_out_again_is_not_lost(repo: Repo) -> None:
+    def reject(plane: Plane) -> None:
+        plane.reject(plane.memory().inbox_ids)
+
+    gave_and(repo, Plane.undo, reject)
+    repo.plane().settle()
+    repo.commit("settled")
+    assert wrong(repo) == []
+
+
+def test_an_entry_that_came_back_on_its_own_branch_can_be_lost(repo: Repo) -> None:
+    gave_and(repo, Plane.undo, Plane.redo)
+    repo.git("checkout", "--theirs", "--", DECISIONS, f"{MEMORY}/candidates.md", f"{MEMORY}/state.json")
+    repo.plane().status()
+    repo.commit("merged, and one text lost")
+    assert any("two branches gave DEC-003" in row.what for row in repo.check())
 
 
 def test_two_branches_that_gave_one_id(repo: Repo) -> None:

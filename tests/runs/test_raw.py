@@ -3,14 +3,14 @@
 import hashlib
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.plane.settings import Runs
-from agentplane.runs import capsule, diff, repair, session, sharing
+from agentplane.runs import capsule, diff, raw, repair, session, sharing
 from agentplane.runs.capsule import Run
 from agentplane.runs.session import Asked
 from tests.conftest import plane_in
@@ -108,7 +108,7 @@ def test_what_is_no_plain_file_is_refused(plane: Plane, tmp_path: Path, kind: st
 
 
 def test_too_many_inputs_are_refused(plane: Plane) -> None:
-    with pytest.raises(BadInput, match="101 inputs, 100 at most"):
+    with pytest.raises(BadInput, match="Too many inputs: 101 \\(maximum: 100\\)"):
         shell(plane, "true", inputs=[f"f{number}" for number in range(101)])
 
 
@@ -123,6 +123,7 @@ def test_too_many_inputs_are_refused(plane: Plane) -> None:
         ("new\nline", "new_line"),
         ("ü.txt", "ü.txt"),
         ("n" * 250, "n" * 100),
+        ("文" * 80, "文" * 33),
         (f"{TOKEN}.txt", "[masked__a_GitHub_token].txt"),
     ],
 )
@@ -211,6 +212,42 @@ def test_produced_files_are_kept_and_old_ones_are_not(plane: Plane) -> None:
         "d/n w.txt": {"path": "d/n w.txt", "sha256": sha256(b"new\n"), "size": 4, "name": "d__n_w.txt"},
     }
     assert bad(plane) == []
+
+
+def test_a_produced_file_below_folders_with_long_names_is_kept(plane: Plane) -> None:
+    name = "文" * 60
+    run = shell(plane, f"mkdir -p {name}/{name}; echo new > {name}/{name}/{name}.txt")
+    (copy,) = copies(run, "outputs/files")
+    assert held(plane, run, copy) == b"new\n"
+    assert copy.endswith("文.txt")
+    assert bad(plane) == []
+
+
+def test_a_file_that_never_ends_is_read_as_far_as_it_went(
+    plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Growing:
+        """A file to which another process appends as fast as it is read."""
+
+        def __init__(self) -> None:
+            self.file = (tmp_path / "log").open("rb")
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.file.close()
+
+        def fileno(self) -> int:
+            return self.file.fileno()
+
+        def read(self, size: int) -> bytes:
+            return b"x" * size
+
+    (tmp_path / "log").write_bytes(b"x" * 20)
+    monkeypatch.setattr(raw.files, "reading", lambda _: Growing())
+    (copy,) = raw.take_inputs([tmp_path / "log"], plane.layout, tmp_path, Runs(keep_files=10))
+    assert (copy.size, copy.name, copy.sha256) == (20, "", sha256(b"x" * 20))
 
 
 def test_a_large_product_is_told_by_hash(plane: Plane) -> None:

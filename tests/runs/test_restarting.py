@@ -204,8 +204,9 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
     screen, id_ = stage.began(hooked=said)
     screen.type("wait 6\r")
     until((stage.plane.layout.runs / stage.open()[0].run_id / "work/turn").exists)
-    new = stage.approve(UNLIKE[1])
-    assert [one.tool for one in stage.plane.restarting] == ["codex"]
+    done = stage.approved(UNLIKE[1])
+    new = done.revision
+    assert [one.tool for one in done.reached.restarting] == ["codex"]
     (run,) = stage.open()
     wanted = restarting.Reply("waits", "it is at work on what it was asked")
     until(lambda: restarting.reply(stage.plane.layout, run.run_id) == wanted)
@@ -222,17 +223,16 @@ def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stag
 def test_not_by_itself_where_no_hook_tells_that_it_is_idle(stage: Stage) -> None:
     stage.plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
     stage.began()
-    stage.approve(UNLIKE[1])
+    done = stage.approved(UNLIKE[1])
     (run,) = stage.open()
-    assert stage.plane.restarting == ()
+    assert done.reached.restarting == ()
     assert not (stage.plane.layout.runs / run.run_id / "work" / restarting.REQUEST).exists()
 
 
 def test_not_at_all_where_nobody_said_so(stage: Stage) -> None:
     assert settings.DEFAULTS.tools.restart == "ask"
     stage.began()
-    stage.approve(UNLIKE[1])
-    assert stage.plane.restarting == ()
+    assert stage.approved(UNLIKE[1]).reached.restarting == ()
     (run,) = stage.open()
     assert not (stage.plane.layout.runs / run.run_id / "work" / restarting.REQUEST).exists()
 

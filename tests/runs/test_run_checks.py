@@ -362,6 +362,28 @@ def test_a_second_event_of_a_run(plane: Plane) -> None:
     assert any("second event" in finding.what for finding in bad(plane))
 
 
+def test_a_run_that_two_branches_logged_is_no_second_event(git_project: Path) -> None:
+    said = {"run_id": "20260101T000000Z-abcdef", "ts": "2026-01-01T00:00:00Z", "summary": "Ran elsewhere."}
+    plane = plane_in(git_project)
+    git(git_project, "add", ".")
+    git(git_project, "commit", "-qm", "plane")
+    base = git(git_project, "rev-parse", "HEAD").strip()
+    for branch, tool in (("one", "a"), ("two", "b")):
+        git(git_project, "checkout", "-qb", branch, base)
+        plane_in(git_project).write_log({**said, "tool": tool})
+        git(git_project, "commit", "-qam", branch)
+    git(git_project, "merge", "-q", "one", check=False)
+    plane.settle()
+    git(git_project, "add", ".")
+    git(git_project, "commit", "-qm", "merged")
+    assert plane.layout.log.read_bytes().count(b'"run_id":"20260101T000000Z-abcdef"') == 2
+    assert bad(plane) == []
+    assert [row for row in plane.check("one").findings if row.severity != "info"] == []
+    assert [(one.kind, one.statement) for one in plane.recall("20260101T000000Z-abcdef")] == [
+        ("run", "Ran elsewhere.")
+    ]
+
+
 def test_held_is_what_was_said(sealed: tuple[Plane, Run]) -> None:
     plane, run = sealed
     assert held(plane, run, "outputs/stdout").splitlines()[-1] == b"3000"

@@ -18,6 +18,8 @@ WORDS = (
         ("\n  Fix   the\tparser. \nMore.", "Fix the parser."),
         ("Fix the parser. It fails on tabs, and the tests are in tests/text.", "Fix the parser."),
         ("Hi! Please fix the parser. It fails.", "Hi! Please fix the parser."),
+        ("Hi Claude,\n\nplease fix the parser. It fails.", "please fix the parser."),
+        ("Hello", "Hello"),
         ("## Fix the **parser**\n\n- one\n- two", "Fix the parser"),
         ("> - [ ] Read `a_b.py` and [the docs](https://x.test/?token=1)", "Read a_b.py and the docs"),
         ("```\nTraceback\n```\nWhy does this fail?", "Why does this fail?"),

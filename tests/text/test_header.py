@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentplane.errors import BadInput
+from agentplane.text import yaml12
 from agentplane.text.document import parse, split
 from agentplane.text.header import DROP, new_core, set_fields
 from agentplane.text.yaml12 import YamlError, load
@@ -189,6 +190,16 @@ def test_new_entries_say_exactly_their_fields(others, body):
     (block,) = parse(core).blocks
     assert (block.start, block.end) == (0, len(core))
     assert parse(core).body(block) == body.replace("\r\n", "\n").rstrip()
+
+
+def test_a_header_is_parsed_no_more_often_than_needed(monkeypatch):
+    """For its fields, for their places, and to see that the edit says what it should."""
+    parsed = []
+    fast = yaml12._fast
+    monkeypatch.setattr(yaml12, "_fast", lambda text: parsed.append(text) or fast(text))
+    before, after = "id: DEC-001\nstatus: proposed\n", "id: DEC-001\nstatus: accepted\n"
+    set_fields(f"---\n{before}---\nDecision: x".encode(), {"status": "accepted"})
+    assert parsed == [before, before, after]
 
 
 def test_how_a_new_entry_looks():

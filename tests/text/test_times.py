@@ -94,6 +94,26 @@ def test_the_order_is_by_moment_then_by_place(
     assert [moment for moment, _ in found] == [moments[place] for place in wanted]
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+        ("2016-12-31T23:59:60.5+00:00", "2016-12-31T23:59:59.500Z"),
+        ("2026-01-01t10:00:00z", "2026-01-01T10:00:00Z"),
+        ("2026-01-01T10:00:00-02:00", "2026-01-01T12:00:00Z"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_every_time_of_rfc_3339_is_one(text: str, same: str) -> None:
+    assert times.seconds_of(text) is not None
+    assert times.seconds_of(text) == times.seconds_of(same)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2016-12-31T23:59:61Z", "60", "2026-01-01T10:60:00Z"])
+def test_what_is_no_time_is_none(text: str) -> None:
+    assert times.seconds_of(text) is None
+
+
 def test_zones_are_one_moment_and_ties_go_by_place() -> None:
     written = "2026-09-01T12:00:00.000Z"
     given_ts = (
@@ -169,4 +189,4 @@ def test_a_time_inside_of_what_a_program_says_is_not_that_of_the_event() -> None
     line = linked(
         [run(1, ts(BEGIN), ts(BEGIN), tool_calls=[{"ts": "2020-01-01T00:00:00Z", "written": "x"}])]
     )[0]
-    assert times.of(line) == times.Told(float(BEGIN), float(BEGIN))
+    assert times.of(line) == times.LineTimes(float(BEGIN), float(BEGIN))
