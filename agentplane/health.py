@@ -83,7 +83,8 @@ def _collected(store: Store) -> dict[Finding, None]:
     """A check that cannot go on says why, and the rest still run."""
     found: dict[Finding, None] = {}
     usable = _usable(store)
-    for check in CHECKS:
+    is_open = plane_checks.has_conflict_in_history(store.layout)
+    for check in (plane_checks.check,) if is_open else CHECKS:
         try:
             for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)

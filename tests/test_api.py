@@ -195,9 +195,7 @@ def test_an_approval_says_what_it_contradicts_where_nothing_had_to_be_chosen(pla
         Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         for seconds in (30, 10)
     ]
-    plane.approve([plane.propose(said[0])])
-    assert plane.beside == ()
-    plane.approve([plane.propose(said[1])])
-    assert [(both.id, both.other) for both in plane.beside] == [("FACT-002", "FACT-001")]
-    plane.undo()
-    assert plane.beside == ()
+    assert plane.approve([plane.propose(said[0])]).left_contradicting == ()
+    done = plane.approve([plane.propose(said[1])])
+    assert [(both.id, both.other) for both in done.left_contradicting] == [("FACT-002", "FACT-001")]
+    assert plane.undo().left_contradicting == ()

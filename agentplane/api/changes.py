@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -28,13 +28,40 @@ if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
 
 
-class Beside(msgspec.Struct, frozen=True):
-    """Two that contradict each other and are both there."""
+AnyDone = TypeVar("AnyDone", bound=Done)
+
+
+class LeftContradiction(msgspec.Struct, frozen=True):
+    """Two entries that contradict each other and are both approved."""
 
     id: str
-    """The one that was approved."""
+    """The entry that was just approved."""
     other: str
     score: float
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """How far the new memory got after a change."""
+
+    delivered: "Delivered | None" = None
+    """The files of tools that have it. None if there was nothing to bring."""
+    restarting: "tuple[Session, ...]" = ()
+    """The sessions that were asked to start again, if the settings say so."""
+
+
+class Committed(Done, frozen=True):
+    """A committed operation, and what followed it."""
+
+    reached: Reached = Reached()
+    left_contradicting: tuple[LeftContradiction, ...] = ()
+    """What the approved entries contradict, where nothing had to be chosen."""
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    """What settling did about branches that Git merged, and what followed."""
+
+    done: "Settled"
+    reached: Reached = Reached()
 
 
 class Changes:
@@ -45,12 +72,6 @@ class Changes:
         self.origin = by
         self.settled = settled
         """Is told what a change had to settle first: what branches left that git merged."""
-        self.delivered: Delivered | None = None
-        """What the last change brought to the files of tools; None where there was nothing to bring."""
-        self.restarting: tuple[Session, ...] = ()
-        """The sessions that were asked after the last change to start again, where the settings say so."""
-        self.beside: tuple[Beside, ...] = ()
-        """What the last approval let stand beside what it contradicts: of that nothing had to be chosen."""
         self.step: Callable[[str], None] = _unheard
         """Is told what a proposal is at; what it raises stops it, before anything was written."""
         self.progress: Callable[[int, int], None] = _unwatched
@@ -68,7 +89,7 @@ class Changes:
         """Return the memory to give to a tool. If trust settings changed, the log has it before the tool has the text."""
         return Memory(self.store.for_delivery(self.origin))
 
-    def settle(self, *, deep: bool = True) -> "Settled":
+    def settle(self, *, deep: bool = True) -> "Settlement":
         """Brings branches together that git merged; `deep`: and back what git took out of the log."""
         from agentplane.memory import settle as settling
         from agentplane.plane import gitdriver
@@ -78,22 +99,27 @@ class Changes:
         is_merge = gitdriver.merging(layout)
         before = set(git.unstaged(layout.project)) if is_merge else set()
         solved = conflicts.solve(layout)
-        done = settling.settle(self.store, deep=deep, stopped=bool(solved.merged or solved.left))
-        done = msgspec.structs.replace(done, merged=list(solved.merged), conflicts=list(solved.left))
+        changed = (*solved.merged, *solved.removed)
+        done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
+        told = [*done.told, *(f"{path}: removed, as on one of the branches" for path in solved.removed)]
+        done = msgspec.structs.replace(
+            done, told=told, merged=list(solved.merged), conflicts=list(solved.left)
+        )
+        reached = Reached()
         if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
-            self._bring(self.memory())
+            reached = self._bring(self.memory())
         if solved.merged or (done.did and is_merge):
-            self._add_to_merge(before if is_merge else None, solved.merged)
+            self._add_to_merge(before if is_merge else None, solved.merged, reached)
         if done.did and self.settled:
             self.settled(done)
-        return done
+        return Settlement(done, reached)
 
-    def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...]) -> None:
-        """Tell git of the files that settling wrote. `before`: what was not staged before, in a merge of git's."""
+    def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...], reached: Reached) -> None:
+        """Stage the files that settling wrote. `before` lists the files that were unstaged before, during a merge."""
         wanted = set(merged)
         if before is not None:
             now = set(git.unstaged(self.layout.project)) - before
-            brought = self.delivered.brought if self.delivered else ()
+            brought = reached.delivered.brought if reached.delivered else ()
             wanted |= {
                 path
                 for path in now
@@ -102,11 +128,13 @@ class Changes:
         if wanted:
             git.add(self.layout.project, sorted(wanted))
 
-    def settle_merged(self) -> "Settled | None":
-        """Settle what git merged without a hook of agentplane, as `git stash pop` does. Only in a clone that `init` set up."""
+    def settle_merged(self) -> "Settlement | None":
+        """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
+        set up.
+        """
         from agentplane.plane import gitdriver
 
-        with suppress(AgentplaneError, OSError):  # what stands in the way, `doctor` says
+        with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
             ledger = self.store.snapshot().ledger
             is_open = ledger.unsettled and not ledger.gaps and gitdriver.is_set(self.layout)
             is_busy = is_open and (git.going_on(self.layout.root) or git.stages(self.layout.root))
@@ -128,11 +156,11 @@ class Changes:
         return self.store.clock().astimezone(UTC).date()
 
     def expiry_of(self, entry: Entry) -> Expiry | None:
-        """What is to be said of the date of an entry in force, with a warning as early as the settings say."""
+        """Return when an accepted entry expires, or None. The setting `warn_days` decides how early that is reported."""
         return expiry.of(entry, self.today(), self.store.settings().expiry.warn_days)
 
     def expiring(self, memory: Memory) -> dict[str, Expiry]:
-        """The entries in force that expired or soon do, by id."""
+        """Return the accepted entries that have expired or expire soon, by id."""
         return expiry.of_each(memory.shelf, self.today(), memory.snapshot.settings.expiry.warn_days)
 
     def _today(self) -> date:
@@ -141,35 +169,34 @@ class Changes:
     def _stamp(self, actor: str) -> Stamp:
         return Stamp(self._today(), actor, git.head(self.layout.project))
 
-    def _plain(self, plan: Callable[[Snapshot], Plan]) -> Done:
+    def _plain(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
         """An op of the plane itself, which needs no look at the entries."""
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
-        done = self._require(self._settled(plan, self.origin))
-        self._bring(Memory(done.snapshot))
-        return done
+        return self._followed(self._require(self._settled(plan, self.origin)))
 
-    def _do(self, plan: Callable[[Memory], Plan]) -> Done:
+    def _do(self, plan: Callable[[Memory], Plan]) -> Committed:
         return self._require(self._commit(plan, self.origin))
 
-    def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Done | None:
+    def _commit(self, plan: Callable[[Memory], Plan | None], by: Origin) -> Committed | None:
         if self.store.settings().trust.hand_edits == "accept":
             self._take_in_hand_edits()
         done = self._settled(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by)
-        if done is not None:
-            self._bring(Memory(done.snapshot))
-        return done
+        return None if done is None else self._followed(done)
 
-    def _bring(self, memory: Memory) -> None:
-        """What everybody should know after an op: the badge, and the files of tools that hold older memory."""
+    def _followed(self, done: Done) -> Committed:
+        return Committed(**msgspec.structs.asdict(done), reached=self._bring(Memory(done.snapshot)))
+
+    def _bring(self, memory: Memory) -> Reached:
+        """Update what depends on the memory: the badge, and the files of tools that hold older memory."""
         from agentplane.tools import deliver
 
         self.keep_badge(memory)
-        self.delivered, self.beside = None, ()
-        if not memory.snapshot.ledger.unsettled:
-            settings = self.store.settings().tools
-            self.delivered = deliver.deliver(memory, self._today, write=settings.deliver)
-            self.restarting = self._restart_old(memory) if settings.restart == "auto" else ()
+        if memory.snapshot.ledger.unsettled:
+            return Reached()
+        settings = self.store.settings().tools
+        delivered = deliver.deliver(memory, self._today, write=settings.deliver)
+        return Reached(delivered, self._restart_old(memory) if settings.restart == "auto" else ())
 
     def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":
         """Never raises: what it follows is done already."""
@@ -205,7 +232,7 @@ class Changes:
         self._settled(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
 
     @staticmethod
-    def _require(done: Done | None) -> Done:
+    def _require(done: AnyDone | None) -> AnyDone:
         if done is None:
             raise BadInput("nothing to do")
         return done

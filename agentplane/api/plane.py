@@ -2,24 +2,33 @@
 
 import os
 import time
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.api.changes import Committed
 from agentplane.api.tools import Tools
-from agentplane.memory import expiry, ids
-from agentplane.memory.entry import Entry
-from agentplane.memory.kinds import kind_named
+from agentplane.errors import BadInput
+from agentplane.memory import ids
 from agentplane.memory.shelf import Memory
-from agentplane.plane import held, history, layout, lock, origin, prune, recover, trust_settings, undo
+from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings
 from agentplane.plane.badges import Badge
 from agentplane.plane.history import OpView
-from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, Token, random_token, utc_now
-from agentplane.retrieval import traces
-from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
+from agentplane.plane.store import (
+    Clock,
+    Plan,
+    Snapshot,
+    Store,
+    Token,
+    deliverable,
+    random_token,
+    utc_now,
+)
+from agentplane.retrieval.recalled import Recalled
+from agentplane.retrieval.recalled import find as find_recalled
+from agentplane.retrieval.scan import IN_FORCE, Result, Wanted
 from agentplane.review import delivery
 
 
@@ -50,7 +59,7 @@ class Status(msgspec.Struct, frozen=True):
     unchecked: int = 0
     """So many candidates were not checked for conflicts as things are now; `conflicts` counts the others."""
     expired: int = 0
-    """Entries in force whose date is over: tools don't get them."""
+    """Accepted entries whose date has passed. Tools don't get them."""
     expiring: int = 0
     """Entries that expire within `warn_days`."""
     warn_days: int = 0
@@ -96,56 +105,28 @@ class Plane(Tools):
         return self.keep_badge(self.memory())
 
     def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
-        """The trusted entries that are nearest to a query; unless asked for others, those in force.
+        """Return the trusted entries that match a query best. By default, only accepted entries.
 
-        Entries that look like they contain a secret are withheld from everybody who asks. A query that is a task, a run or a
-        path also finds its runs, the facts from them, and the files they produced.
+        Entries that look like they contain a secret are withheld. A query that is a task, a run or a path also finds
+        its runs, the facts from those runs, and the files that they produced.
         """
-        memory = self.memory_for_tools()
-        of_runs = wanted.tag is None and wanted.path is None and wanted.status == IN_FORCE.status
-        if wanted.kind in (traces.RUN, traces.ARTIFACT):
-            found = traces.find(self.layout, query, limit, tuple) if of_runs else traces.Found()
-            return traces.joined(found, (), limit, wanted.kind)
-        if wanted.kind is not None:
-            wanted = msgspec.structs.replace(wanted, kind=kind_named(memory.kinds, wanted.kind).name)
-        found = traces.find(self.layout, query, limit, lambda: self._recallable(memory, wanted))
-        if not of_runs:
-            found = traces.Found(found.entries)
-        results = traces.joined(found, self._by_words(memory, wanted, query, limit), limit, wanted.kind)
-        told = (memory.entries[result.id] for result in results if result.id in memory.entries)
-        expired = expiry.of_each(told, self.today())
-        return [msgspec.structs.replace(result, expired=result.id in expired) for result in results]
+        return list(self.recalled(query, limit=limit, wanted=wanted).results)
+
+    def recalled(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
+        """The same, with the ids of entries that were found and are withheld."""
+        _check_question(query, limit)
+        return find_recalled(self.memory_for_tools(), query, limit, wanted, self.today())
+
+    def recalled_in(self, memory: Memory, query: str, *, limit: int = 5) -> Recalled:
+        """The same in a plane that was read or written a moment ago, without reading it again."""
+        snapshot = deliverable(memory.snapshot)
+        memory = memory if snapshot is memory.snapshot else Memory(snapshot)
+        return find_recalled(memory, query, limit, IN_FORCE, self.today())
 
     def withheld(self) -> tuple[str, ...]:
-        """Return the ids of entries in force that tools are not given, because they look like they contain a secret."""
+        """Return the ids of accepted entries that tools don't get because they look like they contain a secret."""
         given = delivery.given(self.memory_for_tools())
         return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
-
-    def _recallable(self, memory: Memory, wanted: Wanted) -> list[Entry]:
-        looked_at = [*memory.shelf, *(memory.inbox if wanted.unreviewed else ())]
-        return _without_danger(memory, [entry for entry in looked_at if wanted.takes(entry)])
-
-    def _by_words(self, memory: Memory, wanted: Wanted, query: str, limit: int) -> list[Result]:
-        """What is nearest to the words of a query. A process that serves for long looks it up in an index."""
-        if not held.is_on() or wanted.unreviewed:
-            return scan(self._recallable(memory, wanted), query, limit)
-        from agentplane.memory import lookup
-        from agentplane.retrieval.indexed import look_up
-
-        index, many = lookup.of_shelf(memory), limit
-        while True:
-            found = look_up(index, wanted, query, many)
-            settings = memory.snapshot.settings
-            kept = [one for one in found if delivery.may_be_delivered(memory.entries[one.id], settings)]
-            if len(kept) >= limit or len(found) < many:
-                return kept[:limit]
-            many *= 2
-
-    def undo(self, op: str | None = None) -> Done:
-        return self._plain(partial(undo.plan_undo, actor=self.origin.actor, op=op))
-
-    def redo(self) -> Done:
-        return self._plain(partial(undo.plan_redo, actor=self.origin.actor))
 
     def ops(self, limit: int | None = None) -> list[OpView]:
         """The ops, newest first."""
@@ -179,7 +160,7 @@ class Plane(Tools):
         prune.plan(found, pruned.elsewhere(self.layout, needle, pruned.search(self.layout, needle)), None)
         return found
 
-    def prune(self, needle: str, why: str | None = None) -> Done:
+    def prune(self, needle: str, why: str | None = None) -> Committed:
         """Takes a text out of history, and out of the capsules of runs."""
         from agentplane.runs import pruned
 
@@ -195,7 +176,7 @@ class Plane(Tools):
         return done
 
     def _contested(self, memory: Memory) -> tuple[int, int]:
-        """Of how many candidates a person must choose, and how many were not checked. A few are checked now."""
+        """Return how many candidates need a choice, and how many are unchecked. A few are checked now."""
         if not memory.inbox_ids:
             return 0, 0
         from agentplane.review import inbox
@@ -222,6 +203,15 @@ def _next_step(memory: Memory) -> str:
     return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
 
 
+def _check_question(query: object, limit: object) -> None:
+    if not isinstance(query, str) or not isinstance(limit, int):
+        raise BadInput(
+            f"expected a text and a whole number, got {type(query).__name__} and {type(limit).__name__}",
+            where="recall",
+            todo='call it as recall("words", limit=5).',
+        )
+
+
 def open_plane(
     path: str | os.PathLike[str] = ".",
     *,
@@ -234,11 +224,3 @@ def open_plane(
     start = Path(path)
     found = layout.at(start) if layout.is_plane(start) else layout.find(start)
     return Plane(Store(found, clock, token), origin.here(channel, found.project, actor))
-
-
-def _without_danger(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that hold no likely secret and, of those that nobody approved, no flag of high severity."""
-    from agentplane.review import gate  # takes long to load
-
-    given = delivery.divided(memory.snapshot, entries).entries
-    return [entry for entry in given if entry.trusted or not gate.has_high_flag(entry, {})]

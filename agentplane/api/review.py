@@ -7,18 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.api.changes import Beside, Changes
-from agentplane.errors import BadInput
+from agentplane.api import plans
+from agentplane.api.changes import Changes, Committed, LeftContradiction
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ApproveClean,
+    Deprecate,
+    Edit,
+    Mask,
+    MemoryCommand,
+    Merge,
+    Pin,
+    Propose,
+    Redo,
+    Reject,
+    Revert,
+    Undo,
+    Unpin,
+)
 from agentplane.memory import verbs
-from agentplane.memory.entry import Entry
-from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
-from agentplane.plane import stamp
+from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.plane import git, stamp
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Done, Plan
-from agentplane.review import confirm, policy, promote
+from agentplane.plane.store import Plan
+from agentplane.review import policy, promote
 from agentplane.review.confirm import Confirmation
+from agentplane.tools.ground import Change
 
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
@@ -54,7 +70,7 @@ class Review(Changes):
         `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors ask for it
         only on behalf of a person.
         """
-        return self._propose(self.memory(), proposal, again=again).ids[0]
+        return self._propose(self.memory(), Propose(proposal, again)).ids[0]
 
     def offer(self, proposal: Proposal, relation: "Relation | None" = None) -> "Offered":
         """Proposes, and says at once how that stands to what is there. A statement of the same proposer that waits
@@ -69,7 +85,7 @@ class Review(Changes):
         proposal = verbs.unlabelled(memory, proposal)
         copy = offer.waiting_copy(memory, proposal, who)
         if copy is None:
-            done: Done | None = self._propose(memory, proposal)
+            done: Committed | None = self._propose(memory, Propose(proposal))
         else:
             wanted = copy.id
             done = self._commit(lambda now: offer.relate(now, wanted, who, proposal), self.origin)
@@ -84,6 +100,7 @@ class Review(Changes):
             earlier=reviewer.earlier(reviewed.entry),
             waiting=len(reviewer.memory.inbox_ids),
             again=copy is not None,
+            seen=reviewer.memory,
         )
 
     def reviewer(self, memory: Memory | None = None) -> "Reviewer":
@@ -134,36 +151,50 @@ class Review(Changes):
         self.progress(total, total)
         return True
 
-    def approve(self, wanted: Sequence[str], choice: "Choice | None" = None) -> Done:
-        """Moves candidates to the shelf. Refuses those with conflicts that the choice does not resolve."""
-        from agentplane.review import inbox, resolve
-
-        made, choice = self._stamp(self.origin.actor), choice or resolve.Choice()
+    def do(self, command: MemoryCommand) -> Committed | None:
+        """Carry out a command as one operation. Return None if there was nothing to change."""
+        if isinstance(command, Propose):
+            return self._propose(self.memory(), command)
+        by = self._by()
+        if isinstance(command, Undo | Redo):
+            return self._plain(lambda snapshot: plans.of(command, Memory(snapshot), by).plan)
+        if isinstance(command, ApproveClean):
+            # Without the lock. What is left to do under it is what changes meanwhile.
+            self.look_at_all()
         met: dict[str, Sequence[Conflict]] = {}
 
-        def plan(memory: Memory) -> Plan:
-            conflicts_of = inbox.deciding(memory)
+        def plan(memory: Memory) -> Plan | None:
+            planned = plans.of(command, memory, by)
+            met.update(planned.conflicts)
+            return planned.plan
 
-            def kept(
-                entries: Sequence[Entry], kinds: Collection[str] | None
-            ) -> "Sequence[Sequence[Conflict]]":
-                found = conflicts_of(entries, kinds)
-                met.update(zip([entry.id for entry in entries], found, strict=True))
-                return found
+        done = self._commit(plan, self.origin)
+        left = _left_contradicting(done, met) if done else ()
+        return msgspec.structs.replace(done, left_contradicting=left) if done else None
 
-            same = inbox.alike(memory, wanted).same if choice.alike else ()
-            planned = resolve.approve(memory, wanted, made, choice, kept, same)
-            return confirm.checked(memory, planned, choice.confirmed)
+    def preview(self, command: MemoryCommand) -> tuple[Change, ...]:
+        """Return the memory files that a command would change, without writing anything."""
+        memory = self.memory()
+        plan = plans.of(command, memory, self._by()).plan
+        if plan is None:
+            return ()
+        snapshot = memory.snapshot
+        before = {file: page.document.data for file, page in snapshot.pages.items()}
+        after = self.store.preview(plan, snapshot)
+        return tuple(
+            Change(snapshot.layout.shown(file), before.get(file), data)
+            for file, data in after.items()
+            if before.get(file) != data
+        )
 
-        done = self._do(plan)
-        if not choice.keep_both:
-            self.beside = tuple(
-                Beside(done.renamed.get(id_, id_), done.renamed.get(conflict.id, conflict.id), conflict.score)
-                for id_, found in met.items()
-                for conflict in found
-                if conflict.kind == "contradiction" and conflict.id not in done.ids
-            )
-        return done
+    def approve(
+        self,
+        wanted: Sequence[str],
+        choice: "Choice | None" = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Move candidates to the shelf. Refuse those with conflicts that the choice doesn't resolve."""
+        return self._require(self.do(Approve(tuple(wanted), choice, confirmed)))
 
     def approve_clean(
         self,
@@ -172,31 +203,9 @@ class Review(Changes):
         kind: str | None = None,
         tag: str | None = None,
         why: str | None = None,
-    ) -> Done:
-        """Approves every candidate without a conflict or flag, in one op; narrowed by run, kind and tag."""
-        from agentplane.review import inbox
-
-        # Without the lock; what is left to do under it is what changes meanwhile.
-        self.look_at_all()
-        made, today = self._stamp(self.origin.actor), self._today()
-
-        def plan(memory: Memory) -> Plan:
-            name = kind_named(memory.kinds, kind).name if kind else None
-            clean = [
-                reviewed.entry.id
-                for reviewed in inbox.Reviewer(memory, today).look()
-                if reviewed.clean
-                and source in (None, reviewed.entry.head.source)
-                and name in (None, reviewed.entry.head.type)
-                and (tag is None or tag in reviewed.entry.head.tags)
-            ]
-            if not clean:
-                narrowed = " of those that were asked for" if source or kind or tag else ""
-                todo = "`agentplane inbox` says what stands in the way."
-                raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
-            return msgspec.structs.replace(verbs.approve(memory, clean, made), why=why)
-
-        return self._do(plan)
+    ) -> Committed:
+        """Approve every candidate without a conflict or flag, in one operation."""
+        return self._require(self.do(ApproveClean(source, kind, tag, why)))
 
     def merge(
         self,
@@ -206,84 +215,63 @@ class Review(Changes):
         seen: str,
         why: str | None = None,
         confirmed: Confirmation | None = None,
-    ) -> Done:
-        """Takes a candidate up into an entry that was seen with the digest `seen`.
+    ) -> Committed:
+        """Merge a candidate into an entry, or into another candidate."""
+        return self._require(self.do(Merge(candidate, target, text, seen, why, confirmed)))
 
-        If the target is a candidate as well, the text is approved as a new entry and both leave the inbox. Then `seen`
-        is the digest of `candidate`.
-        """
-        from agentplane.review import resolve
+    def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Committed:
+        """Drop candidates. `alike` also drops the candidates that say the same."""
+        return self._require(self.do(Reject(tuple(wanted), why, alike)))
 
-        made = self._stamp(self.origin.actor)
+    def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Committed:
+        return self._require(self.do(Deprecate(tuple(wanted), why)))
 
-        def plan(memory: Memory) -> Plan:
-            if memory.get(target).file == INBOX:
-                planned = resolve.merge_candidates(memory, candidate, target, text, seen, made, why)
-            else:
-                planned = resolve.merge(memory, candidate, target, text, seen, why)
-            return confirm.checked(memory, planned, confirmed)
+    def pin(self, wanted: Sequence[str]) -> Committed:
+        return self._require(self.do(Pin(tuple(wanted))))
 
-        return self._do(plan)
+    def unpin(self, wanted: Sequence[str]) -> Committed:
+        return self._require(self.do(Unpin(tuple(wanted))))
 
-    def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Done:
-        """Drops candidates; `alike`: and those that say the same."""
-        from agentplane.review import inbox
+    def edit(
+        self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None
+    ) -> Committed | None:
+        """Replace an entry by what a person wrote. Return None if the text is the same."""
+        return self.do(Edit(id_, text, seen, confirmed))
 
-        def plan(memory: Memory) -> Plan:
-            same = inbox.alike(memory, wanted).same if alike else ()
-            return verbs.reject(memory, [*wanted, *same], why)
-
-        return self._do(plan)
-
-    def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Done:
-        return self._do(partial(verbs.deprecate, wanted=wanted, today=self._today(), why=why))
-
-    def pin(self, wanted: Sequence[str]) -> Done:
-        """Puts entries in front of what is not pinned, in every pack that they are about."""
-        return self._do(partial(verbs.pin, wanted=wanted))
-
-    def unpin(self, wanted: Sequence[str]) -> Done:
-        return self._do(partial(verbs.unpin, wanted=wanted))
-
-    def edit(self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None) -> Done | None:
-        """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
-        from agentplane.review import resolve
-
-        def plan(memory: Memory) -> Plan | None:
-            planned = resolve.edit(memory, id_, text, seen)
-            return planned and confirm.checked(memory, planned, confirmed)
-
-        return self._commit(plan, self.origin)
-
-    def mask(self, id_: str, seen: str | None = None) -> Done:
-        """Replaces the likely secrets in an entry or a candidate. `seen`: the digest of what a person was shown."""
-        from agentplane.review import masking
-
-        return self._do(lambda memory: masking.plan(memory, id_, seen))
+    def mask(self, id_: str, seen: str | None = None) -> Committed:
+        """Replace the likely secrets in an entry or a candidate."""
+        return self._require(self.do(Mask(id_, seen)))
 
     def adopt(
         self,
         wanted: Collection[str] = (),
         seen: Mapping[str, str | None] | None = None,
         confirmed: Confirmation | None = None,
-    ) -> Done:
-        """Approves hand edits; none named: all. `seen`: the digests of what a person was shown."""
-        return self._do(lambda memory: confirm.checked(memory, verbs.adopt(memory, wanted, seen), confirmed))
+    ) -> Committed:
+        """Approve manual edits. Without ids, all of them. `seen` has the digests of what the person was shown."""
+        told = None if seen is None else tuple(seen.items())
+        return self._require(self.do(Adopt(tuple(wanted), told, confirmed)))
 
-    def revert(self, wanted: Collection[str] = ()) -> Done:
-        """Puts back what was approved; none named: all."""
-        return self._do(partial(verbs.revert, wanted=wanted))
+    def revert(self, wanted: Collection[str] = ()) -> Committed:
+        """Put back what was approved before a manual edit. Without ids, all of them."""
+        return self._require(self.do(Revert(tuple(wanted))))
+
+    def undo(self, op: str | None = None) -> Committed:
+        return self._require(self.do(Undo(op)))
+
+    def redo(self) -> Committed:
+        return self._require(self.do(Redo()))
 
     def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
-        """Proposes a fact; approves it where the policy allows that and nothing is to be said of it.
+        """Propose a fact, and approve it if the policy allows that and nothing is flagged.
 
-        With the id of an entry in force it proposes a change of that entry. What is known already isn't proposed again.
+        With the id of an accepted entry, it proposes a change to that entry. A known fact isn't proposed again.
         """
         from agentplane.runs import events
 
         memory = self.memory()
         proposal = verbs.unlabelled(memory, promote.fact_proposal(fact, memory))
-        if known := promote.known_as(memory, proposal):
+        if known := promote.said_already(memory, proposal):
             return Promoted(known.id, approved=known.file != INBOX)
         id_ = self.propose(proposal)
         allowed = policy.may_auto_approve(self.store.settings(), proposal)
@@ -293,15 +281,16 @@ class Review(Changes):
         done = self._commit(partial(promote.approve_clean, id_=id_, stamp=self._stamp("policy")), by)
         return Promoted(done.ids[-1], approved=True) if done else Promoted(id_, approved=False)
 
-    def _propose(self, memory: Memory, proposal: Proposal, *, again: bool = False) -> Done:
-        from agentplane.review import gate, gate_answers, inbox, suppressed
+    def _by(self) -> plans.By:
+        actor, today = self.origin.actor, self.today()
+        return plans.By(actor, Stamp(today, actor, git.head(self.layout.project)), today, self.store.token)
 
-        verbs.check_proposal(memory, proposal)
-        proposal = verbs.unlabelled(memory, proposal)
+    def _propose(self, memory: Memory, command: Propose) -> Committed:
+        from agentplane.review import gate_answers, suppressed
+
         self.step("asking the gate")
-        context = inbox.gate_context(memory, self._today())
-        verdict = gate.check(proposal, gate.let_in_again(context) if again else context)
-        who = self.origin.actor
+        who, today = self.origin.actor, self._today()
+        proposal, verdict = plans.judged(command, memory, today)
         if verdict.refused:
             earlier = verdict.earlier
             times = suppressed.add(self.layout, who, earlier.id) if earlier else 1
@@ -309,6 +298,19 @@ class Review(Changes):
 
         def plan(now: Memory) -> Plan:
             self.step("writing")
-            return verbs.propose(now, proposal, who, self._today(), self.store.token)
+            return verbs.propose(now, proposal, who, today, self.store.token)
 
         return self._do(plan)
+
+
+def _left_contradicting(
+    done: Committed, met: "Mapping[str, Sequence[Conflict]]"
+) -> tuple[LeftContradiction, ...]:
+    return tuple(
+        LeftContradiction(
+            done.renamed.get(id_, id_), done.renamed.get(conflict.id, conflict.id), conflict.score
+        )
+        for id_, found in met.items()
+        for conflict in found
+        if conflict.kind == "contradiction" and conflict.id not in done.ids
+    )

@@ -53,8 +53,8 @@ class Tools(Runs):
         return pack.make(active.sources(self.memory_for_tools(), ask, self._today()), ask)
 
     def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
-        """The pack for context/active.md: without what the files that import it say already. `tools`: those whose files
-        are about to import it.
+        """Return the pack for context/active.md, without entries that the importing files already say. `tools` are
+        the tools whose files are about to import it.
         """
         return self._imported(self.pack(ask), tools)
 
@@ -77,9 +77,9 @@ class Tools(Runs):
         return sync.imported(self.layout.project, room.Packs(made, make), tools)
 
     def make_context(self) -> bool:
-        """Make context/active.md where a file of a tool imports it, and it is missing or of another memory.
+        """Make context/active.md if a tool's file imports it and it is missing or out of date.
 
-        Says whether it was made. A file that git tracks is left as the branch has it.
+        Return True if it was made. A file that Git tracks is never changed.
         """
         from agentplane.context import active
         from agentplane.plane import git
@@ -112,13 +112,18 @@ class Tools(Runs):
         from agentplane.tools import sync
 
         self.write_pack(made, tools)
-        return sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
+        done = sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
+        # Files that import active.md may import blocks that were written just now.
+        self.write_pack(made, tools)
+        return done
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
         """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
         from agentplane.tools import sync
 
-        return sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
+        done = sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
+        self._write_imported_again()
+        return done
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
         """How these tools are wired: the file they read, their hooks, their MCP server."""
@@ -140,13 +145,25 @@ class Tools(Runs):
 
         packs = self._packs()
         self.write_pack(packs.whole, tools)
-        return wire.wire(*self._ground, tools, packs, self._line_taker())
+        done = wire.wire(*self._ground, tools, packs, self._line_taker())
+        self.write_pack(packs.whole, tools)
+        return done
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
         """Takes all that out again, and nothing else."""
         from agentplane.tools import wire
 
-        return wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
+        done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
+        self._write_imported_again()
+        return done
+
+    def _write_imported_again(self) -> None:
+        """Bring into context/active.md what a block that was taken out gave until now."""
+        from agentplane.tools import sync
+        from agentplane.tools.table import TOOLS
+
+        if sync.importing(*self._ground, TOOLS):
+            self.write_pack(self._packs().whole)
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
         """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""

@@ -66,19 +66,18 @@ def _work(work: "Callable[[], int]", write_end: int, cpu_seconds: int, memory: i
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(write_end, 1)
         os.dup2(nowhere, 2)
-        # What was opened for a file cannot write to the pipe that took its place.
+        # The old streams can't write to the pipe that replaced their files.
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         sys.stdout = os.fdopen(1, "w", encoding=encoding, errors="backslashreplace", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
         _limit("RLIMIT_CORE", 0)
         _limit("RLIMIT_CPU", cpu_seconds)
         limit_memory(memory)
-        code = work()
+        made = work()
         sys.stdout.flush()
-    except BaseException:  # noqa: BLE001 -- a lack of memory comes in many forms
-        code = _FAILED
+        code = made
     finally:
-        os._exit(code)
+        os._exit(code)  # whatever ended the work: the parent reads this code and answers without it
 
 
 def limit_memory(size: int) -> None:

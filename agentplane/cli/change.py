@@ -3,11 +3,12 @@
 import sys
 
 import click
+import msgspec
 
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
-from agentplane.cli.rows import with_signer
+from agentplane.cli.rows import readable_text, with_signer
 from agentplane.errors import BadInput
 
 
@@ -42,7 +43,7 @@ def redo_command(as_json: bool) -> None:
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""
     plane = opened()
-    found = plane.ops(limit)
+    found = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.ops(limit)]
     signed = plane.signed_by([op.op for op in found])
     if as_json:
         out.emit("ops", ops=[with_signer(op, signed) for op in found])

@@ -1,4 +1,4 @@
-"""Asking a person to confirm a flag of high severity: the spot is shown, then one text is approved or left."""
+"""Ask a person to confirm a flag of high severity. It shows the spot, and one text is approved or stays as it was."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from agentplane.api import Plane
 from agentplane.cli import out
-from agentplane.errors import BadInput
+from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
 from agentplane.plane.origin import tool_in
 from agentplane.plane.settings import Settings
@@ -18,15 +18,16 @@ from agentplane.text.visible import cells, one_line
 
 _Done = TypeVar("_Done")
 
-_MOST = 10
 OPTION = "--confirm"
-HELP = "Approve one flagged text as it is; names the flags, for example `secret` or `hidden,instruction`."
+HELP = (
+    "Approve one flagged text unchanged. FLAGS lists its flags, for example `secret` or `hidden,instruction`."
+)
 
 
 def carried_out(plane: Plane, act: Callable[[Confirmation | None], _Done], codes: str | None) -> _Done:
     """Carry out an op. If it needs a confirmation, show the spots and ask, or take the flags named with --confirm."""
     if codes is not None:
-        # Other approvals may come from a tool where the settings allow it. This one is always a person's.
+        # Settings can let a tool approve other texts. Only a person can confirm a flag.
         check_person(Settings(), "confirming")
     named = tuple(code.strip() for code in codes.split(",") if code.strip()) if codes is not None else None
     try:
@@ -38,7 +39,8 @@ def carried_out(plane: Plane, act: Callable[[Confirmation | None], _Done], codes
             if not _asks():
                 raise
             _show(plane, error.entry)
-            if not out.confirmed(f"Approve {one_line(error.entry.id, 40)} with this text as it is?"):
+            out.forget_typed()
+            if not out.confirmed(f"Approve {one_line(error.entry.id, 40)} with this text unchanged?"):
                 raise
         else:
             _show(plane, error.entry)
@@ -51,7 +53,7 @@ def _asks() -> bool:
 
 
 def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
-    """Only what is named is confirmed, and only what is there can be named."""
+    """Refuse unless exactly the flags of the text are named."""
     missing = [code for code in error.codes if code not in named]
     wrong = [code for code in named if code not in error.codes]
     name = one_line(error.entry.id, 40)
@@ -66,17 +68,24 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
 
 
 def _show(plane: Plane, entry: Entry) -> None:
-    """Print the spots with their lines on stderr."""
+    """Print every spot with its line on stderr. Refuses a text with more spots than anybody reads."""
     import msgspec
 
     from agentplane.review import spots
+    from agentplane.review.gate_answers import SECRET
 
     actions = msgspec.structs.asdict(plane.store.settings().gate)
     found = spots.of(entry, actions)
-    for spot in found[:_MOST]:
+    if len(found) > spots.MOST_CONFIRMED:
+        name = one_line(entry.id, 40)
+        raise Refused(
+            f"{name} has {len(found):,} flagged spots, too many to confirm.",
+            todo=f"Edit the text with `agentplane edit {name}`.",
+        )
+    if any(spot.code == SECRET for spot in found):
+        out.note("Tools don't get an entry that looks like it contains a secret, even when it is approved.")
+    for spot in found:
         out.note(f"{spot.place}: {spot.what}")
         if spot.match:
             out.note(f"  {spot.before}{spot.match}{spot.after}")
             out.note(f"  {' ' * cells(spot.before)}{'^' * cells(spot.match)}")
-    if len(found) > _MOST:
-        out.note(f"and {len(found) - _MOST} more: agentplane show {one_line(entry.id, 40)}")

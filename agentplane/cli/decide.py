@@ -4,14 +4,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
+from agentplane.api.changes import Committed
 from agentplane.cli import complete, confirming, out
-from agentplane.cli.door import ids_argument, json_option, opened, run_named
+from agentplane.cli.door import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.edit import edited_merge
 from agentplane.cli.report import report
 from agentplane.errors import BadInput
-from agentplane.plane.store import Done
 
 
 if TYPE_CHECKING:
@@ -36,28 +35,16 @@ if TYPE_CHECKING:
     help="With --all-clean: only this kind.",
 )
 @click.option("--tag", help="With --all-clean: only with this tag.")
-@click.option(
-    "--supersede",
-    multiple=True,
-    metavar="ID",
-    shell_complete=complete.ids("shelf"),
-    help="It takes the place of this entry.",
-)
+@ids_option("--supersede", "shelf", "Replace this entry.")
 @click.option(
     "--merge-into",
     metavar="ID",
     shell_complete=complete.ids("all"),
-    help="Merge it into this entry in your editor; of another candidate, both become one entry.",
+    help="Merge the candidate into this entry or candidate, in your editor.",
 )
 @click.option("--keep-both", is_flag=True, help="It stands beside what it conflicts with; say --why.")
 @click.option("--alike", is_flag=True, help="Candidates that say the same leave the inbox with it.")
-@click.option(
-    "--reject",
-    multiple=True,
-    metavar="ID",
-    shell_complete=complete.ids("inbox"),
-    help="Reject this other candidate in the same op.",
-)
+@ids_option("--reject", "inbox", "Also reject this candidate, in the same operation.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @click.option("--why", help="The reason; it is kept.")
 @json_option
@@ -81,15 +68,18 @@ def approve_command(
     A candidate that conflicts with what was decided before is refused until you say what becomes of
     both: --supersede, --merge-into, --keep-both, or `agentplane reject`.
 
-    A likely secret, hidden characters and orders to the reader are approved one by one: you see the spot and confirm it.
+    A text with a likely secret, hidden characters or orders to its reader is approved on its own. You see the spot and
+    confirm it.
     """
     _check_options(ids, all_clean, (source, kind, tag), (supersede, merge_into, keep_both))
     if reject and (all_clean or merge_into is not None or len(ids) != 1):
-        raise BadInput("--reject goes with one candidate to approve", todo="Approve them one by one.")
+        raise BadInput(
+            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
+        )
     if alike and (all_clean or merge_into is not None):
         raise BadInput("--alike goes with candidates that are named, and not with --merge-into")
     if codes is not None and len(ids) != 1:
-        raise BadInput("--confirm goes with one candidate", todo="Confirm them one by one.")
+        raise BadInput("--confirm works with a single candidate", todo="Confirm the candidates individually.")
     plane = opened(deciding="approving")
     if merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into, why, codes)
@@ -101,8 +91,8 @@ def approve_command(
 
         choice = Choice(supersede, keep_both, why, alike, reject)
 
-        def act(confirmed: "Confirmation | None") -> Done:
-            return plane.approve(ids, msgspec.structs.replace(choice, confirmed=confirmed))
+        def act(confirmed: "Confirmation | None") -> Committed:
+            return plane.approve(ids, choice, confirmed)
 
         done = confirming.carried_out(plane, act, codes)
     if not as_json:
@@ -176,7 +166,7 @@ def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
 def adopt_command(ids: tuple[str, ...], codes: str | None, as_json: bool) -> None:
     """Approve what was edited by hand; without an ID, all of it."""
     if codes is not None and len(ids) != 1:
-        raise BadInput("--confirm goes with one entry", todo="Confirm them one by one.")
+        raise BadInput("--confirm works with a single entry", todo="Confirm the entries individually.")
     plane = opened(deciding="adopting")
     done = confirming.carried_out(plane, partial(plane.adopt, ids, None), codes)
     report(plane, done, as_json=as_json)

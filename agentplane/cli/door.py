@@ -97,6 +97,11 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def ids_option(name: str, of: complete.Of, told: str) -> Callable[[_Command], _Command]:
+    """Make an option for ids that can be repeated. `of` selects the ids that the shell completes."""
+    return click.option(name, multiple=True, metavar="ID", shell_complete=complete.ids(of), help=told)
+
+
 def ids_argument(of: complete.Of, *, required: bool = True) -> Callable[[_Command], _Command]:
     """`of`: those that a shell completes."""
     shown = "ID..." if required else "[ID]..."

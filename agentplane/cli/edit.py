@@ -7,19 +7,19 @@ from functools import partial
 import click
 
 from agentplane.api import Plane
+from agentplane.api.changes import Committed
 from agentplane.cli import complete, confirming, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import report
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import drafts
-from agentplane.plane.store import Done
 from agentplane.text import files
 
 
 @click.command()
 @click.argument("id", metavar="ID", shell_complete=complete.ids("all"))
-@click.option("--mask", is_flag=True, help="Mask the likely secrets in it, without the editor.")
+@click.option("--mask", is_flag=True, help="Mask the likely secrets, without opening the editor.")
 @click.option("--confirm", "codes", metavar="FLAGS", help=confirming.HELP)
 @json_option
 def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
@@ -27,7 +27,7 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
     plane = opened(deciding="editing")
     if mask:
         if codes is not None:
-            raise BadInput("--mask and --confirm exclude each other")
+            raise BadInput("Use either --mask or --confirm, not both.")
         report(plane, plane.mask(id), as_json=as_json)
         out.note(
             "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
@@ -37,7 +37,7 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
     entry = memory.get(id)
     core = memory.snapshot.core(entry.file, entry.id) or b""
 
-    def take(text: bytes) -> Done | None:
+    def take(text: bytes) -> Committed | None:
         return confirming.carried_out(plane, partial(plane.edit, entry.id, text, entry.digest), codes)
 
     done = _edited(plane, entry, core, take)
@@ -51,16 +51,16 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
 
 def edited_merge(
     plane: Plane, candidate: str, target: str, why: str | None = None, codes: str | None = None
-) -> Done:
+) -> Committed:
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
     from agentplane.review import resolve
 
     memory = plane.memory()
     into, draft = resolve.merged_draft(memory, candidate, target)
-    # Of two candidates the first one is rewritten.
+    # Of two candidates, the first one is rewritten.
     first, second = memory.get(candidate).id, memory.get(target).id
 
-    def take(text: bytes) -> Done | None:
+    def take(text: bytes) -> Committed | None:
         # Left as it is, the draft says both things one after the other: whoever closes the editor decided nothing.
         unsaved = text.strip() == draft.strip()
         if unsaved:
@@ -77,7 +77,9 @@ def edited_merge(
     return done
 
 
-def _edited(plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Done | None]) -> Done | None:
+def _edited(
+    plane: Plane, entry: Entry, core: bytes, take: Callable[[bytes], Committed | None]
+) -> Committed | None:
     """Opens the editor on a draft until its text is taken. The draft is kept until then."""
     path = drafts.keep(plane.layout, entry.id, core + b"\n", plane.store.token)
     before = files.read(path)

@@ -14,7 +14,7 @@ from agentplane.tools.taken import Haul
 
 
 _LONGEST = 200
-"""Characters of a skipped piece that are told."""
+"""Number of characters of a skipped piece in the JSON."""
 
 
 @click.command()
@@ -28,10 +28,10 @@ _LONGEST = 200
 @click.option("--dry-run", is_flag=True, help="Show what would be offered, and change nothing.")
 @json_option
 def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
-    """Offer what tools remembered on their own and people wrote down elsewhere, as candidates.
+    """Import candidates from tool memories, instruction files and decision records.
 
-    Each statement is offered once, with the place that it is from. Nothing is changed there. Whatever is skipped is
-    listed with its place and the reason.
+    Each statement is imported once, with its place as evidence. The sources are not changed. Skipped pieces are listed
+    with their place and the reason.
     """
     plane = opened()
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])

@@ -38,7 +38,7 @@ _SOME_WORK = 5
 _FAILED = f"agentplane: memory could not be read within {_SECONDS} seconds. Run `agentplane doctor`."
 _MISSING = "agentplane: memory could not be read: memory/log.jsonl is missing or not readable. Run `agentplane doctor`."
 _HAPPENED = {"tool": "ran", "failed": "failed", "permission": "asked", "denied": "denied"}
-"""The events that tell of one call of a tool's tool, and what each says of it."""
+"""The hook events about a single tool call, and what each one reports."""
 _QUESTION = (
     "From agentplane, this project's reviewed memory, once per session: if this session settled or found out something "
     "that later sessions should know (a decision and why, an invariant, an assumption, a fact with its evidence), propose "
@@ -54,7 +54,7 @@ def answer(words: list[str], plane: str | None = None) -> None:
     hook_process.limit(_SECONDS, hook.is_too_long)
     try:
         told = hook.run()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- nothing of ours may reach the tool
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- border: a hook never breaks its tool, and logs the error
         hook.failed(error)
         told = hook.failing or hook.empty
     hook.say(told)
@@ -72,7 +72,7 @@ class _Hook:
         self.root: str | None = None
         self.empty = "{}"
         self.failing = ""
-        """What is answered where the memory could not be made; else what is empty."""
+        """The answer if the memory couldn't be made. If this is empty, the answer is `empty`."""
         self.said = False
         self.later: list[Callable[[], None]] = []
 
@@ -99,7 +99,7 @@ class _Hook:
         return _Answering(self, self.root, dialect, call, folder).of(self.event)
 
     def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
-        """Nothing, unless there is a plane whose log can't be read."""
+        """Return the empty answer, or at a session's start a warning if the log of a plane can't be read."""
         found = self.plane or stamp.folder_of(os.path.abspath(folder))
         if self.event != "session-start" or not dialect.context or not found:
             return self.empty
@@ -195,7 +195,9 @@ class _Answering:
             shown = self._shown(path)
             if event in ("tool", "failed"):
                 noted.call(self.root, run_id, name, shown)
-            noted.did(self.root, run_id, _HAPPENED[event], name, shown, self.call.command, self.call.outcome)
+            noted.details(
+                self.root, run_id, _HAPPENED[event], name, shown, self.call.command, self.call.outcome
+            )
 
     def _shown(self, path: str) -> str:
         """A path as others may see it, since the log is shared: of what is outside of the project only the name."""
@@ -262,7 +264,7 @@ class _Answering:
         try:
             plane = _opened(self.root, self.hook.tool)
             return answers.written(answers.make(plane.store, plane.origin, self.dialect, task))
-        except Exception as error:  # noqa: BLE001 -- the run is opened all the same
+        except Exception as error:  # noqa: BLE001 -- border of the child: the session gets the error as a line
             from agentplane.tools import unreadable
 
             self.hook.failed(error)

@@ -59,7 +59,7 @@ def fork(work: "Callable[[], None]", failed: "Callable[[Exception], None]") -> i
         detach()
         os.closerange(3, _MOST_FILES)
         work()
-    except Exception as error:  # noqa: BLE001 -- there is nobody to tell but the log
+    except Exception as error:  # noqa: BLE001 -- border of the background process: the error goes to the log
         failed(error)
     finally:
         os._exit(0)

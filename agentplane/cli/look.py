@@ -1,6 +1,7 @@
 """Looking: status, badge, inbox, list, show, history."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from agentplane.cli.door import ids_argument, json_option, opened, run_named
 from agentplane.cli.rows import with_signer
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
-from agentplane.memory.entry import SHELF_STATUSES
+from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import Memory
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from agentplane.review.inbox import Reviewed
 
 _MOST_AWAITED = 5
-"""So many facts without a statement are named after the candidates."""
+"""Number of facts without a statement that are listed after the candidates."""
 
 
 @click.command()
@@ -108,25 +109,46 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
         plane.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             out.note(reviewer.conflicts.missing)
+    found = [rows.readable_candidate(memory, reviewed) for reviewed in found]
     expiring = plane.expiring(memory)
+    dated = {entry.id: entry for entry in rows.readable(memory, [memory.entries[id_] for id_ in expiring])}
     if as_json:
-        candidates = [rows.as_candidate(reviewed) for reviewed in found]
-        edits = [rows.as_hand_edit(edit) for edit in memory.hand_edits]
-        awaited = [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()]
-        dated = [rows.as_expiring(memory.entries[id_], told) for id_, told in expiring.items()]
-        more = {"unchecked": unchecked, "awaited": awaited, "expiring": dated}
-        out.emit("inbox", candidates=candidates, hand_edits=edits, **more)
+        out.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
         return
     for reviewed in found:
         _print_candidate(reviewed)
     _print_hand_edits(memory)
-    for id_, told in expiring.items():
-        out.line(
-            out.row([("x" if told.state == "expired" else "~", 1), (id_, 11)], memory.entries[id_].statement)
-        )
-        out.line(out.row([("", 1)], _what_of_date(told, id_)), dim=True)
+    _print_expiring(dated, expiring)
     if unchecked:
         out.note(_checked(len(found), unchecked, goes_on=goes_on))
+    _print_inbox_notes(memory)
+    if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
+        out.note("nothing waits.")
+
+
+def _inbox_as_json(
+    memory: Memory,
+    found: "Sequence[Reviewed]",
+    expiring: Mapping[str, Expiry],
+    dated: Mapping[str, Entry],
+) -> dict[str, object]:
+    return {
+        "candidates": [rows.as_candidate(reviewed) for reviewed in found],
+        "hand_edits": [rows.as_hand_edit(edit) for edit in memory.hand_edits],
+        "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
+        "expiring": [rows.as_expiring(dated[id_], told) for id_, told in expiring.items()],
+    }
+
+
+def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
+    for id_, told in expiring.items():
+        mark = "x" if told.state == "expired" else "~"
+        out.line(out.row([(mark, 1), (id_, 11)], dated[id_].statement))
+        out.line(out.row([("", 1)], _what_of_date(told, id_)), dim=True)
+
+
+def _print_inbox_notes(memory: Memory) -> None:
+    """Print what the inbox can't show: hidden candidates, facts without a statement, unreadable parts."""
     if memory.hidden:
         what = out.count(len(memory.hidden), "candidate has", "candidates have")
         out.note(
@@ -137,8 +159,6 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     if memory.broken:
         what = out.count(memory.broken, "piece", "pieces")
         out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
-    elif not memory.inbox_ids and not memory.hand_edits and not expiring:
-        out.note("nothing waits.")
 
 
 @click.command()
@@ -185,10 +205,12 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 
 @click.command()
 @ids_argument("all")
-@click.option("--commands", is_flag=True, help="Of a run: every command, and every decision about a call.")
+@click.option(
+    "--commands", is_flag=True, help="For a run, print every command and every permission decision."
+)
 @json_option
 def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
-    """Entries and candidates in full, and runs with what their capsules hold."""
+    """Show entries and candidates in full, and runs with the content of their capsules."""
     plane = opened()
     memory = plane.memory()
     runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
@@ -199,7 +221,7 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     entries = rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.reviewer(memory).look(candidates) if candidates else []
-    reviewed = {each.entry.id: each for each in found}
+    reviewed = {each.entry.id: rows.readable_candidate(memory, each) for each in found}
     if as_json:
         out.emit(
             "show", entries=[rows.as_shown(entry, reviewed.get(entry.id), plane.today()) for entry in entries]
@@ -212,7 +234,7 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
 
 
 def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
-    """The run that a name means; entries come first."""
+    """Return the run that a name means, or None. Entries have priority."""
     from agentplane.plane.logged import is_run_id
 
     if not is_run_id(name):
@@ -245,7 +267,10 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
     name, found = plane.history(id)
     steps = [
         msgspec.structs.replace(
-            step, before=rows.readable_text(step.before), after=rows.readable_text(step.after)
+            step,
+            before=rows.readable_text(step.before),
+            after=rows.readable_text(step.after),
+            why=rows.readable_text(step.why),
         )
         for step in found
     ]
@@ -269,8 +294,8 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
 
 def _what_of_date(told: Expiry, id_: str) -> str:
     name = one_line(id_, 40)
-    held = "tools don't get it any more" if told.state == "expired" else "tools get it until then"
-    return f"{told.said}; {held} · `agentplane edit {name}` gives another date, `agentplane deprecate {name}` ends it"
+    held = "tools no longer get it" if told.state == "expired" else "tools get it until then"
+    return f"{told.said}; {held} · `agentplane edit {name}` changes the date, `agentplane deprecate {name}` retires the entry"
 
 
 def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
@@ -284,7 +309,7 @@ def _checked(total: int, unchecked: int, *, goes_on: bool) -> str:
 
 
 def _print_candidate(reviewed: "Reviewed") -> None:
-    entry = rows.readable_candidate(reviewed)
+    entry = reviewed.entry
     unicode = sys.stdout.encoding.lower().startswith("utf")
     clean, advice, unseen = ("●", "≈", "·") if unicode else ("*", "=", "?")
     noted = bool(reviewed.contested or reviewed.flags)

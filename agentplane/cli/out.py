@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -83,8 +84,17 @@ def confirmed(question: str, *, default: bool | None = False, abort: bool = Fals
     return click.confirm(visible(question), default=default, abort=abort, err=True)
 
 
+def forget_typed() -> None:
+    """Drop what was typed before a question was shown, so that it can't be the answer."""
+    with suppress(ImportError, OSError, ValueError):
+        import termios  # few commands ask, and not every system has it
+
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
 def answered(question: str) -> str:
-    """Ask on stderr. Return what was typed."""
+    """Ask a question on stderr and return the answer."""
     answer: str = click.prompt(visible(question), err=True)
     return answer
 

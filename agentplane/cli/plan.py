@@ -1,4 +1,4 @@
-"""Asking a person how a plan is rated, or taking it from options."""
+"""The rating of a plan, from options or from a person's answers."""
 
 import os
 import sys
@@ -21,13 +21,13 @@ def given(plan: str | None, project: Path) -> Plan | None:
 
 
 def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str | None) -> Rating:
-    """Return the rating of a run: the options, then what the plan says, then what a person answers."""
-    told = plan.rating if plan else Rating()
-    found = Rating(
-        rubric.layer(layer, "--layer") if layer is not None else told.layer,
-        rubric.scale(scale, "--scale") if scale is not None else told.systemic_scale,
-        rubric.impact(impact, "--impact") if impact is not None else told.impact,
+    """Return the rating of a run, from the options, the plan and a person's answers, in this order."""
+    options = Rating(
+        rubric.layer(layer, "--layer") if layer is not None else None,
+        rubric.scale(scale, "--scale") if scale is not None else None,
+        rubric.impact(impact, "--impact") if impact is not None else None,
     )
+    found = plans.rating(plan, options)
     if plan is None or not plan.is_file:
         return found
     values = {"--layer": found.layer, "--scale": found.systemic_scale, "--impact": found.impact}
@@ -36,9 +36,9 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
         return found
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(
-            f"A plan needs {_listed(missing)}, and there is no terminal to ask in",
+            f"A plan needs {_listed(missing)}, and stdin isn't a terminal",
             where=plan.path,
-            todo=f"Pass {_listed(missing)}, or put them into the plan. docs/runs.md explains the rubric.",
+            todo=f"Pass {_listed(missing)}, or add them to the plan. docs/runs.md explains the rubric.",
         )
     return Rating(
         found.layer or str(_asked("Layer", rubric.LAYERS, rubric.layer)),

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.cli import complete, out, rows
-from agentplane.cli.door import json_option, opened, run_named
+from agentplane.cli.door import ids_option, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.verbs import Proposal
 from agentplane.text.visible import one_line, visible
@@ -38,13 +38,7 @@ from agentplane.text.visible import one_line, visible
 @click.option("--source", metavar="RUN", help="The run that it comes from; else the open one around it.")
 @click.option("--confidence", type=float, help="0 to 1.")
 @click.option("--scope", multiple=True, help="A path glob that it is about.")
-@click.option(
-    "--supersedes",
-    multiple=True,
-    metavar="ID",
-    shell_complete=complete.ids("shelf"),
-    help="What it takes the place of.",
-)
+@ids_option("--supersedes", "shelf", "Entry that it replaces.")
 @click.option("--expires", "expires_at", metavar="DATE", help="When it should be looked at again.")
 @click.option("--check", help="A command that an assumption must keep passing.")
 @click.option(
@@ -92,6 +86,7 @@ def propose_command(
             out.emit("propose", refused=error.what, **_repeated(error))
         raise
     (reviewed,) = plane.review([id_])
+    reviewed = rows.readable_candidate(plane.memory(), reviewed)
     if as_json:
         told = rows.as_candidate(reviewed)
         out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])

@@ -19,11 +19,11 @@ from agentplane.text.visible import one_line
     "--type",
     metavar="KIND",
     shell_complete=complete.kinds,
-    help="Only this kind; `run` and `artifact` are kinds too.",
+    help="Only this kind. `run` and `artifact` are kinds too.",
 )
 @click.option("--tag", metavar="TAG", help="Only entries with this tag.")
 @click.option("--path", metavar="PATH", help="Only what is about this path.")
-@click.option("--unreviewed", is_flag=True, help="Also candidates, and manual edits that nobody accepted.")
+@click.option("--unreviewed", is_flag=True, help="Include candidates and manual edits that weren't accepted.")
 @json_option
 def recall_command(
     words: tuple[str, ...],
@@ -34,22 +34,22 @@ def recall_command(
     unreviewed: bool,
     as_json: bool,
 ) -> None:
-    """Find what is approved and in force, the nearest to QUERY first.
+    """Find accepted entries that match QUERY, best match first.
 
-    A task, a run id or a path finds its runs, the facts from them, and the files they produced.
+    If QUERY is a task, a run id or a path, its runs are found too, with the facts from them and the files they produced.
     """
     wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed)
     plane = opened()
-    found = plane.recall(" ".join(words), limit=limit, wanted=wanted)
+    found = plane.recalled(" ".join(words), limit=limit, wanted=wanted)
     if as_json:
-        out.emit("recall", results=found, withheld=plane.withheld())
+        out.emit("recall", results=found.results, withheld=found.withheld)
         return
-    for result in found:
+    for result in found.results:
         shown = result.kind if result.kind == "artifact" else result.id
         out.line(out.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
         state = "expired · " if result.expired else ""
         sort = "" if result.trusted else f"{result.kind}, not reviewed · "
         out.line(out.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True)
-    if not found:
+    if not found.results:
         out.note("nothing is near to that.")
-    tell_withheld(plane.withheld())
+    tell_withheld(found.withheld)

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
+from agentplane.api.changes import Committed, Reached
 from agentplane.cli import out
 from agentplane.errors import AgentplaneError
-from agentplane.plane.store import Done
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import sessions
 from agentplane.tools.sessions import Session
@@ -34,16 +34,16 @@ _PAST = {
 }
 
 
-def report(plane: Plane, done: Done, *, as_json: bool) -> None:
+def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     """What an op did, how it is taken back, and which files of tools hold its memory."""
     if as_json:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         told = [session_row(one) for one in _with_old_memory(plane)]
-        beside = msgspec.to_builtins(plane.beside)
+        beside = msgspec.to_builtins(done.left_contradicting)
         out.emit(
             "op",
             **msgspec.to_builtins(fields),
-            **reached(plane),
+            **reached(done.reached),
             sessions=told,
             beside=beside,
         )
@@ -52,10 +52,10 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
     out.note(f"{did} {what} · memory {done.revision} · {back}")
-    for both in plane.beside:
+    for both in done.left_contradicting:
         out.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
-    tell_reached(plane)
-    asked = {one.pid for one in plane.restarting}
+    tell_reached(done.reached)
+    asked = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
     for todo, named in (
         ("restarts when it is idle", [one for one in with_old if one.pid in asked]),
@@ -66,17 +66,17 @@ def report(plane: Plane, done: Done, *, as_json: bool) -> None:
             out.note(f"old memory in {names}: {todo}")
 
 
-def reached(plane: Plane) -> dict[str, Any]:
+def reached(by: Reached) -> dict[str, Any]:
     """The files of tools that an op brought its memory to, and those that still hold older memory, and why."""
-    delivered = plane.delivered
+    delivered = by.delivered
     return {
         "delivered": delivered.brought if delivered else (),
         "old_memory": delivered.kept if delivered else {},
     }
 
 
-def tell_reached(plane: Plane) -> None:
-    delivered = plane.delivered
+def tell_reached(by: Reached) -> None:
+    delivered = by.delivered
     if delivered and delivered.brought:
         out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
     for path, why in (delivered.kept if delivered else {}).items():
@@ -107,7 +107,7 @@ def _with_old_memory(plane: Plane) -> list[Session]:
     return []
 
 
-def _approved(done: Done) -> str:
+def _approved(done: Committed) -> str:
     """What was approved, what it superseded, and what left the inbox with it because it says the same."""
     beside = [id_ for id_ in done.ids if id_ not in (*done.renamed, *done.renamed.values())]
     known = done.snapshot.ledger.known

@@ -18,6 +18,7 @@ from agentplane.text.visible import visible
 
 if TYPE_CHECKING:
     from agentplane.plane.ssh_keygen import Verdict
+    from agentplane.review.conflicts import Conflict
     from agentplane.review.inbox import Reviewed
 
 
@@ -29,7 +30,7 @@ def with_signer(act: msgspec.Struct, signed: "Mapping[str, Verdict]") -> dict[st
 
 
 def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries as whoever started this command may read them: in the shell of a tool, secrets are masked."""
+    """Return entries as the caller may read them. Secrets are masked in a tool's shell."""
     if tool_in(os.environ) is None:
         return [*entries]
     from agentplane.review import delivery, masking
@@ -38,13 +39,30 @@ def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
     return [masking.for_tools(entry) if entry.digest in held else entry for entry in entries]
 
 
-def readable_candidate(reviewed: "Reviewed") -> Entry:
-    """The same of a candidate that was looked at."""
-    if tool_in(os.environ) is None or not any(flag.code == "secret" for flag in reviewed.high):
-        return reviewed.entry
-    from agentplane.review import masking
+def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
+    """Return a reviewed candidate as the caller may read it. Reasons quote both sides, so a secret in either hides
+    them.
+    """
+    if tool_in(os.environ) is None:
+        return reviewed
+    from agentplane.review import delivery
 
-    return masking.for_tools(reviewed.entry)
+    met = (*reviewed.conflicts, *reviewed.near)
+    others = [memory.entries[one.id] for one in met if one.id in memory.entries]
+    withheld = delivery.divided(memory.snapshot, [reviewed.entry, *others]).withheld_ids
+
+    def told(conflicts: "Sequence[Conflict]") -> "tuple[Conflict, ...]":
+        return tuple(
+            msgspec.structs.replace(one, reasons=())
+            if one.id in withheld or reviewed.entry.id in withheld
+            else one
+            for one in conflicts
+        )
+
+    (entry,) = readable(memory, [reviewed.entry])
+    return msgspec.structs.replace(
+        reviewed, entry=entry, conflicts=told(reviewed.conflicts), near=told(reviewed.near)
+    )
 
 
 def readable_text(text: str | None) -> str | None:
@@ -90,12 +108,12 @@ def as_entry(entry: Entry, today: date) -> dict[str, Any]:
 
 
 def as_shown(entry: Entry, reviewed: "Reviewed | None", today: date) -> dict[str, Any]:
-    """An entry in full; a candidate with its conflicts and flags."""
+    """Return an entry in full, or a candidate with its conflicts and flags, from `readable` and `readable_candidate`."""
     return as_entry(entry, today) | (as_candidate(reviewed) if reviewed else {})
 
 
 def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
-    entry = readable_candidate(reviewed)
+    entry = reviewed.entry
     return {
         "id": entry.id,
         "type": entry.head.type,
@@ -106,6 +124,8 @@ def as_candidate(reviewed: "Reviewed") -> dict[str, Any]:
         "proposed_by": entry.head.proposed_by,
         "updated": entry.head.updated,
         "age_days": reviewed.age,
+        "arrives": entry.head.arrives,
+        "superseded_by": entry.head.superseded_by,
         "like": reviewed.like,
         "refines": entry.head.refines,
         "unrelated": entry.head.unrelated,
@@ -136,13 +156,29 @@ def as_expiring(entry: Entry, told: Expiry) -> dict[str, Any]:
 
 
 def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told: Expiry | None) -> None:
-    """An entry in full. `told`: what is to be said of its date."""
+    """Print an entry in full. `told` is its expiry, if there is something to report."""
     head = entry.head
     state = f"{head.status}, {told.said}" if told else head.status
     out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(state)}", bold=True)
     for text in visible(entry.body.strip("\r\n")).splitlines():
         out.line(f"  {text}")
-    facts = {
+    facts = _facts(entry) | {
+        "place": f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+        "trusted": _trusted(entry),
+        "note": "; ".join(reviewed.flags if reviewed else entry.problems),
+    }
+    for name, value in facts.items():
+        if value:
+            out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
+    _print_header(entry)
+    if reviewed:
+        _print_conflicts(reviewed)
+
+
+def _facts(entry: Entry) -> dict[str, str | None]:
+    """Return the fields of a header by the names that a person reads."""
+    head = entry.head
+    return {
         "external id": head.external_id,
         "tags": ", ".join(head.tags),
         "scope": ", ".join(head.scope),
@@ -154,7 +190,7 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
         "anchor": head.anchor,
         "supersedes": ", ".join(head.supersedes),
         "superseded by": ", ".join(head.superseded_by),
-        "comes in as": head.arrives,
+        "arrives as": head.arrives,
         "refines": ", ".join(head.refines),
         "unrelated to": ", ".join(head.unrelated),
         "expires": head.expires_at,
@@ -164,25 +200,22 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
         "layer": head.layer,
         "scale": "" if head.systemic_scale is None else f"{head.systemic_scale:g}",
         "harvested": head.harvested,
-        "place": f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
-        "trusted": ""
-        if entry.head.status == "proposed"
-        else "yes"
-        if entry.trusted
-        else "no: edited by hand",
-        "note": "; ".join(reviewed.flags if reviewed else entry.problems),
     }
-    for name, value in facts.items():
-        if value:
-            out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
-    _print_header(entry)
-    if reviewed:
-        from agentplane.review.resolve import described
 
-        for conflict in reviewed.conflicts:
-            out.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
-        for conflict in reviewed.near:
-            out.line(f"  - {visible(described(conflict))}", dim=True)
+
+def _trusted(entry: Entry) -> str:
+    if entry.head.status == "proposed":
+        return ""
+    return "yes" if entry.trusted else "no: edited by hand"
+
+
+def _print_conflicts(reviewed: "Reviewed") -> None:
+    from agentplane.review.resolve import described
+
+    for conflict in reviewed.conflicts:
+        out.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
+    for conflict in reviewed.near:
+        out.line(f"  - {visible(described(conflict))}", dim=True)
 
 
 def _print_header(entry: Entry) -> None:

@@ -73,8 +73,8 @@ def _outcome(row: Row) -> str:
     if row.kind == "op":
         return row.verb or "-"
     if row.kind == "run":
-        if row.did is not None:
-            return row.did
+        if row.own_activity is not None:
+            return row.own_activity
         return "-" if row.exit_status is None else f"exit {row.exit_status}" if row.exit_status else "ok"
     return {"open": "running", "merge": "joined"}.get(row.kind, row.kind)
 

@@ -1,4 +1,4 @@
-"""One run, as `show` prints it: how it ended, what its capsule holds, what it executed, and what its tool decided."""
+"""The output of `show` for one run: how it ended, its capsule, its commands and its permission decisions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs import capsule, commands, session
 from agentplane.runs.capsule import Kept, Run
-from agentplane.runs.commands import Command, Permission, Told
+from agentplane.runs.commands import Command, Permission, SessionRecord
 from agentplane.text.visible import one_line, visible
 
 
@@ -21,10 +21,10 @@ _WIDTH = 110
 class Shown(msgspec.Struct, frozen=True):
     run_id: str
     run: Run | None
-    """None: it is open."""
-    told: Told
+    """None for an open run."""
+    record: SessionRecord
     here: tuple[str, ...]
-    """The files of its capsule that are on this machine."""
+    """Files of its capsule that are on this machine."""
 
 
 def look(plane: Plane, run_id: str) -> Shown:
@@ -42,8 +42,8 @@ def as_json(shown: Shown) -> dict[str, Any]:
         "run": shown.run_id,
         "event": shown.run,
         "here": shown.here,
-        "commands": shown.told.commands,
-        "permissions": shown.told.permissions,
+        "commands": shown.record.commands,
+        "permissions": shown.record.permissions,
     }
 
 
@@ -63,7 +63,7 @@ def print_run(shown: Shown, *, in_full: bool) -> None:
             out.line(f"  command: {one_line(' '.join(run.command), _WIDTH)}")
         _print_files(run, shown.here)
     _print_commands(shown, in_full=in_full)
-    _print_permissions(shown.told.permissions, in_full=in_full)
+    _print_permissions(shown.record.permissions, in_full=in_full)
 
 
 def _outcome(run: Run | None) -> str:
@@ -84,7 +84,7 @@ def _print_files(run: Run, here: tuple[str, ...]) -> None:
 
 
 def _print_commands(shown: Shown, *, in_full: bool) -> None:
-    rows = [row for row in shown.told.commands if row.command]
+    rows = [row for row in shown.record.commands if row.command]
     if not rows:
         return
     bad = sum(row.is_bad for row in rows)
@@ -93,8 +93,8 @@ def _print_commands(shown: Shown, *, in_full: bool) -> None:
         out.line(
             f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
         )
-    if more := sum(row.more for row in shown.told.commands):
-        out.line(f"    and {more:,} more that are not kept")
+    if more := sum(row.more for row in shown.record.commands):
+        out.line(f"    and {more:,} more that weren't kept")
     if not in_full and len(rows) > _FEW:
         out.note(
             f"these are the last {_FEW}: `agentplane show {shown.run_id} --commands` prints all of them."
@@ -116,9 +116,7 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
     out.line("  permissions")
     single = [row for row in rows if row.decision != "allowed" or row.by != "settings"]
     for row in single if in_full else single[-_FEW:]:
-        by = {"prompt": "after a question", "": "nobody answered"}.get(
-            row.by, f"by {row.by}" if row.by else ""
-        )
+        by = {"prompt": "after a prompt", "": "no answer"}.get(row.by, f"by {row.by}" if row.by else "")
         what = " ".join(filter(None, (row.tool, row.command or row.path)))
         reason = f" ({one_line(row.reason, 60)})" if row.reason else ""
         out.line(f"    {row.decision:<8}{one_line(what, _WIDTH - 30)}, {by}{reason}")
@@ -126,7 +124,7 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
         if row not in single:
             calls = out.count(row.times, "call")
             out.line(
-                f"    {row.decision:<8}{calls} without a question, in the mode {one_line(row.mode or '?', 40)}"
+                f"    {row.decision:<8}{calls} without a prompt, in mode {one_line(row.mode or '?', 40)}"
             )
     if not in_full and len(single) > _FEW:
         out.line(f"    and {len(single) - _FEW} more")

@@ -1,5 +1,6 @@
 """Runs: run, log, timeline, diff, artifacts."""
 
+import codecs
 import os
 import sys
 from itertools import islice
@@ -42,9 +43,9 @@ from agentplane.text.visible import one_line
     multiple=True,
     metavar="FILE",
     shell_complete=complete.files,
-    help="A file to keep with the run, as it was before the command; again for more.",
+    help="File to copy into the run before the command starts. Can be repeated.",
 )
-@click.option("--layer", metavar="L0-L6", help="Layer that the plan changes, as L5.")
+@click.option("--layer", metavar="L0-L6", help="Layer that the plan changes, for example L5.")
 @click.option("--scale", metavar="1-10", help="Systemic scale of the plan: how far it reaches.")
 @click.option("--impact", metavar="TEXT", help="Impact of the plan: what gets better, and for whom.")
 @click.option("--quiet", is_flag=True, help="Say nothing at the end.")
@@ -165,14 +166,14 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
     "--since", metavar="TIME", help="From then on: a date, a time, or an age such as 30min, 3h, 2d or 1w."
 )
 @click.option("--tool", metavar="NAME", help="Of this tool or person only.")
-@click.option("--layer", metavar="LAYER", help="Only runs of this layer, as L5, or of several, as L4,L5.")
+@click.option("--layer", metavar="LAYER", help="Only runs of these layers, for example L5 or L4,L5.")
 @click.option("--scale", metavar="RANGE", help="Only runs of these systemic scales: 4, 3..5, >=4 or <=4.")
 @click.option(
     "--sort",
     type=click.Choice(["time", "scale", "layer"]),
     default="time",
     show_default=True,
-    help="Order: the latest first, the largest scale first, or the deepest layer first.",
+    help="Sort by newest, largest scale or deepest layer first.",
 )
 @click.option(
     "--limit",
@@ -191,13 +192,13 @@ def timeline_command(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """What runs and ops did, the latest first."""
+    """List what runs and operations did, newest first."""
     from agentplane.cli import run_rows
     from agentplane.runs import rubric, timeline
 
     plane = opened()
     start = None if since is None else timeline.since(since, plane.store.clock())
-    layers = tuple(filter(None, (name.strip().casefold() for name in (layer or "").split(","))))
+    layers = () if layer is None else rubric.wanted_layers(layer)
     wanted = timeline.Wanted(task, tool, start, layers, None if scale is None else rubric.wanted_range(scale))
     found = timeline.ordered(timeline.rows(plane.layout, wanted), sort)
     if as_json:
@@ -325,7 +326,9 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
     if sys.stdin.isatty():
         out.note("type an event a line, as a JSON object; Ctrl-D ends it.")
     written = 0
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, row in enumerate(sys.stdin.buffer, 1):
+        # Shells on Windows begin what they pipe with a mark.
+        line = row.removeprefix(codecs.BOM_UTF8) if number == 1 else row
         if not line.strip():
             continue
         try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def opened(wanted: str | None) -> int | None:
-    """Opens them and returns their exit code; None where there is no terminal to open them in, or no plane."""
+    """Opens them and returns their exit code, or None if there is no terminal to open them in, or no plane."""
     if not at_terminal():
         return None
     if not _is_there(wanted):
@@ -27,7 +27,7 @@ def opened(wanted: str | None) -> int | None:
 
 
 def _free_place() -> "Path | None":
-    """Where a plane of this repository would be; None where there is no repository, or something stands there."""
+    """Where a plane of this repository would be, or None if there is no repository, or something stands there."""
     from pathlib import Path
 
     from agentplane import setup

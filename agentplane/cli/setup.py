@@ -31,7 +31,7 @@ from agentplane.tools.table import Tool
 @click.option(
     "--hooks",
     type=click.Choice(["chain", "leave"]),
-    help="Git hooks of your own or of husky: `chain` runs agentplane after them, `leave` changes nothing [default: ask].",
+    help="Existing Git hooks, yours or husky's: `chain` runs agentplane after them, `leave` doesn't [default: ask].",
 )
 @click.option(
     "--ignore-context", is_flag=True, help="Only stop tracking .agentplane/context in Git. The files stay."
@@ -54,7 +54,12 @@ def init_command(
     """
     folder = _wanted_folder(ctx.find_root().obj)
     if ignore_context or remove_git_setup:
-        return _changed_git(opened().layout, ignore_context=ignore_context, remove=remove_git_setup)
+        layout = opened().layout
+        if ignore_context:
+            _ignore_context(layout)
+        if remove_git_setup:
+            _remove_git_setup(layout)
+        return 0
     wanted = setup.outlook(folder, _wanted_tools(folder.parent, names))
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
@@ -79,19 +84,22 @@ def init_command(
     return int(bool(made.wired and made.wired.blocked))
 
 
-def _changed_git(layout: Layout, *, ignore_context: bool, remove: bool) -> int:
-    """Carry out one of the two options that set nothing up, and say how to go back."""
-    if ignore_context:
-        done = create.ignore_context(layout)
-        for text in done or ["Nothing to do: git ignores .agentplane/context already."]:
-            out.note(visible(text))
-        if done:
-            name = shlex.quote(visible(layout.shown("context")))
-            out.note(f"Commit this change. To undo it: delete the line /context/, then run `git add {name}`.")
-    if remove:
-        for text in gitdriver.remove(layout) or ["nothing: git was not set up here"]:
-            out.note(f"removed: {text}")
-    return 0
+def _ignore_context(layout: Layout) -> None:
+    """Let Git ignore context/, and say how to undo that."""
+    done = create.ignore_context(layout)
+    for text in done or ["Nothing to do. Git already ignores .agentplane/context."]:
+        out.note(visible(text))
+    if done:
+        name = shlex.quote(visible(layout.shown("context")))
+        out.note(f"Commit this change. To undo it, delete the line /context/ and run `git add {name}`.")
+
+
+def _remove_git_setup(layout: Layout) -> None:
+    done = gitdriver.remove(layout)
+    for text in done:
+        out.note(f"Removed: {text}")
+    if not done:
+        out.note("Nothing to remove. Git is not set up for agentplane here.")
 
 
 def _tell_attributes(layout: Layout) -> None:
@@ -114,7 +122,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
         return
     if wanted is None:
         if yes or not sys.stdin.isatty():
-            out.note("`agentplane init --hooks chain` runs agentplane after these hooks.")
+            out.note("To run agentplane after these hooks, use `agentplane init --hooks chain`.")
             return
         names = ", ".join(hook.name for hook in free)
         if not out.confirmed(f"Run agentplane after your own {names}?", default=False):
@@ -134,7 +142,7 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
     if gitdriver.is_set(Layout(root=wanted.folder)) is False:
         out.note(
-            "git is told how to merge it: in .git/config, in .git/info/attributes, and in hooks where you have none of your own."
+            "Git is set up to merge it: .git/config, .git/info/attributes, and the hooks that you don't use yourself."
         )
     text = " and ".join(questions)
     out.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)

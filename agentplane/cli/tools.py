@@ -146,7 +146,7 @@ def diff_command(names: tuple[str, ...], as_json: bool) -> int:
 @click.option(
     "--check",
     is_flag=True,
-    help="Write no file of a tool; exit code 1 where one is not current. Reconciles a Git merge first.",
+    help="Only check the tools' files. Exit with 1 if one is out of date. Reconciles a Git merge first.",
 )
 @click.option("--remove", is_flag=True, help="Take our part out of the files.")
 @json_option
@@ -226,14 +226,14 @@ def _said(standing: Standing) -> str:
         standing.state
     ]
     held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    told = f"{out.count(len(standing.said), 'entry', 'entries')} there already" if standing.said else ""
+    told = f"{out.count(len(standing.said), 'entry', 'entries')} already in the file" if standing.said else ""
     return ", ".join(filter(None, (held, _room(standing), told)))
 
 
 def _say_told(standing: Standing) -> None:
-    """The entries that are not in our block because the person's own text says them."""
+    """Print the entries that agentplane's block leaves out because the person's own text says them."""
     for id_, why in standing.said.items():
-        out.note(f"{visible(standing.path)} gets no {one_line(id_, 40)}: {one_line(why, 160)}")
+        out.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
 
 
 def _room(standing: Standing) -> str:
@@ -294,7 +294,7 @@ def _previewed(changes: list[Change], *, as_json: bool) -> int:
 
 
 def say_wired(wired: Wired, tools: list[Tool]) -> None:
-    """What was written; what a person has to do for those tools once; what is to be added by hand."""
+    """Print the written files, the one-time steps for these tools, and the lines that a person has to add."""
     _say(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
         mine = [place.path for place in entries.all_places(tool)] or [tool.target.path]

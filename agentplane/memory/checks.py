@@ -34,7 +34,7 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
             where = f"{memory.snapshot.layout.shown(entries[-1].file)}:{entries[-1].line}"
             ids_ = " and ".join(one_line(entry.id, 40) for entry in entries)
             what = f"{ids_} have the same external id, {one_line(name, 60)}"
-            yield Finding("warning", where, what, "Run `agentplane deprecate` on the one that doesn't hold.")
+            yield Finding("warning", where, what, "Run `agentplane deprecate` on the one that is wrong.")
 
 
 def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:

@@ -1,13 +1,17 @@
 """One piece of memory as it was read: typed header, body, place."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.text import decoding
+from agentplane.text import days, decoding
 from agentplane.text.loose import as_list, as_number, as_text
 from agentplane.text.statements import statement_of
+
+
+if TYPE_CHECKING:
+    from agentplane.text.document import Block
 
 
 INBOX_STATUS = "proposed"
@@ -36,7 +40,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
     arrives: str | None = None
-    """Of a candidate: the status that approving gives it, where that isn't `accepted`."""
+    """The status that a candidate gets when it is approved, if that isn't `accepted`."""
     refines: tuple[str, ...] = ()
     """Entries that it says more about, as its proposer says."""
     unrelated: tuple[str, ...] = ()
@@ -55,10 +59,14 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     """A person wants it in every pack that it is about, whatever else there is room for."""
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class Entry(msgspec.Struct, frozen=True, gc=False, eq=False):
     head: Header
-    raw: bytes
-    """The body as it stands in the file."""
+    text: bytes
+    """The bytes that it was read from. Entries of a file share its bytes, so that they aren't copied."""
+    starts: int
+    """In `text`, its header's first byte."""
+    body_starts: int
+    ends: int
     file: str
     """The path inside the plane."""
     line: int
@@ -69,8 +77,31 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     """What its kind puts before a statement."""
     problems: tuple[str, ...] = ()
     """What in its header is not as it should be, though it can be read."""
-    header: bytes = b""
-    """The header as it is in the file, up to the body."""
+
+    @property
+    def raw(self) -> bytes:
+        """The body as it is in the file."""
+        return self.text[self.body_starts : self.ends]
+
+    @property
+    def header(self) -> bytes:
+        """The header as it is in the file."""
+        return self.text[self.starts : self.body_starts]
+
+    def saying(self, raw: bytes, head: Header) -> "Entry":
+        """Return the entry with another body, and a header that isn't in a file."""
+        return msgspec.structs.replace(self, head=head, text=raw, starts=0, body_starts=0, ends=len(raw))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entry) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash((self.head.id, self.file, self.line, self.digest))
+
+    def _said(self) -> tuple[object, ...]:
+        """All that it says, wherever that was read from."""
+        own = (self.head, self.raw, self.header, self.file, self.line, self.digest)
+        return (*own, self.trusted, self.label, self.problems)
 
     @property
     def id(self) -> str:
@@ -84,6 +115,13 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     def statement(self) -> str:
         """The first line of the body that says anything, without its label."""
         return statement_of(self.body, self.label)
+
+
+def entry_at(head: Header, text: bytes, block: "Block", file: str, label: str, *, trusted: bool) -> Entry:
+    """The entry of a block of a text."""
+    return Entry(
+        head, text, block.head, block.body, block.end, file, block.line, block.digest, trusted, label
+    )
 
 
 def said(entry: Entry) -> str:
@@ -106,23 +144,37 @@ _FLAGS = ("pinned",)
 
 
 def read_header(packed: bytes) -> tuple[Header, tuple[str, ...]]:
-    """The header, and what had to be bent to read it."""
+    """The header, and what in it is not as it should be."""
     try:
-        return _strict.decode(packed), ()
+        head = _strict.decode(packed)
     except msgspec.ValidationError:
-        return _bend(_loose.decode(packed))
+        head, problems = _bend(_loose.decode(packed))
+        return head, (*problems, *_unreadable(head))
+    return head, _unreadable(head)
 
 
 def read_headers(packed: Sequence[bytes]) -> tuple[list[Header], dict[int, tuple[str, ...]]]:
-    """Many headers, and the places of those that had to be bent with what was bent."""
+    """Many headers, and by their places what in some of them is not as it should be."""
     array = b"\xdd" + len(packed).to_bytes(4, "big") + b"".join(packed)
     try:
-        return _strict_list.decode(array), {}
+        heads = _strict_list.decode(array)
     except msgspec.ValidationError:
         read = [read_header(one) for one in packed]
         return [head for head, _ in read], {
             place: problems for place, (_, problems) in enumerate(read) if problems
         }
+    dated = ((place, _unreadable(head)) for place, head in enumerate(heads) if head.expires_at)
+    return heads, {place: problems for place, problems in dated if problems}
+
+
+def _unreadable(head: Header) -> tuple[str, ...]:
+    """Return the problem of an expiry date that can't be read. Such an entry would never expire."""
+    if not head.expires_at or days.day_of(head.expires_at) is not None:
+        return ()
+    from agentplane.text.visible import one_line  # few entries need it
+
+    said = one_line(head.expires_at, 30)
+    return (f"`expires_at: {said}` is not a date, so it never expires; write it as 2026-12-31",)
 
 
 def share(heads: Iterable[Header]) -> None:
@@ -131,11 +183,24 @@ def share(heads: Iterable[Header]) -> None:
     for head in heads:
         for name in _ALIKE:
             value = getattr(head, name)
-            # Nothing that anybody can see changes: the two are equal.
+            if isinstance(value, tuple):
+                value = tuple(known.setdefault(part, part) for part in value)
+            # The two objects are equal, so no reader can see a difference.
             msgspec.structs.force_setattr(head, name, known.setdefault(value, value))
 
 
-_ALIKE = ("type", "status", "tags", "source", "updated", "evidence", "proposed_by", "approved_by", "anchor")
+_ALIKE = (
+    "confidence",
+    "type",
+    "status",
+    "tags",
+    "source",
+    "updated",
+    "evidence",
+    "proposed_by",
+    "approved_by",
+    "anchor",
+)
 
 
 def _bend(fields: dict[str, Any]) -> tuple[Header, tuple[str, ...]]:

@@ -1,25 +1,26 @@
-"""When an entry expires. It holds through the day of its date, and days are those of UTC, as everywhere in a plane."""
+"""Expiry dates. An entry is valid through the day of its date. Days are UTC days, as everywhere in a plane."""
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Literal
 
 import msgspec
 
 from agentplane.memory.entry import Entry, Header
 from agentplane.plane.layout import INBOX
+from agentplane.text import days
 
 
 State = Literal["expired", "soon"]
 
 
 class Expiry(msgspec.Struct, frozen=True):
-    """What is to be said of an entry with a date."""
+    """The state of an entry that has expired or expires soon."""
 
     state: State
     day: date
     left: int
-    """Days until it expires, 0 on its last day; fewer than 0 where it expired."""
+    """Days until it expires: 0 on its last day, negative after it."""
 
     @property
     def said(self) -> str:
@@ -29,18 +30,8 @@ class Expiry(msgspec.Struct, frozen=True):
 
 
 def day_of(head: Header) -> date | None:
-    """The last day on which an entry holds; None where it has no date, or one that can't be read."""
-    text = head.expires_at
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        try:
-            return date.fromisoformat(text[:10])
-        except ValueError:
-            return None
-    return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+    """Return the last day on which an entry is valid, or None if it has no readable date."""
+    return days.day_of(head.expires_at) if head.expires_at else None
 
 
 def is_over(head: Header, today: date) -> bool:
@@ -49,7 +40,7 @@ def is_over(head: Header, today: date) -> bool:
 
 
 def of(entry: Entry, today: date, warn_days: int = 0) -> Expiry | None:
-    """What is to be said of an entry in force; None where that is nothing. `warn_days`: how long before; 0: not at all."""
+    """Return the expiry of an accepted entry that has expired or expires within `warn_days` (0: no warning), or None."""
     day = day_of(entry.head)
     if day is None or entry.file == INBOX or entry.head.status != "accepted":
         return None
@@ -60,7 +51,7 @@ def of(entry: Entry, today: date, warn_days: int = 0) -> Expiry | None:
 
 
 def of_each(entries: Iterable[Entry], today: date, warn_days: int = 0) -> dict[str, Expiry]:
-    """The same of many, by id; those that expire first come first."""
+    """Return the expiries of many entries by id, earliest first."""
     dated = ((entry, of(entry, today, warn_days)) for entry in entries if entry.head.expires_at)
     found = {entry.id: one for entry, one in dated if one is not None}
     return dict(sorted(found.items(), key=lambda item: (item[1].day, item[0])))

@@ -55,7 +55,7 @@ class _Entity(msgspec.Struct, frozen=True):
 
 
 def plan(memory: Memory, story: Story) -> Plan | None:
-    """What brings the branches together; None where nothing has to be written."""
+    """What brings the branches together, or None if nothing has to be written."""
     meeting = _Meeting(memory, story)
     meeting.work_out()
     edits = list(meeting.edits.values())

@@ -1,7 +1,7 @@
 """The memory of a plane at one moment: the shelf, the inbox, and what was edited by hand."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.memory import ids
-from agentplane.memory.entry import Entry, read_headers, share
+from agentplane.memory.entry import Entry, Header, entry_at, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in
 from agentplane.plane import held
 from agentplane.plane.layout import INBOX
@@ -36,7 +36,9 @@ class HandEdit(msgspec.Struct, frozen=True):
 
 
 class _Marked(msgspec.Struct, frozen=True, dict=True):
-    """A file of a snapshot, and what the ledger says of the ids in it. It needs no kinds: wrong settings hide no edit."""
+    """A file of a snapshot, and the ledger's state of the ids in it. It needs no kinds, so wrong settings hide no
+    edit.
+    """
 
     page: Page
     marks: list[Known | None]
@@ -63,7 +65,7 @@ class _Marked(msgspec.Struct, frozen=True, dict=True):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """What one file of a snapshot holds. It depends on nothing but these fields."""
+    """The entries of one file of a snapshot. They depend only on these fields."""
 
     marked: _Marked
     kinds: dict[str, Kind]
@@ -99,7 +101,7 @@ class Memory:
 
     @cached_property
     def _on_shelf(self) -> dict[str, Entry]:
-        """Not to be changed: a process that serves for long uses it again."""
+        """The shelf by id. Don't change it: a long-lived process uses it again."""
         parts = tuple(part for file, part in self._parts.items() if file != INBOX)
 
         def made() -> dict[str, Entry]:
@@ -185,7 +187,7 @@ class Memory:
 
     @cached_property
     def by_external_id(self) -> dict[str, Entry]:
-        """The entries that programs know by ids of their own: of one id the one in force, then the one that waits."""
+        """The entries with external ids. If several share one id, the accepted entry comes before a candidate."""
         found: dict[str, Entry] = {}
         for entry in self.entries.values():
             name = entry.head.external_id
@@ -246,7 +248,7 @@ class Memory:
         return _Marked(page, [known.get(block.id) for block in page.document.blocks])
 
     def is_in_files(self, id_: str) -> bool:
-        """Whether an id stands in a file, also in a piece that cannot be read now."""
+        """True if an id is in a file, even in a part that can't be read now."""
         found = any(page.document.find(id_) for page in self.snapshot.pages.values())
         return found or (self.broken > 0 and id_ in self._broken_ids())
 
@@ -269,24 +271,14 @@ class Memory:
         heads, bent = read_headers([block.packed for block in blocks])
         if held.is_on():
             share(heads)
+            _share(blocks, heads, known)
         entries = []
         for block, head in zip(blocks, heads, strict=True):
             mark = known.get(block.id)
             trusted = mark is not None and mark.digest == block.digest and mark.file == file
             own = kind or kinds.get(head.type)
-            entries.append(
-                Entry(
-                    head,
-                    data[block.body : block.end],
-                    file,
-                    block.line,
-                    block.digest,
-                    (trusted or by_hand_counts) and file != INBOX,
-                    own.label if own else "",
-                    (),
-                    data[block.head : block.body],
-                )
-            )
+            counts = (trusted or by_hand_counts) and file != INBOX
+            entries.append(entry_at(head, data, block, file, own.label if own else "", trusted=counts))
         for place, problems in bent.items():
             entries[place] = msgspec.structs.replace(entries[place], problems=problems)
         return entries
@@ -318,7 +310,7 @@ class Memory:
         return next((piece.line for piece in standing), None)
 
     def approved_as(self, id_: str) -> Entry | None:
-        """An entry of the shelf as it was approved."""
+        """Return the approved text of a shelf entry."""
         found = self._on_shelf.get(id_)
         if found is not None and found.trusted:
             return found
@@ -347,17 +339,7 @@ class Memory:
         heads, _ = read_headers([block.packed for block in read.blocks])
         kind = self._kind_of_file.get(file)
         return [
-            Entry(
-                head,
-                text[block.body : block.end],
-                file,
-                block.line,
-                block.digest,
-                True,
-                kind.label if kind else "",
-                (),
-                text[block.head : block.body],
-            )
+            entry_at(head, text, block, file, kind.label if kind else "", trusted=True)
             for head, block in zip(heads, read.blocks, strict=True)
         ]
 
@@ -370,6 +352,16 @@ class Memory:
         return self.snapshot.ledger.known.get(id_)
 
 
+def _share(blocks: Sequence[Block], heads: Sequence[Header], known: Mapping[str, Known]) -> None:
+    """Make the entries of a file and the ledger share one object for equal ids and digests."""
+    for block, head in zip(blocks, heads, strict=True):
+        mark = known.get(block.id)
+        if mark is not None and mark.digest == block.digest:
+            msgspec.structs.force_setattr(block, "digest", mark.digest)
+        if head.id == block.id:
+            msgspec.structs.force_setattr(head, "id", block.id)
+
+
 def _rank(entry: Entry) -> int:
-    """Where an entry comes among others of the same external id."""
+    """Return the sort key of an entry among others with the same external id."""
     return (entry.head.status == "accepted" and entry.file != INBOX, entry.file == INBOX, True).index(True)

@@ -1,9 +1,10 @@
 """Changes to an entry that a program proposes under the id that it gave the entry.
 
-A candidate with the `external_id` of an entry in force, or with that entry's own id, changes the entry when it is
-approved. The entry keeps its id, and its place in the file.
+A candidate changes an accepted entry if it has that entry's `external_id` or its own id. Approving it keeps the
+entry's id and its place in the file.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,59 +12,60 @@ import msgspec
 from agentplane.errors import Refused
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Stamp, check_candidate
+from agentplane.memory.verbs import STATED, Stamp, check_candidate
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.text import document, header
 from agentplane.text.visible import one_line
 
 
-_CARRIED = (
-    "tags",
-    "source",
-    "evidence",
-    "confidence",
-    "expires_at",
-    "check",
-    "scope",
-    "layer",
-    "systemic_scale",
-)
+_CARRIED = (*STATED, "layer", "systemic_scale")
 """Header keys that such a candidate replaces. Any other key of the entry stays."""
 _SHOWN = 60
 
 
 def target(memory: Memory, external_id: str | None, kind: str) -> Entry | None:
     """The entry in force that a candidate of this kind with this external id changes."""
+    found = known_as(memory, external_id)
+    if found is None or found.file == INBOX:
+        return None
+    if found.head.type == kind:
+        return found
+    # Branches that met can have an entry of each kind under one id.
+    others = (entry for entry in memory.shelf if entry.head.external_id == external_id)
+    return next((one for one in others if one.head.type == kind and one.head.status == "accepted"), None)
+
+
+def known_as(memory: Memory, external_id: str | None) -> Entry | None:
+    """What a program means by an id: an entry in force, of any kind, or the candidate that waits under this id."""
     if external_id is None:
         return None
     found = memory.entries.get(external_id) or memory.by_external_id.get(external_id)
-    if found is None or found.file == INBOX or found.head.status != "accepted" or found.head.type != kind:
-        return None
-    return found
+    is_there = found is not None and (found.file == INBOX or found.head.status == "accepted")
+    return found if is_there else None
 
 
 def target_of(memory: Memory, candidate: Entry) -> Entry | None:
-    """The entry that a candidate changes when it is approved. None if it becomes an entry of its own."""
+    """Return the entry that a candidate changes when it is approved, or None if it becomes a new entry."""
     head = candidate.head
     return target(memory, head.external_id, head.type) if candidate.file == INBOX else None
 
 
-def notice(memory: Memory, candidate: Entry) -> str | None:
-    """What a reviewer is told of a candidate that changes an entry."""
+def notice(memory: Memory, candidate: Entry, masked: Callable[[str], str]) -> str | None:
+    """Return the notice for reviewers of a candidate that changes an entry. `masked` takes secrets out of a text."""
     entry = target_of(memory, candidate)
     if entry is None:
         return None
-    changes = "; ".join(differences(entry, candidate)) or "nothing but its source"
+    changes = "; ".join(differences(entry, candidate, masked)) or "nothing but its source"
     return f"changes {one_line(entry.id, 40)}: {changes}"
 
 
-def differences(entry: Entry, candidate: Entry) -> list[str]:
+def differences(entry: Entry, candidate: Entry, masked: Callable[[str], str]) -> list[str]:
     """The fields of an entry that a candidate changes, with both values."""
     before, after = msgspec.structs.asdict(entry.head), msgspec.structs.asdict(candidate.head)
     pairs = [("text", _said(entry), _said(candidate))]
     pairs += [(name, before[name], after[name]) for name in _CARRIED if name != "source"]
-    return [f"{name} {_shown(old)} → {_shown(new)}" for name, old, new in pairs if old != new]
+    return [f"{name} {_shown(old, masked)} → {_shown(new, masked)}" for name, old, new in pairs if old != new]
 
 
 def plan(memory: Memory, candidate: Entry, entry: Entry, stamp: Stamp) -> Plan:
@@ -94,7 +96,7 @@ def _has(entry: Entry, name: str) -> bool:
 
 
 def _value(value: Any) -> Any:
-    """A value as a header takes it; nothing is no key."""
+    """Return a value for a header. An empty value drops its key."""
     if value in (None, ()):
         return header.DROP
     return list(value) if isinstance(value, tuple) else value
@@ -111,10 +113,11 @@ def _said(entry: Entry) -> str:
     return entry.body.replace("\r\n", "\n").strip()
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, masked: Callable[[str], str]) -> str:
     if value in (None, ()):
         return "none"
     text = (
         ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
     )
-    return one_line(text, _SHOWN)
+    # Masked before it is cut, because half of a secret wouldn't be found.
+    return one_line(masked(text), _SHOWN)

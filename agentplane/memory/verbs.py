@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
-from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, read_header, without_label
+from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import external_ids, records
@@ -22,6 +22,8 @@ from agentplane.text.visible import one_line
 
 
 MAX_TEXT = 32 * 1024
+STATED = ("tags", "source", "evidence", "confidence", "expires_at", "check", "scope")
+"""Header keys that describe a statement, in the order of a header."""
 ARRIVING = ("superseded", "deprecated")
 """The statuses that a candidate can arrive with, where it was out of force already when it was proposed."""
 _MARK = re.compile(r"[0-9a-f]{16}")
@@ -71,7 +73,9 @@ def propose_many(
     token: Callable[[int], str],
     successors: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Plan:
-    """One op for all of them; each with who proposes it. `successors`: which of them took the place of which, by place."""
+    """Propose all of them in one op, each with its proposer. `successors` maps a proposal to those that replaced it,
+    by index.
+    """
     known = memory.snapshot.ledger.known
     given: set[str] = set()
     names: list[str] = []
@@ -92,13 +96,7 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
     kind, proposal = kind_named(memory.kinds, proposal.type), unlabelled(memory, proposal)
     fields: dict[str, Any] = {"id": id_, "type": kind.name, "status": INBOX_STATUS}
     for name in (
-        "tags",
-        "source",
-        "evidence",
-        "confidence",
-        "expires_at",
-        "check",
-        "scope",
+        *STATED,
         "supersedes",
         "superseded_by",
         "arrives",
@@ -123,12 +121,27 @@ def _candidate(memory: Memory, proposal: Proposal, id_: str, by: str, today: dat
 def approve(
     memory: Memory, wanted: Sequence[str], stamp: Stamp, texts: Mapping[str, bytes] = _NO_TEXTS
 ) -> Plan:
-    """Moves candidates to the shelf, under the next free id of their kind. `texts`: what some of them say instead.
+    """Move candidates to the shelf, under the next free id of their kind. `texts` replaces the text of some of them.
 
-    One that was out of force when it was proposed comes in with that status. Whatever was superseded by one of the
-    candidates is linked to its new id, in front of the other edits.
+    A candidate that was superseded or deprecated when it was proposed keeps that status. Entries that one of the
+    candidates superseded are linked to its new id, in edits before the others.
     """
+    durables = _durable_ids(memory, wanted, texts)
     edits: list[Edit] = []
+    for name, durable in durables.items():
+        entry = memory.get(name)
+        head = _said(memory, entry, texts).head
+        changes: dict[str, Any] = {"id": durable, **_arrival(head, durables), "updated": stamp.today}
+        changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
+        changes["approved_by"] = stamp.actor
+        core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
+        file = kind_named(memory.kinds, head.type).file
+        edits += [Edit(entry.id, INBOX, None), Edit(durable, file, core, was=entry.id)]
+    return Plan("approve", [*_linked(memory, durables), *edits])
+
+
+def _durable_ids(memory: Memory, wanted: Sequence[str], texts: Mapping[str, bytes]) -> dict[str, str]:
+    """Check the candidates, and return the id that each one gets."""
     durables: dict[str, str] = {}
     numbers: dict[str, int] = {}
     ledger, in_files = memory.snapshot.ledger, memory.ids_in_files
@@ -146,30 +159,27 @@ def approve(
             )
         numbers[kind.prefix] += 1
         durables[entry.id] = durable
-    for name, durable in durables.items():
-        entry = memory.get(name)
-        head = _said(memory, entry, texts).head
-        kind = kind_named(memory.kinds, head.type)
-        arrives = head.arrives if head.arrives in ARRIVING else None
-        changes: dict[str, Any] = {"id": durable, "status": arrives or "accepted", "updated": stamp.today}
-        changes |= {"anchor": stamp.anchor} if stamp.anchor else {}
-        changes["approved_by"] = stamp.actor
-        if head.arrives is not None:
-            changes["arrives"] = header.DROP
-        if arrives and head.superseded_by:
-            changes["superseded_by"] = _renamed(head.superseded_by, durables)
-        core = header.set_fields(texts.get(entry.id) or _core(memory, entry), changes)
-        edits += [Edit(entry.id, INBOX, None), Edit(durable, kind.file, core, was=entry.id)]
-    return Plan("approve", [*_linked(memory, durables), *edits])
+    return durables
+
+
+def _arrival(head: Header, durables: Mapping[str, str]) -> dict[str, Any]:
+    """Return the status that an approved candidate gets, and the links that belong to it."""
+    arrives = head.arrives if head.arrives in ARRIVING else None
+    changes: dict[str, Any] = {"status": arrives or "accepted"}
+    if head.arrives is not None:
+        changes["arrives"] = header.DROP
+    if arrives and head.superseded_by:
+        changes["superseded_by"] = _renamed(head.superseded_by, durables)
+    return changes
 
 
 def _said(memory: Memory, entry: Entry, texts: Mapping[str, bytes]) -> Entry:
-    """The candidate as it is to be approved."""
+    """Return the candidate with the text that is approved."""
     return memory.entries_in(texts[entry.id], INBOX)[0] if entry.id in texts else entry
 
 
 def _linked(memory: Memory, durables: Mapping[str, str]) -> Iterator[Edit]:
-    """What was superseded by candidates that get these ids now; not over what somebody wrote by hand."""
+    """Link superseded entries to the new ids of the candidates that replaced them, except entries with a manual edit."""
     for entry in memory.entries.values():
         links = entry.head.superseded_by
         if entry.id in durables or durables.keys().isdisjoint(links):
@@ -357,16 +367,14 @@ def check_proposal(memory: Memory, proposal: Proposal) -> None:
     if proposal.harvested is not None and not _MARK.fullmatch(proposal.harvested):
         raise BadInput("`harvested` is not 16 hex digits", todo="leave it out.")
     if proposal.arrives is not None and proposal.arrives not in ARRIVING:
-        todo = f"write {' or '.join(ARRIVING)}, or leave it out."
-        raise BadInput(
-            f"`arrives: {one_line(proposal.arrives, 30)}` is no status of an entry out of force", todo=todo
-        )
+        todo = f"Use {' or '.join(ARRIVING)}, or leave it out."
+        raise BadInput(f"Invalid value for `arrives`: {one_line(proposal.arrives, 30)}", todo=todo)
     if proposal.superseded_by and proposal.arrives is None:
-        todo = "say `arrives: superseded` too, or leave it out."
-        raise BadInput("`superseded_by` is for what is out of force already", todo=todo)
+        todo = "Add `arrives: superseded`, or leave out `superseded_by`."
+        raise BadInput("`superseded_by` needs `arrives`", todo=todo)
     if proposal.external_id is not None and not external_ids.is_one(proposal.external_id):
         raise BadInput(
-            f"Not an id: `{one_line(proposal.external_id, 40)}`",
+            f"Invalid id: `{one_line(proposal.external_id, 40)}`",
             todo="Use letters, digits and . _ : - in ids, for example memory-schema-defined.",
         )
     if proposal.expires_at is not None and not _is_date(proposal.expires_at):

@@ -116,7 +116,7 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
 
 
 def _incomplete(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
-    """What is left of a memory that lost entries, and a line that says so. It is not kept."""
+    """Return the rest of a memory that lost entries, with a line that says so. It isn't cached."""
     from agentplane.context.choose import Ask
     from agentplane.plane.store import deliverable
     from agentplane.tools import unreadable
@@ -167,16 +167,16 @@ def wrong(store: "Store") -> "Iterator[str]":
 
 
 def _is_here(root: str, found: "dict[str, Any]") -> bool:
-    """True if it was made for what is checked out, and for the tool's own files as they are.
+    """True if it was made for the checked-out branch and for the tool's own files in their current state.
 
-    Where git's history decided which run was the last, a new commit counts.
+    If Git's history decided which run was the last, a new commit counts as a change.
     """
     is_same = found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
     return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
 
 
 _REASONS = {"said": "its own files say it", "expired": "expired"}
-"""What is counted in a receipt, by the kinds whose reason names a place or a day."""
+"""The reasons that a receipt counts together, by kind. Their full reasons name a place or a day."""
 
 
 def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
@@ -189,7 +189,7 @@ def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tup
 
 
 def _said(store: "Store", tool: str) -> "Said":
-    """What the tool reads on its own, so that it isn't told that twice."""
+    """Return what the tool reads on its own, so that the answer doesn't repeat it."""
     from agentplane.tools import said
     from agentplane.tools.table import TOOLS
 
@@ -198,7 +198,7 @@ def _said(store: "Store", tool: str) -> "Said":
 
 
 def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
-    """Times, sizes and inodes of files of the project; None for one that isn't there."""
+    """Return times, sizes and inodes of project files, or None for a missing file."""
     found: dict[str, list[int] | None] = {}
     for path in paths:
         try:
@@ -223,13 +223,13 @@ _WRITTEN_BY = (
     "review/assumptions.py", "claims/verdict.py", "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
 )  # fmt: skip
 _WITHHELD_BY = (
-    "delivery", "gate", "gate_header", "secrets", "secret_commands", "secret_formats", "secret_layouts",
-    "secret_named", "secret_plain", "secret_values",
+    "delivery", "gate", "gate_header", "gate_orders", "gate_words", "orders", "secrets", "secret_commands",
+    "secret_formats", "secret_layouts", "secret_named", "secret_plain", "secret_values", "views",
 )  # fmt: skip
 
 
 def _program() -> list[int]:
-    """Times and sizes of the modules that write it and that find secrets: they are others after an upgrade."""
+    """Return times and sizes of the modules that make the answer and find secrets. They change with an upgrade."""
     house = os.path.dirname(os.path.dirname(__file__))
     names = (*_WRITTEN_BY, *(f"review/{name}.py" for name in _WITHHELD_BY))
     found = [os.stat(os.path.join(house, name)) for name in names]

@@ -167,7 +167,7 @@ def put(data: bytes | None, text: str, revision: str, *, header: bytes = b"") ->
 def between_marks(
     content: bytes, revision: str, *, lead: int, file: Literal["own", "new"], sha256: str | None = None
 ) -> bytes:
-    """A block with this content. `sha256`: what the block states of its content, if that is not how it reads now."""
+    """Return a block with this content. `sha256` is the hash that the block states, if it isn't that of the content."""
     ending = b"\r\n" if content.endswith(b"\r\n") else b"\n"
     stated = sha256 or _hash(content)
     begin = f"<!-- agentplane:begin revision={revision} sha256={stated} lead={lead} file={file} -->"

@@ -1,6 +1,7 @@
-"""What can be wrong with the tools' part: hooks that failed, files that a killed write left behind, and files that lag."""
+"""Checks of the tools' files: failed hooks, leftovers of a killed write, and files that are out of date."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -18,6 +19,7 @@ _RECENT = timedelta(days=3)
 
 
 def check(store: Store) -> Iterator[Finding]:
+    yield from _in_conflict(store)
     yield from _merging(store)
     yield from _imports(store)
     yield from _left_over(store)
@@ -26,7 +28,9 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _behind(store: Store) -> Iterator[Finding]:
-    """Files that hold this revision, and not what it gives now: a person changed their own lines, or an entry expired."""
+    """Report files with the current revision but old content, because a person changed their own lines or an entry
+    expired.
+    """
     project, root = store.layout.project, store.layout.root
     tools = sync.wired(project, TOOLS)
     if not tools:
@@ -38,6 +42,12 @@ def _behind(store: Store) -> Iterator[Finding]:
         if one.state == "old" and one.revision == revision:
             what = "is out of date: its other lines changed after the last sync, or an entry expired"
             yield Finding("warning", one.path, what, "`agentplane sync` writes them.")
+
+
+def _in_conflict(store: Store) -> Iterator[Finding]:
+    for path, _ in conflicts.in_conflict(store.layout):
+        todo = f"Run `agentplane settle`. If it names the file, resolve the rest and run `git add {shlex.quote(path)}`."
+        yield Finding("error", path, "Git left this file in conflict.", todo)
 
 
 def _merging(store: Store) -> Iterator[Finding]:

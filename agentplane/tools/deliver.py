@@ -52,5 +52,7 @@ def _deliver(memory: Memory, today: date, old: Sequence[sync.Holder]) -> Deliver
     held = {name for one in stands if one.path in kept for name in one.tools}
     active.write(layout, sync.imported(layout.project, packs))
     _, failed = sync.write(*where, [tool for tool in users if tool.name not in held], packs)
+    # Files that import active.md may import blocks that were written just now.
+    active.write(layout, sync.imported(layout.project, room.packs(lambda: memory, today, packs.whole)))
     kept |= failed
     return Delivered(tuple(one.path for one in old if one.path not in kept), kept)

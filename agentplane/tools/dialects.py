@@ -179,7 +179,7 @@ class Call:
 
     @property
     def command(self) -> str:
-        """What was executed, where the tool's tool executes something."""
+        """The executed command, if the call executes one."""
         given = self._call[1]
         told = next((given[key] for key in _COMMANDS if key in given), "")
         if isinstance(told, list) and all(isinstance(word, str) for word in told):
@@ -192,7 +192,7 @@ class Call:
 
     @property
     def outcome(self) -> "dict[str, Any]":
-        """How a call ended and why it was allowed or denied, as far as the tool says it."""
+        """How a call ended and why it was allowed or denied, if the tool says so."""
         call = self._call[0]
         answer: object = next((call[key] for key in _ANSWERS if key in call), None)
         about = answer if isinstance(answer, dict) else {}
@@ -207,7 +207,7 @@ class Call:
             "seconds": round(float(str(took)) / 1000, 3) if is_time else None,
             "mode": self._text("permission_mode", "permissionMode")[:40],
             "use": _first(call, "tool_use_id", "toolUseId", "call_id")[:200],
-            "reason": self._text("reason")[:300],
+            "reason": self._text("reason")[:4000],
         }
         return {key: value for key, value in told.items() if value not in (None, "")}
 

@@ -4,6 +4,7 @@ meanwhile.
 
 import difflib
 import os
+import shlex
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -78,11 +79,21 @@ def write(project: Path, change: Change) -> str:
             files.remove(target)
             drop_folders(project, target.parent)
             return ""
+        if change.before is None and _is_not_checked_out(target):
+            wanted = shlex.quote(os.path.dirname(change.path) or change.path)
+            return f"is in Git, but not checked out here. Run `git sparse-checkout add {wanted}` first"
         make_folders(project, target.parent)
         done = files.write_atomic(target, change.after, only_if=is_as_read)
     except AgentplaneError as error:
         return error.what
     return "" if done else "was changed by somebody else at this moment"
+
+
+def _is_not_checked_out(target: Path) -> bool:
+    """True if a missing file is only excluded from this work tree. A new file in its place would change it."""
+    folder = next(folder for folder in target.parents if folder.is_dir())
+    found = git.in_index(folder, os.path.relpath(target, folder))
+    return found is not None and not found.is_checked_out
 
 
 def write_all(project: Path, changes: Iterable[Change]) -> tuple[list[str], dict[str, str]]:

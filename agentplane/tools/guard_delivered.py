@@ -63,7 +63,7 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
 
 
 def _withheld(base: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The entries that no tool is given. The settings are those of the base."""
+    """Return the entries that no tool gets, under the settings of the base."""
     return delivery.searched(entries) if base.settings.gate.finds_secrets else ()
 
 

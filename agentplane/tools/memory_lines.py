@@ -56,7 +56,7 @@ class Known(msgspec.Struct, frozen=True):
     notes: Mapping[str, frozenset[tuple[str, bool]]]
     """What is known of runs, by their ids: lines, and whether they are inside the fence."""
     assumptions: Mapping[str, tuple[Entry, ...]] = MappingProxyType({})
-    """By their ids; of one that was changed there may be several texts."""
+    """The texts of assumptions by id. A changed assumption can have several."""
 
     def kind(self, line: Line) -> Kind:
         if self._is_of_run(line):

@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True):
 def restarter(
     store: Store, asked: Asked, variables: Mapping[str, str]
 ) -> Callable[[OpenRun, Asked, Request], Decision] | None:
-    """Decides about requests for a command; None for one that is no session of a tool which can take it up again."""
+    """Decides about requests for a command, or None for one that is no session of a tool which can take it up again."""
     place = sessions.program_place(asked.command)
     tool = next((tool for tool in TOOLS if tool.name == asked.tool), place[0] if place else None)
     if tool is None or not tool.resume or tool.reloads or sessions.is_scripted(tool, asked.command):

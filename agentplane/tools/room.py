@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,8 +14,11 @@ from agentplane.context.pack import Pack
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.tools import said
+from agentplane.tools.said import Said
 from agentplane.tools.table import TOOLS, Tool
 
+
+T = TypeVar("T")
 
 _MARKERS = 200
 """Bytes that the marker lines and the gap before them take at most."""
@@ -25,28 +29,47 @@ Make = Callable[[int, Mapping[str, str]], Pack]
 
 
 class Packs:
-    """The memory for each file: in the size that there is room for, without what the file says already."""
+    """The packs for each file: in the size that fits, without what the file already says."""
 
     def __init__(self, whole: Pack, make: Make) -> None:
         self.whole = whole
         self._make = make
         self._made: dict[tuple[int, frozenset[str]], Pack] = {}
-        self._said: dict[tuple[str, ...], dict[str, str]] = {}
+        self._said: dict[tuple[str, ...], Said] = {}
+        self._about: dict[tuple[int, object], tuple[Pack, Any]] = {}
 
     def said(self, project: Path, users: Sequence[Tool]) -> dict[str, str]:
         """The entries that every one of these tools reads anyway, and where. Their files are read once."""
+        return self._read(project, users).of(self.entries)
+
+    def given(self, project: Path, tool: Tool) -> dict[str, str]:
+        """The entries that a tool gets from the block of a file that its own file imports, and from which."""
+        return self._read(project, (tool,)).given(self.entries)
+
+    def _read(self, project: Path, users: Sequence[Tool]) -> Said:
         names = tuple(tool.name for tool in users)
         if names not in self._said:
-            self._said[names] = said.read(project, users).of(self.entries)
+            self._said[names] = said.read(project, users)
         return self._said[names]
+
+    def about(self, made: Pack, gather: Callable[[Pack], T]) -> T:
+        """Return what `gather` tells of a pack. A pack serves many files, and gathering takes long in a large memory."""
+        key = id(made), gather
+        if key not in self._about:
+            # The pack is kept too, so that no other one gets its id.
+            self._about[key] = made, gather(made)
+        told: T = self._about[key][1]
+        return told
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """What there is to choose from."""
+        """The entries to choose from."""
         return self.whole.choice.ordered
 
     def of(self, without: Mapping[str, str], size: int | None = None) -> Pack | None:
-        """A pack without these entries, of so many bytes at most; None where that is too few for any. No size: there is no limit."""
+        """Return a pack without these entries that fits into `size` bytes, or None if nothing fits. By default, any
+        size fits.
+        """
         whole = self._of(self.whole.receipt.budget, without) if without else self.whole
         if size is None or _size(whole) <= size:
             return whole
@@ -96,7 +119,7 @@ def _readers(users: Sequence[Tool]) -> list[Tool]:
 
 
 def left(users: Sequence[Tool], outside: int) -> int | None:
-    """What is left for the memory beside what others wrote; None: there is no limit."""
+    """Return the bytes left for the memory next to other text, or None if there is no limit."""
     most = limit(users)
     return most - outside - _MARKERS if most else None
 

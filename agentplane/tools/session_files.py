@@ -29,7 +29,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def only_one(tool: Tool, folder: str, since: float, variables: Mapping[str, str]) -> str | None:
-    """The id of the one session that was begun in a folder since then; None where there is none, or more."""
+    """The id of the one session that was begun in a folder since then, or None if there is none, or more."""
     found = {
         kept.id
         for path in _paths(tool, since, variables)
@@ -56,7 +56,7 @@ def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[s
 
 
 def _read(path: str) -> Kept | None:
-    """What its first lines say; None where they do not say it."""
+    """What its first lines say, or None if they do not say it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as file:

@@ -45,7 +45,7 @@ class Session(msgspec.Struct, frozen=True):
     folder: str
     """Where it works."""
     revision: str | None
-    """Of the memory that it was given; None where nothing says so."""
+    """Of the memory that it was given, or None if nothing says so."""
     state: State
     run_id: str | None = None
     wrapped: bool = False

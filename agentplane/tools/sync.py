@@ -62,7 +62,7 @@ class Standing(msgspec.Struct, frozen=True):
     short: tuple[str, ...] = ()
     """Entries that there is room for their statement only."""
     said: dict[str, str] = {}
-    """Entries that are not in our block because the file says them already, and where."""
+    """Entries that agentplane's block leaves out because the file already says them, and where."""
 
 
 class Fit(msgspec.Struct, frozen=True):
@@ -238,7 +238,7 @@ def _standing(project: Path, plane: str, path: str, users: Sequence[Tool], packs
     data = files.read_if(ground.real(project, path))
     fitting = _pack(project, data, users, packs)
     pack = fitting or packs.whole
-    cut, short, told = _cuts(pack)
+    cut, short, told = packs.about(pack, _cuts)
     held = block.settled(data or b"")
     found = block.find(held)
     diff, added = _edits(held, found, _text(plane, users, pack)) if found else ((), ())
@@ -274,8 +274,8 @@ def _wanted(project: Path, data: bytes | None, plane: str, users: Sequence[Tool]
 
 
 def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs) -> Pack | None:
-    """What of the memory there is room for beside what others wrote into a file, without what they wrote into it
-    already; None: not enough for any.
+    """Return the pack that fits next to the person's own text, without entries that the text already says. None if
+    nothing fits.
     """
     if _only_imports(users):
         return imported(project, packs, users)
@@ -283,23 +283,23 @@ def _pack(project: Path, data: bytes | None, users: Sequence[Tool], packs: Packs
 
 
 def imported(project: Path, packs: Packs, more: Iterable[Tool] = ()) -> Pack:
-    """The pack for context/active.md: without what all files that import it say already. `more`: tools whose files
-    are about to import it.
+    """Return the pack for context/active.md, without entries that all importing files already say, or import with
+    agentplane's block in another file. `more` are tools whose files are about to import it.
     """
     tools = [tool for tool in TOOLS if tool.target.form == "import"]
     readers = list(dict.fromkeys([*wired(project, tools), *(tool for tool in more if tool in tools)]))
-    each = [packs.said(project, [tool]) for tool in readers]
+    each = [packs.given(project, tool) | packs.said(project, [tool]) for tool in readers]
     by_all = {id_: place for id_, place in each[0].items() if all(id_ in one for one in each)} if each else {}
     return packs.of(by_all) or packs.whole
 
 
 def _left(data: bytes | None, users: Sequence[Tool]) -> int | None:
-    """The bytes beside what others wrote; None: there is no limit."""
+    """Return the bytes left next to other text, or None if there is no limit."""
     return room.left(users, len(_header(users[0].target) if data is None else block.without(data) or b""))
 
 
 def _write_receipts(project: Path, plane: str, tools: Sequence[Tool], packs: Packs) -> None:
-    """What was cut for files that get less than the whole."""
+    """Write the receipts of files that get less than the whole pack."""
     receipts: dict[str, Receipt | None] = {}
     for path, users in _by_file(project, tools).items():
         data = None if _trouble(project, path) else files.read_if(ground.real(project, path))
@@ -394,6 +394,6 @@ def _trouble(project: Path, path: str) -> str:
         return found
     data = files.read_if(ground.real(project, path))
     if data is not None and block.is_in_conflict(data):
-        return "holds a conflict of git's around our block; settle that first"
+        return "is in conflict around agentplane's block; run `agentplane settle`, then resolve what is left"
     torn = data is not None and block.is_torn(data)
     return "holds half a block of ours; take its marker line out" if torn else ""

@@ -93,7 +93,7 @@ class Tool(msgspec.Struct, frozen=True):
     scripted: tuple[str, ...] = ()
     """Words of a command line that has it work for a script and end, or serve another program."""
     reads: tuple[str, ...] = ()
-    """Other instruction files and folders of the project that it reads on its own, beside the one for the memory."""
+    """Other instruction files and folders of the project that the tool reads on its own."""
     reloads: bool = False
     """Whether it reads its files anew with each request, so that a session always has the memory of now."""
 
@@ -116,7 +116,7 @@ _CLAUDE: tuple[tuple[Event, str], ...] = (
 _DECIDED: tuple[tuple[Event, str], ...] = (
     ("failed", "PostToolUseFailure"), ("permission", "PermissionRequest"), ("denied", "PermissionDenied"),
 )  # fmt: skip
-"""What Claude Code tells besides of calls that failed, and of what it asks its person and denies by itself."""
+"""Further hooks of Claude Code: failed calls, questions to the person, and calls that it denies."""
 
 
 def import_line(plane: str) -> str:

@@ -20,11 +20,11 @@ class Taken(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
     arrives: str = ""
-    """The status that it has there, where it is not in force."""
+    """The status in the record, if it isn't accepted."""
     successors: tuple[str, ...] = ()
     """The marks of what took its place."""
     also: tuple[str, ...] = ()
-    """Marks under which it may have been offered before: earlier versions took a part of a decision record."""
+    """Earlier marks of it. Earlier versions imported only a part of a decision record."""
 
     @property
     def mark(self) -> str:

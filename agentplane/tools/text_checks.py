@@ -15,7 +15,7 @@ from agentplane.review import delivery
 from agentplane.review.delivery import Given
 from agentplane.text import chain, document, files
 from agentplane.text.visible import one_line
-from agentplane.tools import answers, ground, memory_lines, sync
+from agentplane.tools import answers, conflicts, ground, memory_lines, sync
 from agentplane.tools.memory_lines import Known, Line
 from agentplane.tools.table import TOOLS
 
@@ -37,7 +37,8 @@ def check(store: Store) -> Iterator[Finding]:
     texts: dict[str, bytes] = {}
     for path in dict.fromkeys(tool.target.path for tool in sync.wired(project, TOOLS)):
         texts[path] = files.read_if(ground.real(project, path)) or b""
-    found = {path: memory_lines.blocks(data) for path, data in texts.items()}
+    in_conflict = {path for path, _ in conflicts.in_conflict(store.layout)}
+    found = {path: memory_lines.blocks(data) for path, data in texts.items() if path not in in_conflict}
     try:
         data = files.read_if(store.layout.file(active.ACTIVE)) or b""
     except AgentplaneError:

@@ -34,7 +34,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def at(data: Mapping[str, Any], path: Sequence[str]) -> Any:
-    """What stands at a path; None where it is not there."""
+    """What stands at a path, or None if it is not there."""
     found: Any = data
     for key in path:
         if not isinstance(found, Mapping) or key not in found:

@@ -1,7 +1,7 @@
-"""The one line that a session is told where its memory can't be read.
+"""The one line that tells a session that its memory can't be read.
 
-Without it, an empty answer would look like a project without memory. The line reaches a tool, and parts of it come from
-files that anyone may have written, so a detail that the gate flags is left out.
+Without it, an empty answer would look like a project without memory. The line reaches a tool, and anyone may have
+written parts of it. So details that the gate flags are left out.
 """
 
 import re
@@ -17,7 +17,7 @@ _AT_LINE = re.compile(r":(\d+)$")
 
 
 def line(error: BaseException, folder: str) -> str:
-    """Return the line for an error. `folder` is the one that the plane is in; paths are shown as seen from there."""
+    """Return the line for an error. `folder` is the parent of the plane. Paths are relative to it."""
     from agentplane.context import notes  # takes long to load, and few sessions need it
 
     detail = _detail(error, folder)

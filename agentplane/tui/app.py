@@ -16,13 +16,14 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
+from agentplane.commands import Command, Redo, Undo
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.harmless import Harmless
 from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import DOING, Op, asks_to_choose, told
+from agentplane.tui.ops import DOING, told
 from agentplane.tui.restarting import Restarting
 from agentplane.tui.work import Queue, Reader
 
@@ -227,7 +228,7 @@ class PlaneApp(Restarting):
 
     # What screens ask for
 
-    def submit(self, op: Op) -> None:
+    def submit(self, op: Command) -> None:
         """Puts an op behind those that wait. What becomes of it comes as a message."""
         if self._leaving:
             return
@@ -242,15 +243,16 @@ class PlaneApp(Restarting):
         """What is to be looked at first."""
         self._reader.in_sight(ids)
 
-    def _way_out(self, op: Op, error: "AgentplaneError") -> str | None:
+    def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
         """What can be done here where the plane names options of the command line."""
         from agentplane.review.confirm import Unconfirmed
+        from agentplane.review.resolve import NeedsChoice
 
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
-        if found is not None and found.conflicts and asks_to_choose(op, error):
+        if found is not None and found.conflicts and isinstance(error, NeedsChoice):
             return "enter compares them; there each choice says what it writes."
         if isinstance(error, Unconfirmed):
-            return "a shows the spot and asks."
+            return "Press a to see the spot and confirm it."
         return None
 
     def _look_at_queue(self) -> None:
@@ -325,12 +327,12 @@ class PlaneApp(Restarting):
         return True
 
     def action_undo(self) -> None:
-        self._decide_everywhere(Op("undo"))
+        self._decide_everywhere(Undo())
 
     def action_redo(self) -> None:
-        self._decide_everywhere(Op("redo"))
+        self._decide_everywhere(Redo())
 
-    def _decide_everywhere(self, op: Op) -> None:
+    def _decide_everywhere(self, op: Command) -> None:
         if self.shown is not None and self.shown.refusal:
             self.say(self.shown.refusal)
         else:

@@ -82,7 +82,8 @@ def _entry(header: bytes, raw: bytes, kinds: Mapping[str, Kind]) -> Entry | None
         return None
     texts: dict[str, Any] = {name: fields[name] for name in _TEXTS if name in fields}
     head = Header(id=fields["id"], type=kind.name, status=INBOX_STATUS, **texts)
-    return Entry(head, raw, INBOX, 0, "", False, kind.label, (), header)
+    start, end = len(header), len(header) + len(raw)
+    return Entry(head, header + raw, 0, start, end, INBOX, 0, "", False, kind.label)
 
 
 def _fields(header: bytes) -> dict[str, str] | None:
@@ -110,7 +111,7 @@ def _is_day(text: str | None) -> bool:
 
 def parse(data: bytes, kinds: Mapping[str, Kind], *, whole: bool) -> Beginning:
     """The same of any file."""
-    from agentplane.memory.entry import read_headers
+    from agentplane.memory.entry import entry_at, read_headers
     from agentplane.text import document
 
     end = len(data) if whole else max(data.rfind(b"\n---\nid:"), 0) + 1
@@ -119,10 +120,7 @@ def parse(data: bytes, kinds: Mapping[str, Kind], *, whole: bool) -> Beginning:
     entries = []
     for block, head in zip(blocks, heads, strict=True):
         kind = kinds.get(head.type)
-        raw = data[block.body : block.end]
-        label = kind.label if kind else ""
-        header = data[block.head : block.body]
-        entries.append(Entry(head, raw, INBOX, block.line, block.digest, False, label, (), header))
+        entries.append(entry_at(head, data, block, INBOX, kind.label if kind else "", trusted=False))
     return Beginning(entries, end, stopped=False)
 
 

@@ -14,6 +14,7 @@ from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from agentplane.commands import Approve, Command, Mask, Reject
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import INBOX
@@ -28,7 +29,6 @@ from agentplane.tui.bars import KeyBar
 from agentplane.tui.box import Answering
 from agentplane.tui.messages import Looked
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import Op
 from agentplane.tui.outcomes import Outlook, outlooks
 from agentplane.tui.reasons import Reasons
 from agentplane.tui.why import Why
@@ -50,7 +50,7 @@ _ROOMY = 56
 class Decision(msgspec.Struct, frozen=True):
     """What a person chose; the screen below hands it to the queue."""
 
-    op: Op
+    op: Command
 
 
 def _said(entry: Entry) -> str:
@@ -121,7 +121,7 @@ class ConflictScreen(Answering[Decision | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("conflict")]
 
     def __init__(self, reviewed: Reviewed, first: str | None = None) -> None:
-        """`first`: which of the conflicts is shown first."""
+        """`first` is the id of the conflict to show first."""
         super().__init__()
         self.reviewed = reviewed
         self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
@@ -253,7 +253,7 @@ class ConflictScreen(Answering[Decision | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(place, here=False)) for place in range(len(self._outlooks))])
-        # None is under the cursor at first: the key that opened this must not choose as well.
+        # Nothing is selected at first, so that the key that opened this can't choose as well.
         options.highlighted = None if at is None else min(at, len(self._outlooks) - 1)
         self._tell(options.highlighted)
         self._tell_keys()
@@ -289,7 +289,7 @@ class ConflictScreen(Answering[Decision | None]):
         return line
 
     def _called(self, outlook: Outlook) -> str:
-        """In the line of keys, a word; of two candidates, the one that is approved."""
+        """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
         approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
         return one_line(approves[outlook.name], 20) if outlook.name in approves else outlook.name
 
@@ -300,7 +300,7 @@ class ConflictScreen(Answering[Decision | None]):
     def _tell(self, place: int | None) -> None:
         """What the choice under the cursor would write."""
         if place is None:
-            told = "Choose with 1-4. With ↑ and ↓ you see what each choice writes; enter takes it."
+            told = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
             self.query_one("#writes", Static).update(Text(told, self._look("muted")))
             return
         if place >= len(self._outlooks):
@@ -385,7 +385,7 @@ class ConflictScreen(Answering[Decision | None]):
         asked: Any = partial(self._reasoned, outlook, id_)
         desk = self.plane_app.desk
         if outlook.name == "keep both":
-            await open_field(self.app, Why(f"Keep {id_} and {self.conflict.id}", "keep both"), asked)
+            await open_field(self.app, Why(one_line(f"K{outlook.label[1:]}", 200), "keep both"), asked)
         else:
             title = f"Reject {one_line(id_, 40)}"
             await open_field(self.app, Reasons(title, desk.reasons if desk else ()), asked)
@@ -399,14 +399,14 @@ class ConflictScreen(Answering[Decision | None]):
                 return
             other = self.memory.entries.get(self.conflict.id)
             ids = (id_, other.id) if other and other.file == INBOX else (id_,)
-            self.call_later(self._finish, Op("approve", ids, choice=Choice(keep_both=True, why=why)))
+            self.call_later(self._finish, Approve(ids, Choice(keep_both=True, why=why)))
             return
         desk = self.plane_app.desk
         if why and desk is not None:
             desk.remember_reason(why)
-        self.dismiss(Decision(Op("reject", (id_,), why=why or None)))
+        self.dismiss(Decision(Reject((id_,), why or None)))
 
-    async def _finish(self, op: Op) -> None:
+    async def _finish(self, op: Command) -> None:
         """Comes back with an approval. If its text has a flag of high severity, the person is asked first."""
         from agentplane.tui import confirming
 
@@ -418,16 +418,16 @@ class ConflictScreen(Answering[Decision | None]):
         answered = partial(self._confirmed, op, entry, found)
         await confirming.ask(self.app, entry, found, answered, ("mask", "approve"))
 
-    def _confirmed(self, op: Op, entry: Entry, found: "Sequence[Spot]", answer: str | None) -> None:
+    def _confirmed(self, op: Command, entry: Entry, found: "Sequence[Spot]", answer: str | None) -> None:
         from agentplane.tui import confirming
 
         if answer == "approve":
             confirmed = confirming.confirmation(entry, found)
             self.dismiss(Decision(msgspec.structs.replace(op, confirmed=confirmed)))
         elif answer == "mask":
-            self.dismiss(Decision(Op("mask", (entry.id,), seen=entry.digest)))
+            self.dismiss(Decision(Mask(entry.id, entry.digest)))
 
-    def _merged(self, op: Op | None) -> None:
+    def _merged(self, op: Command | None) -> None:
         """The merge was carried out by the editing screen, which kept the text until it was."""
         if op is not None:
             self.dismiss(None)

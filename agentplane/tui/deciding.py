@@ -1,14 +1,15 @@
 """What keys decide in the inbox: at once on the screen, then by the queue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agentplane.commands import Adopt, Approve, Command, Edit, Mask, Reject, Revert
 from agentplane.text.visible import one_line
 from agentplane.tui.entry_screen import EntryScreen
 from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.messages import OpDone, OpFailed
-from agentplane.tui.ops import Op, Verb, asks_to_choose
+from agentplane.tui.ops import DOING, rejected_by
 from agentplane.tui.rows import EDIT
 
 
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
     from agentplane.tui.bulk import Bulk
     from agentplane.tui.conflict import Decision
 
-_WORDS: Mapping[str, str] = {
-    "approve": "approving…",
-    "adopt": "adopting…",
-    "reject": "rejecting…",
-    "revert": "reverting…",
-    "merge": "merging…",
-    "mask": "masking…",
-}
 _DONE = {
     "approve": "approved",
     "supersede": "approved",
@@ -69,7 +62,7 @@ class Deciding(EntryScreen):
 
     @property
     def blocked_by(self) -> str | None:
-        """What the candidate under the cursor conflicts with, so that approving it begins with comparing the two."""
+        """The entry that blocks the candidate under the cursor. Approving starts with a comparison of the two."""
         found = self.reviewed
         if found is None or self.view.listing.marks:
             return None
@@ -78,7 +71,7 @@ class Deciding(EntryScreen):
     def reason(self) -> str:
         off = self.off.get("approve")
         other = self.blocked_by
-        return off or (f"conflicts with {one_line(other, 30)}: a compares them" if other else "")
+        return off or (f"conflicts with {one_line(other, 30)}: press a to compare" if other else "")
 
     def _may_decide(self, action: str) -> bool:
         """What the plane refuses, it says itself; one that is seen before the plane was read can be decided."""
@@ -101,7 +94,9 @@ class Deciding(EntryScreen):
                 await self.adopt(edits)
 
     async def _approve_one(self, id_: str) -> None:
-        """One that conflicts with something is compared first, one with a flag of high severity is confirmed first."""
+        """Approve a candidate, after a comparison if it has a conflict, or a confirmation if it has a flag of high
+        severity.
+        """
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
         other = next((met.id for met in found.conflicts if met.needs_choice), None) if found else None
@@ -109,16 +104,11 @@ class Deciding(EntryScreen):
             await self._compare(id_, other)
         else:
             entry = shown.memory.entries.get(id_) if shown else None
-            await self.confirm_first(Op("approve", (id_,)), entry)
+            await self.confirm_first(Approve((id_,)), entry)
 
-    def carry_out(self, op: Op) -> None:
-        here = self.view.listing.place_of
-        names = [name for name in self.names_of(op.ids) if here(name) is not None]
-        rejected = [name for name in (op.choice.reject if op.choice else ()) if here(name) is not None]
-        self.view.settle(rejected, _WORDS["reject"])
-        self.view.settle(names, _WORDS.get(op.verb, f"{op.verb}…"))
-        self.plane_app.submit(op)
-        self.tell()
+    def gray(self, names: Sequence[str], verb: str) -> None:
+        """Gray out rows that a change is about, and move the cursor to the next one that is undecided."""
+        self.view.settle(names, f"{DOING[verb]}…")
 
     def _sorted(self, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Hand edits, which are adopted or reverted, and candidates."""
@@ -179,7 +169,7 @@ class Deciding(EntryScreen):
 
     def _bulk_asked(self, ids: tuple[str, ...], yes: bool | None) -> None:
         if yes and ids:
-            self._decide("approve", ids)
+            self._decide(Approve(ids), ids)
 
     async def action_reject(self) -> None:
         acted = self.view.listing.acted
@@ -191,7 +181,7 @@ class Deciding(EntryScreen):
         edits = tuple(id_ for id_ in acted if id_.startswith(EDIT))
         candidates = tuple(id_ for id_ in acted if not id_.startswith(EDIT))
         if edits:
-            self._decide("revert", edits)
+            self._decide(Revert(tuple(id_.removeprefix(EDIT) for id_ in edits)), edits)
         if candidates:
             await self._ask_why(candidates)
 
@@ -210,12 +200,12 @@ class Deciding(EntryScreen):
         desk = self.plane_app.desk
         if why and desk is not None:
             desk.remember_reason(why)
-        self._decide("reject", ids, why=why or None)
+        self._decide(Reject(ids, why or None), ids)
 
-    def _decide(self, verb: Verb, ids: Sequence[str], **more: Any) -> None:
-        """At once on the screen, then by the queue."""
-        self.view.settle(ids, _WORDS.get(verb, f"{verb}…"))
-        self.plane_app.submit(Op(verb, tuple(id_.removeprefix(EDIT) for id_ in ids), **more))
+    def _decide(self, command: Command, names: Sequence[str]) -> None:
+        """At once on the screen, then by the queue. `names` are the rows."""
+        self.gray(names, command.verb)
+        self.plane_app.submit(command)
         self.tell()
 
     def action_skip(self) -> None:
@@ -226,18 +216,17 @@ class Deciding(EntryScreen):
         if done.verb in ("undo", "redo"):
             self.view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
             self._wanted = next((id_ for id_ in done.ids if id_.startswith("CAND-")), None)
-        elif message.op.verb == "mask":
-            # It is looked at again, and waits where it was.
+        elif isinstance(message.op, Mask):
+            # The masked candidate is checked again and stays in its row.
             self.view.reopen(message.op.ids)
             self.view.seek(message.op.ids[0])
-        elif message.op.verb in ("adopt", "edit"):
+        elif isinstance(message.op, Adopt | Edit):
             # A candidate that was changed by hand still waits.
             self.view.reopen(message.op.ids)
             self._settle_told(f"{EDIT}{id_}" for id_ in message.op.ids)
         else:
             pairs = dict(done.pairs)
-            choice = message.op.choice
-            rejected = [id_ for id_ in (choice.reject if choice else ()) if id_ in self.view.listing.settled]
+            rejected = [id_ for id_ in rejected_by(message.op) if id_ in self.view.listing.settled]
             self.view.listing.settle(rejected, _DONE["reject"])
             for id_ in message.op.ids:
                 for name in (id_, f"{EDIT}{id_}"):
@@ -252,9 +241,10 @@ class Deciding(EntryScreen):
 
     def on_op_failed(self, message: OpFailed) -> None:
         """The rows wait again, and the one that was refused is under the cursor."""
+        from agentplane.review.resolve import NeedsChoice
+
         settled = self.view.listing.settled
-        choice = message.op.choice
-        ids = (*message.op.ids, *(choice.reject if choice else ()))
+        ids = (*message.op.ids, *rejected_by(message.op))
         names = [name for name in self.names_of(ids) if name in settled]
         self.view.reopen(names)
         if names:
@@ -262,7 +252,7 @@ class Deciding(EntryScreen):
         first = message.op.ids[0] if message.op.ids else None
         shown = self.plane_app.shown
         found = shown.reviewed.get(first) if shown and first else None
-        if found is not None and found.conflicts and asks_to_choose(message.op, message.error):
+        if found is not None and found.conflicts and isinstance(message.error, NeedsChoice):
             self._offer = first
         self.tell()
 
@@ -276,7 +266,7 @@ class Deciding(EntryScreen):
         return False
 
     async def _compare(self, id_: str, other: str | None = None) -> None:
-        """`other`: which of its conflicts is shown first."""
+        """`other` is the id of the conflict to show first."""
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
         if found is None or not found.conflicts:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.api import Plane, open_plane
+from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, ToolCommand
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
@@ -18,13 +19,11 @@ from agentplane.memory.shelf import HandEdit, Memory
 from agentplane.plane import cache, git, layout, stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
-from agentplane.plane.store import Done
 from agentplane.review import policy
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.review.looked import Looks
-from agentplane.review.resolve import Choice
 from agentplane.tui import glimpse, rows
-from agentplane.tui.ops import DOING, OF_TOOLS, Op, Outcome, outcome_of
+from agentplane.tui.ops import DOING, Outcome, outcome_of
 
 
 _REASONS = 9
@@ -226,73 +225,29 @@ class Desk:
     def remember_reason(self, why: str) -> None:
         self.reasons = tuple(dict.fromkeys([why, *self.reasons]))[:_REASONS]
 
-    def do(self, op: Op) -> Outcome:
-        """Carries out an op; raises what the plane says against it."""
-        if op.verb in OF_TOOLS:
+    def do(self, command: Command) -> Outcome:
+        """Carries out a command; raises what the plane says against it."""
+        if isinstance(command, ToolCommand):
             from agentplane.tui import tooling
 
-            return tooling.do(self.plane, op)
-        self.check_person(DOING[op.verb])
+            return tooling.do(self.plane, command)
+        self.check_person(DOING[command.verb])
         self._settled = ""
-        return msgspec.structs.replace(self._do(op), settled=self._settled)
+        return msgspec.structs.replace(self._do(command), settled=self._settled)
 
     def check_person(self, doing: str) -> None:
         """Raises where it is not a person's to do from here."""
         self._check_person(self.plane.store.settings(), doing)
 
-    def _do(self, op: Op) -> Outcome:
-        plane = self.plane
-        if op.verb == "propose" and op.proposal is not None:
-            new = plane.propose(op.proposal)
-            return Outcome("propose", "propose", (new,), new, "")
-        done = self._decide(op)
-        if op.verb == "mask" and done is not None:
-            said = f"Masked the secret in {op.ids[0]} · u undoes"
-            return msgspec.structs.replace(outcome_of(done, plane.delivered, plane.restarting), said=said)
-        return (
-            outcome_of(
-                done,
-                plane.delivered,
-                plane.restarting,
-                tuple(dict.fromkeys(both.other for both in plane.beside)),
-            )
-            if done
-            else Outcome(op.verb, op.verb, op.ids, None, "")
-        )
-
-    def _decide(self, op: Op) -> Done | None:
-        plane = self.plane
-        if op.verb in ("adopt", "revert") and not op.ids:
+    def _do(self, command: MemoryCommand) -> Outcome:
+        if isinstance(command, Adopt | Revert) and not command.ids:
             # To the plane, none named means all of them, and nobody has seen those.
             raise BadInput("no hand edit was named")
-        match op.verb:
-            case "edit":
-                return plane.edit(op.ids[0], op.text or b"", op.seen or "", op.confirmed)
-            case "mask":
-                return plane.mask(op.ids[0], op.seen)
-            case "merge":
-                text, seen = op.text or b"", op.seen or ""
-                return plane.merge(op.ids[0], op.target or "", text, seen, op.why, op.confirmed)
-            case "approve":
-                choice = msgspec.structs.replace(op.choice or Choice(), confirmed=op.confirmed)
-                return plane.approve(op.ids, choice)
-            case "reject":
-                return plane.reject(op.ids, op.why)
-            case "deprecate":
-                return plane.deprecate(op.ids, op.why)
-            case "pin":
-                return plane.pin(op.ids)
-            case "unpin":
-                return plane.unpin(op.ids)
-            case "undo":
-                return plane.undo(op.target)
-            case "redo":
-                return plane.redo()
-            case "adopt":
-                return plane.adopt(op.ids, dict(op.seen_each), op.confirmed)
-            case "revert":
-                return plane.revert(op.ids)
-        return plane.approve_clean()
+        done = self.plane.do(command)
+        if done is None:
+            return Outcome(command.verb, command.verb, command.ids, None, "")
+        said = f"Masked the secret in {command.id} · u undoes" if isinstance(command, Mask) else ""
+        return outcome_of(done, said)
 
     def _tell_settled(self, done: Settled) -> None:
         waiting = f", {len(done.waiting)} to review" if done.waiting else ""

@@ -17,6 +17,7 @@ from textual.document._document import Document
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
+from agentplane.commands import Command, Edit, Merge, Propose
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import drafts
 from agentplane.plane.layout import Layout
@@ -30,7 +31,6 @@ from agentplane.tui.bars import KeyBar
 from agentplane.tui.box import Answering
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import Op
 from agentplane.tui.pick import Pick
 
 
@@ -54,7 +54,7 @@ class Draft(msgspec.Struct, frozen=True):
     layout: Layout
     check: Callable[[bytes], None]
     """Raises what the plane would say against the text."""
-    op: Callable[[bytes], Op]
+    op: Callable[[bytes], Command]
 
 
 def of_entry(memory: "Memory", entry: "Entry") -> Draft:
@@ -70,7 +70,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(verbs.edit(memory, entry.id, text, entry.digest)),
-        op=lambda text: Op("edit", (entry.id,), text=text, seen=entry.digest),
+        op=lambda text: Edit(entry.id, text, entry.digest),
     )
 
 
@@ -88,7 +88,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
         text=_text(draft),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
-        op=lambda text: Op("merge", (candidate,), text=text, seen=into.digest, target=into.id),
+        op=lambda text: Merge(candidate, into.id, text, into.digest),
     )
 
 
@@ -105,7 +105,7 @@ def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
         text=_text(draft),
         layout=memory.snapshot.layout,
         check=lambda text: _discard(resolve.merge_candidates(memory, one.id, other, text, one.digest, stamp)),
-        op=lambda text: Op("merge", (one.id,), text=text, seen=one.digest, target=other),
+        op=lambda text: Merge(one.id, other, text, one.digest),
     )
 
 
@@ -137,7 +137,7 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
         text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
         layout=memory.snapshot.layout,
         check=lambda text: verbs.check_proposal(memory, proposal(text)),
-        op=lambda text: Op("propose", proposal=proposal(text)),
+        op=lambda text: Propose(proposal(text)),
     )
 
 
@@ -151,7 +151,7 @@ class _SafeArea(TextArea):
         return Text(line, end="", no_wrap=True)
 
 
-class EditScreen(Answering[Op | None]):
+class EditScreen(Answering[Command | None]):
     """Stays until the op is done, so that a text that was refused is still there. Comes back with the op, or None."""
 
     DEFAULT_CSS = """
@@ -187,7 +187,7 @@ class EditScreen(Answering[Op | None]):
         )
         self._save_now = save_now
         self._first = draft.text
-        self._waiting: Op | None = None
+        self._waiting: Command | None = None
         self._path: Path | None = None
         self._resting: Timer | None = None
         self._gone = False
@@ -267,7 +267,7 @@ class EditScreen(Answering[Op | None]):
             error=True,
         )
 
-    def waits_for(self, op: Op) -> bool:
+    def waits_for(self, op: Command) -> bool:
         """Whether it says itself what becomes of it."""
         return self._waiting is not None and op == self._waiting
 
@@ -283,8 +283,8 @@ class EditScreen(Answering[Op | None]):
             if isinstance(message.error, Unconfirmed) and message.error.alone:
                 await self._ask(message.op, message.error)
 
-    async def _ask(self, op: Op, error: Unconfirmed) -> None:
-        """The text would be approved and has a flag of high severity: the person sees the spot."""
+    async def _ask(self, op: Command, error: Unconfirmed) -> None:
+        """Show the spots of a text that would be approved with a flag of high severity, and ask."""
         from agentplane.tui import confirming
 
         app: PlaneApp = self.app  # type: ignore[assignment]
@@ -294,7 +294,7 @@ class EditScreen(Answering[Op | None]):
         answered = partial(self._answered, op, error)
         await confirming.ask(app, error.entry, found, answered, ("approve",))
 
-    def _answered(self, op: Op, error: Unconfirmed, answer: str | None) -> None:
+    def _answered(self, op: Command, error: Unconfirmed, answer: str | None) -> None:
         if answer == "approve":
             self._waiting = msgspec.structs.replace(op, confirmed=error.confirmation)
             self.say("Saving …")
@@ -393,7 +393,9 @@ class EditScreen(Answering[Op | None]):
             self.say(f"This is what your editor left. {self._key('edit.save')} saves it.")
 
 
-async def edit_here(app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None) -> None:
+async def edit_here(
+    app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
+) -> None:
     """In a screen of our own; in the user's editor where a screen would change bytes that nobody typed."""
     if Document(draft.text).text == draft.text:
         await open_field(app, EditScreen(draft), then)
@@ -402,7 +404,7 @@ async def edit_here(app: "App[Any]", draft: Draft, then: Callable[[Op | None], N
 
 
 async def edit_outside(
-    app: "App[Any]", draft: Draft, then: Callable[[Op | None], None] | None = None
+    app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
 ) -> None:
     """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
     try:

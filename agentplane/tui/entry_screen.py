@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agentplane.commands import Adopt, Approve, Command, Mask
 from agentplane.text.visible import one_line
 from agentplane.tui.list_screen import ListScreen
-from agentplane.tui.ops import Op
+from agentplane.tui.ops import DOING, rejected_by
 from agentplane.tui.rows import EDIT
 
 
@@ -52,7 +53,7 @@ class EntryScreen(ListScreen):
 
     # Confirming
 
-    async def confirm_first(self, op: Op, entry: "Entry | None") -> None:
+    async def confirm_first(self, op: Command, entry: "Entry | None") -> None:
         """Carry out an op that approves one text. If the text has a flag of high severity, ask the person first."""
         from agentplane.tui import confirming
 
@@ -61,26 +62,37 @@ class EntryScreen(ListScreen):
         if entry is None or not found:
             self.carry_out(op)
             return
-        offers = confirming.OFFERS if op.verb == "approve" else ("edit", "approve")
+        offers = confirming.OFFERS if isinstance(op, Approve) else ("edit", "approve")
         answered = partial(self._answered, op, entry, found)
         await confirming.ask(self.app, entry, found, answered, offers)
 
-    def _answered(self, op: Op, entry: "Entry", found: "Sequence[Spot]", answer: "Answer | None") -> None:
+    def _answered(
+        self, op: Command, entry: "Entry", found: "Sequence[Spot]", answer: "Answer | None"
+    ) -> None:
         from agentplane.tui import confirming
 
         if answer == "approve":
             self.carry_out(msgspec.structs.replace(op, confirmed=confirming.confirmation(entry, found)))
         elif answer == "mask":
-            self.carry_out(Op("mask", (entry.id,), seen=entry.digest))
+            self.carry_out(Mask(entry.id, entry.digest))
         elif answer == "edit":
             self.call_later(self.action_edit)
 
-    def carry_out(self, op: Op) -> None:
-        """Hand an op to the queue, and show at once that it is under way."""
-        raise NotImplementedError
+    def carry_out(self, op: Command) -> None:
+        """Show at once that an op is under way, and hand it to the queue."""
+        here = self.view.listing.place_of
+        self.gray([name for name in rejected_by(op) if here(name) is not None], "reject")
+        self.gray([name for name in self.names_of(op.ids) if here(name) is not None], op.verb)
+        self.plane_app.submit(op)
+        self.tell()
+
+    def gray(self, names: "Sequence[str]", verb: str) -> None:
+        """Gray out rows that a change is about. The cursor stays."""
+        self.view.listing.settle(names, f"{DOING[verb]}…")
+        self.view.refresh()
 
     async def adopt(self, edits: "Sequence[str]") -> None:
-        """Adopt these hand edits. Of several, those with a flag of high severity stay."""
+        """Accept these manual edits. Of several, those with a flag of high severity stay."""
         from agentplane.plane.layout import INBOX
 
         shown = self.plane_app.shown
@@ -102,12 +114,12 @@ class EntryScreen(ListScreen):
         if rest:
             self.carry_out(self._adoption(rest))
         if held:
-            told = f"{len(held):,} with a high-severity flag: adopt them one by one"
+            told = f"{len(held):,} with a high-severity flag. Accept those individually."
             self.app.notify(told, severity="warning", markup=False)
 
-    def _adoption(self, edits: "Sequence[str]") -> Op:
+    def _adoption(self, edits: "Sequence[str]") -> Command:
         ids = tuple(name.removeprefix(EDIT) for name in edits)
-        return Op("adopt", ids, seen_each=self.seen_each(edits))
+        return Adopt(ids, self.seen_each(edits))
 
     # The detail
 

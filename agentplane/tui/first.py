@@ -227,7 +227,7 @@ def _tools(sight: Sight) -> list[RenderableType]:
 
 def _offers(offers: Harvest) -> list[RenderableType]:
     if not offers.offers:
-        return [Text("\nNothing was found that tools remembered."), *_skipped(offers)]
+        return [Text("\nNo existing memories found."), *_skipped(offers)]
     lines: list[RenderableType] = [
         Text("\nWhat is remembered already, to be decided on", "bold"),
         Text("It waits in the inbox as candidates. Nothing is changed where it stands now."),
@@ -257,6 +257,6 @@ def _skipped(offers: Harvest) -> list[RenderableType]:
 
 
 def run(folder: Path) -> str | None:
-    """What is to be told of what was made; None: nothing was."""
+    """Run the first-start screen. Return a message about what was made, or None if nothing was."""
     app = First(folder)
     return app.run()

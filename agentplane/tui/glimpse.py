@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from agentplane.errors import AgentplaneError
 from agentplane.plane import cache_file, stamp
 
 
@@ -24,6 +25,8 @@ _BEGINNING = 64 << 10
 _LONGEST = 32 << 20
 """Of a longer file, the rest is not looked through."""
 _NOTHING: Mapping[str, Any] = {}
+_CANT_BE_READ = (AgentplaneError, OSError, ValueError, LookupError, TypeError, RecursionError)
+"""Errors that a file of any content can cause in the readers used here."""
 
 
 class AtHand:
@@ -108,7 +111,7 @@ def kept(wanted: str | None) -> Mapping[str, Any] | None:
         if found["stamp"] != stamp.of(folder):
             return None
         found["rows"] = [tuple(map(str, one)) for one in found["rows"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except _CANT_BE_READ:
         return None
     return found if all(len(one) == 7 for one in found["rows"]) else None
 
@@ -131,17 +134,17 @@ def _answer(read_end: int, write_end: int, wanted: str | None) -> None:
         data = memoryview(marshal.dumps(dict(read(wanted) or {})))
         while data:
             data = data[os.write(write_end, data) :]
-    except BaseException:  # noqa: BLE001, S110 -- the parent reads the plane itself and tells what is wrong
-        pass
     finally:
-        os._exit(0)
+        os._exit(
+            0
+        )  # An error ends the child as well. The parent then reads the plane itself and reports the error.
 
 
 def _read_at_once(wanted: str | None) -> Mapping[str, Any] | None:
     """The same in this process, where that is quick: the file is written as agentplane writes it."""
     try:
         return read(wanted, at_once=True)
-    except Exception:  # noqa: BLE001 -- whoever reads the plane tells what is wrong
+    except _CANT_BE_READ:  # the reader of the whole plane reports the error
         return None
 
 

@@ -1,6 +1,7 @@
 """What every screen with a list shares: the list, beside it what is said of a row, a filter, and the lines around them."""
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,24 +66,25 @@ class ListScreen(Sized[None]):
 
     # What each screen says itself
 
+    @abstractmethod
     def rows_of(self, shown: "Shown") -> list[Row]:
-        """In a thread."""
-        raise NotImplementedError
+        """Return the rows for what was read. Runs in a thread."""
 
+    @abstractmethod
     def found(self, words: str, shown: "Shown | None", rows: list[Row]) -> Collection[str] | None:
-        """The ids of the rows that the words in the filter mean; None: they leave nothing out. In a thread."""
-        raise NotImplementedError
+        """Return the ids of the rows that match the filter, or None if all of them do. Runs in a thread."""
 
+    @abstractmethod
     def what_is_empty(self) -> str:
-        """What stands where no row does."""
-        raise NotImplementedError
+        """Return the text for an empty list."""
 
+    @abstractmethod
     def detail(self) -> Widget:
-        """What tells of the row under the cursor; made once."""
-        raise NotImplementedError
+        """Return the widget that describes the row under the cursor. It is made once."""
 
+    @abstractmethod
     def show_detail(self) -> None:
-        raise NotImplementedError
+        """Describe the row under the cursor."""
 
     def what_is_off(self) -> dict[str, str]:
         return {}

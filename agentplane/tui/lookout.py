@@ -105,7 +105,7 @@ class Lookout:
         while not self._closed:
             try:
                 self._step()
-            except Exception as error:  # noqa: BLE001 -- the border of the thread: whatever it is, a person is told
+            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
                 from agentplane.tui.desk import as_error
 
                 news = self._followed or str(error) != self._failed  # it may be the same at every look

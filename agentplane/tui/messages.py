@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from agentplane.tui.ops import Op, Outcome
+from agentplane.commands import Command
+from agentplane.tui.ops import Outcome
 
 
 # Reading a plane takes a while to load, and the first paint does not need it.
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class OpDone(Message, bubble=False):
     """An op was carried out."""
 
-    def __init__(self, op: Op, done: Outcome) -> None:
+    def __init__(self, op: Command, done: Outcome) -> None:
         super().__init__()
         self.op = op
         self.done = done
@@ -29,7 +30,7 @@ class OpDone(Message, bubble=False):
 class OpFailed(Message, bubble=False):
     """An op was refused, or could not be written."""
 
-    def __init__(self, op: Op, error: "AgentplaneError") -> None:
+    def __init__(self, op: Command, error: "AgentplaneError") -> None:
         super().__init__()
         self.op = op
         self.error = error

@@ -1,46 +1,21 @@
-"""What a screen asks to be done, as a value."""
+"""What became of a command, and how it is told."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from agentplane.commands import Approve, Command
 from agentplane.text.visible import one_line
 
 
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
-    from agentplane.context.choose import Ask
-    from agentplane.errors import AgentplaneError
-    from agentplane.memory.verbs import Proposal
-    from agentplane.review.confirm import Confirmation
-    from agentplane.review.resolve import Choice
-    from agentplane.tools.deliver import Delivered
+    from agentplane.api.changes import Committed
     from agentplane.tools.sessions import Session
 
-Verb = Literal[
-    "approve",
-    "approve_clean",
-    "reject",
-    "merge",
-    "edit",
-    "mask",
-    "deprecate",
-    "pin",
-    "unpin",
-    "adopt",
-    "revert",
-    "undo",
-    "redo",
-    "propose",
-    "wire",
-    "sync",
-    "unwire",
-    "restarts",
-]
 
 DOING = {
     "approve": "approving",
-    "approve_clean": "approving",
     "reject": "rejecting",
     "merge": "merging",
     "edit": "editing",
@@ -58,14 +33,10 @@ DOING = {
     "unwire": "taking out",
     "restarts": "changing a setting",
 }
-"""What a verb is called while it is under way."""
-
-OF_TOOLS = ("wire", "sync", "unwire", "restarts")
-"""What changes files of tools or how they are served, and nothing of what was decided."""
+"""What a command is called while it is under way, by its verb."""
 
 PAST = {
     "approve": "approved",
-    "approve_clean": "approved",
     "supersede": "approved",
     "reject": "rejected",
     "merge": "merged",
@@ -81,40 +52,19 @@ PAST = {
 }
 
 
-class Op(msgspec.Struct, frozen=True):
-    """One decision, ready to be carried out."""
-
-    verb: Verb
-    ids: tuple[str, ...] = ()
-    choice: "Choice | None" = None
-    why: str | None = None
-    text: bytes | None = None
-    seen: str | None = None
-    """The digest of the entry that the person saw."""
-    seen_each: tuple[tuple[str, str | None], ...] = ()
-    """With `adopt`, the digest of each as the person saw it; None: it was not there any more."""
-    target: str | None = None
-    """The entry to merge into; with `undo`, the op that is meant; with `restarts`, the setting's new value."""
-    proposal: "Proposal | None" = None
-    confirmed: "Confirmation | None" = None
-    """The flags of the one text that the person saw and confirmed."""
-    ask: "Ask | None" = None
-    """What the memory that is brought is for; else it is that of the whole project."""
-
-
-def asks_to_choose(op: Op, error: "AgentplaneError") -> bool:
-    """Whether an approval was refused for what the candidate conflicts with, which can be compared here."""
-    return op.verb == "approve" and "`agentplane show " in (error.todo or "")
+def rejected_by(command: Command) -> tuple[str, ...]:
+    """The candidates that an approval rejects, because the other one was chosen."""
+    return command.choice.reject if isinstance(command, Approve) and command.choice else ()
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of an op."""
+    """What became of a command."""
 
     verb: str
     of: str
     """The verb that was undone or redone; the same as `verb` otherwise."""
     ids: tuple[str, ...]
-    """The ids that it touched; of an approval, each candidate's is followed by its new one."""
+    """The ids that it touched."""
     op: str | None
     """None: nothing was changed."""
     revision: str
@@ -131,13 +81,8 @@ class Outcome(msgspec.Struct, frozen=True):
     beside: tuple[str, ...] = ()
     """What an approval contradicts, and what is there all the same."""
 
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Candidates and the ids that they got."""
-        if self.verb not in ("approve", "supersede"):
-            return ()
-        ids = self.ids if self.verb == "approve" else self.ids[:2]
-        return tuple(zip(ids[::2], ids[1::2], strict=False))
+    pairs: tuple[tuple[str, str], ...] = ()
+    """The approved candidates, each with the id of the entry that it became."""
 
 
 def told(outcome: Outcome) -> str:
@@ -158,8 +103,12 @@ def _told(outcome: Outcome) -> str:
         ids = ids[-1:]
     count = len(ids)
     if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
-        count = max(count // 2, 1)
-        ids = tuple(id_ for id_ in ids if id_.startswith("CAND-")) or ids
+        candidates = tuple(id_ for id_ in ids if id_.startswith("CAND-"))
+        entries = tuple(id_ for id_ in ids if id_ not in candidates)
+        # Candidates that were rejected in the same op were not approved.
+        several = outcome.of == "approve" and len(entries) != len(candidates)
+        ids = entries if several and entries else candidates or ids
+        count = len(entries) if several else max(count // 2, 1)
     what = (ids[0] if count == 1 else f"{count:,} entries") + _against(outcome) + _reach(outcome)
     if outcome.verb in ("undo", "redo"):
         back = "U does it again" if outcome.verb == "undo" else "u undoes"
@@ -184,13 +133,9 @@ def _reach(outcome: Outcome) -> str:
     return ""
 
 
-def outcome_of(
-    done: Any,
-    delivered: "Delivered | None" = None,
-    restarting: "tuple[Session, ...]" = (),
-    beside: tuple[str, ...] = (),
-) -> Outcome:
-    """Of a `Done`, without the plane that it carries."""
+def outcome_of(done: "Committed", said: str = "") -> Outcome:
+    """Of a committed op, without the plane that it carries."""
+    delivered = done.reached.delivered
     brought, old = (delivered.brought, tuple(delivered.kept)) if delivered else ((), ())
     return Outcome(
         done.verb,
@@ -200,6 +145,8 @@ def outcome_of(
         done.revision,
         brought,
         old,
-        restarting=restarting,
-        beside=beside,
+        said,
+        restarting=done.reached.restarting,
+        beside=tuple(dict.fromkeys(both.other for both in done.left_contradicting)),
+        pairs=tuple(done.renamed.items()) if done.verb in ("approve", "supersede") else (),
     )

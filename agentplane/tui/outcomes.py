@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.commands import Approve, Command
 from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.entry import Entry
@@ -19,12 +20,11 @@ from agentplane.review.conflicts import Conflict
 from agentplane.review.inbox import Reviewed
 from agentplane.review.resolve import Choice
 from agentplane.text.visible import one_line
-from agentplane.tui.ops import Op
 
 
 _NONE: Mapping[str, Reviewed] = {}
 Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
-"""`this`, `other`: of two candidates, that one is approved and the other one rejected."""
+"""Of two candidates, `this` and `other` name the one that is approved. The second one is rejected."""
 
 
 class Outlook(msgspec.Struct, frozen=True):
@@ -32,10 +32,10 @@ class Outlook(msgspec.Struct, frozen=True):
 
     name: Name
     label: str
-    """What becomes of which, by their ids."""
+    """The result for each side, by id."""
     writes: str
     """What the plane would hold after it."""
-    op: Op | None
+    op: Command | None
     """None: a text or a reason is still wanted."""
     off: str = ""
     """Why it cannot be chosen."""
@@ -44,7 +44,7 @@ class Outlook(msgspec.Struct, frozen=True):
 def outlooks(
     memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
 ) -> list[Outlook]:
-    """In the order of their keys. `others`: what was found about the other candidates."""
+    """Return the choices in the order of their keys. `others` are the reviews of the other candidates."""
     other = memory.entries.get(conflict.id)
     if other is None:
         return []
@@ -88,7 +88,7 @@ class _Trial:
         verb = "becomes" if len(targets) == 1 else "become"
         label = f"approve {self.id}, supersede {gone}"
         writes = f"{self.id} is approved as {new}; {gone} {verb} superseded. Each links to the other."
-        op = Op("approve", (self.id,), choice=Choice(supersede=targets))
+        op = Approve((self.id,), Choice(supersede=targets))
         return Outlook("supersede", label, writes, op, why)
 
     def merge(self, target: str) -> Outlook:
@@ -99,18 +99,20 @@ class _Trial:
         return Outlook("merge", f"merge {self.id} into {target}", writes, None, why)
 
     def keep_both(self, target: str) -> Outlook:
-        label = f"keep both: approve {self.id}, keep {target}"
+        kept = self._kept((self.id,), target)
+        stay = f"{' and '.join(kept)} {'stays as it is' if len(kept) == 1 else 'stay as they are'}."
+        label = f"keep {'both' if len(kept) == 1 else 'all'}: approve {self.id}, keep {' and '.join(kept)}"
         plan, why = self._approve(Choice())
         if plan is not None:
-            writes = f"{self.id} is approved as {_new_id(plan)}. {target} stays as it is."
-            return Outlook("keep both", label, writes, Op("approve", (self.id,), choice=Choice()))
+            writes = f"{self.id} is approved as {_new_id(plan)}. {stay}"
+            return Outlook("keep both", label, writes, Approve((self.id,), Choice()))
         plan, why = self._approve(Choice(keep_both=True, why="a reason"))
         new = _new_id(plan) or "the candidate"
-        writes = f"{self.id} is approved as {new}. {target} stays as it is. Your reason is kept in the op."
+        writes = f"{self.id} is approved as {new}. {stay} Your reason is recorded."
         return Outlook("keep both", label, writes, None, why)
 
     def rejects(self, id_: str, other: str) -> Outlook:
-        writes = f"{id_} leaves the inbox, and is known again when it comes back. {other} stays as it is."
+        writes = f"{id_} is rejected, and recognized if it is proposed again. {other} stays as it is."
         _, why = _tried(lambda: verbs.reject(self.memory, [id_], None))
         return Outlook("reject", f"reject {id_}, keep {other}", writes, None, why)
 
@@ -120,8 +122,8 @@ class _Trial:
         choice = Choice(reject=(other,))
         plan, why = self._approve(choice, (id_,))
         new = _new_id(plan) or "the candidate"
-        writes = f"{id_} is approved as {new}. {other} is rejected, and is known again when it comes back."
-        op = Op("approve", (id_,), choice=choice)
+        writes = f"{id_} is approved as {new}. {other} is rejected, and recognized if it is proposed again."
+        op = Approve((id_,), choice)
         return Outlook(name, f"approve {id_}, reject {other}", writes, op, why)
 
     def merge_two(self, other: str) -> Outlook:
@@ -133,14 +135,24 @@ class _Trial:
 
     def keep_two(self, other: str) -> Outlook:
         both = (self.id, other)
-        label = f"keep both: approve {self.id} and {other}"
+        kept = self._kept(both)
+        label = f"keep {'all' if kept else 'both'}: approve {self.id} and {other}"
+        stay = ""
+        if kept:
+            label += f", keep {' and '.join(kept)}"
+            stay = f" {' and '.join(kept)} {'stays as it is' if len(kept) == 1 else 'stay as they are'}."
         plan, why = self._approve(Choice(), both)
         if plan is not None:
-            writes = f"{self.id} and {other} are approved."
-            return Outlook("keep both", label, writes, Op("approve", both, choice=Choice()))
+            writes = f"{self.id} and {other} are approved.{stay}"
+            return Outlook("keep both", label, writes, Approve(both, Choice()))
         plan, why = self._approve(Choice(keep_both=True, why="a reason"), both)
-        writes = f"{self.id} and {other} are approved. Your reason is kept in the op."
+        writes = f"{self.id} and {other} are approved.{stay} Your reason is recorded."
         return Outlook("keep both", label, writes, None, why)
+
+    def _kept(self, ids: Sequence[str], *more: str) -> tuple[str, ...]:
+        """Return the accepted entries that stay next to some candidates: those that they conflict with, and `more`."""
+        found = [one for id_ in ids if id_ in self._found for one in self._found[id_].conflicts if one.blocks]
+        return tuple(dict.fromkeys([*more, *(one.id for one in found)]))
 
     def _widened(self, first: str) -> tuple[Plan, tuple[str, ...]] | None:
         """The fewest of the entries that it met which have to go together; None: that is not enough."""
@@ -160,7 +172,7 @@ class _Trial:
         return plan, targets
 
     def _approve(self, choice: Choice, ids: Sequence[str] = ()) -> tuple[Plan | None, str]:
-        """What would be written. A text with a flag of high severity is approved on its own, so it is not with others."""
+        """Try an approval. A text with a flag of high severity can't be approved together with others."""
         ids = ids or (self.id,)
 
         def found(entries: Sequence[Entry], _: object) -> list[tuple[Conflict, ...]]:
@@ -169,7 +181,7 @@ class _Trial:
 
         def plan() -> Plan:
             planned = resolve.approve(self.memory, ids, self._stamp, choice, found)
-            return confirm.checked(self.memory, planned, None) if len(ids) > 1 else planned
+            return confirm.checked(self.memory, planned, None, as_proposed=True) if len(ids) > 1 else planned
 
         return _tried(plan)
 

@@ -151,7 +151,7 @@ def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
     yield _short(made, look)
     cuts = made.receipt.cut
     yield _cut([cut for cut in cuts if cut.kind in pack.IN_FORCE], look, title)
-    yield _cut([cut for cut in cuts if cut.kind == "said"], look, "Its own files say already")
+    yield _cut([cut for cut in cuts if cut.kind == "said"], look, "Already in its own files")
     yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Expired")
 
 
@@ -172,7 +172,7 @@ def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
     if form:
         told = "In full." if form == "full" else "Its statement only: there is no room for the rest."
         yield [
-            Text("As it is given", look("heading")),
+            Text("As given to tools", look("heading")),
             Text(told, look("muted")),
             *_as_given(view, entry, form),
         ]

@@ -117,7 +117,7 @@ def _beside(view: View) -> Iterator[Row]:
     for id_ in sources.hand_edits:
         text = f"{id_} was edited by hand: what was approved before is given"
         yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
-    for id_ in sources.withheld:
+    for id_ in view.pack.receipt.withheld:
         text = f"{id_} is withheld: it looks like it contains a secret"
         yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
     if sources.waiting:

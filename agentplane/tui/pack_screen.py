@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
+from agentplane.commands import Command, Pin, Sync, Unpin
 from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line
@@ -20,7 +21,7 @@ from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import DOING, Op, Verb
+from agentplane.tui.ops import DOING
 from agentplane.tui.panes import NARROW
 from agentplane.tui.writing_screen import WritingScreen
 
@@ -191,13 +192,15 @@ class PackScreen(WritingScreen):
         """Pins what is not; where all of it is pinned, takes the pins away."""
         if self.may("pin"):
             unpinned = self._unpinned()
-            self._submit("pin" if unpinned else "unpin", unpinned or self._entries())
+            self._submit(Pin(unpinned) if unpinned else Unpin(self._entries()))
 
-    def _submit(self, verb: Verb, ids: tuple[str, ...], **more: Any) -> None:
+    def _submit(self, command: Command) -> None:
         listing = self.view.listing
-        listing.settle([id_ for id_ in ids if listing.place_of(id_) is not None], f"{DOING[verb]}…")
+        listing.settle(
+            [id_ for id_ in command.ids if listing.place_of(id_) is not None], f"{DOING[command.verb]}…"
+        )
         self.view.refresh()
-        self.plane_app.submit(Op(verb, ids, **more))
+        self.plane_app.submit(command)
         self.tell()
 
     def on_op_done(self, message: OpDone) -> None:
@@ -206,7 +209,7 @@ class PackScreen(WritingScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)
 
-    def _reopen(self, op: Op) -> None:
+    def _reopen(self, op: Command) -> None:
         self.view.reopen(op.ids)
         self.tell()
 
@@ -322,7 +325,7 @@ class PackScreen(WritingScreen):
 
     def _write(self, ask: Ask, planned: "Planned") -> None:
         names = tuple(tool.name for tool in planned.tools)
-        self._submit("sync", names, ask=msgspec.structs.replace(ask, passing=False))
+        self._submit(Sync(names, msgspec.structs.replace(ask, passing=False)))
 
 
 def _planned(plane: "Plane", ask: Ask) -> "Planned":

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from agentplane.commands import Command, SetRestart
 from agentplane.tui.going import Going
 from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
-from agentplane.tui.ops import Op
 
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Restarting(Going):
     if TYPE_CHECKING:
         _reader: Reader
         _post: Callable[[Message], None]
-        submit: Callable[[Op], None]
+        submit: Callable[[Command], None]
         keys_wanted: Keymap
 
         @property
@@ -113,7 +113,7 @@ class Restarting(Going):
         """Between asking somebody and restarting without a question, and back."""
         if self.shown is not None and self.may_decide():
             auto = self.shown.memory.snapshot.settings.tools.restart == "auto"
-            self.submit(Op("restarts", target="ask" if auto else "auto"))
+            self.submit(SetRestart(auto=not auto))
 
     async def went_back(self) -> bool:
         """The last step puts away what is said of sessions."""

@@ -32,7 +32,7 @@ class Marks(msgspec.Struct, frozen=True):
     conflict: str = "!"
     flag: str = "?"
     advice: str = "≈"
-    """Ready, and something to read beside it."""
+    """Ready, with advice to read."""
     edited: str = "~"
     unseen: str = "·"
 

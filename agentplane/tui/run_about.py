@@ -27,7 +27,7 @@ _MOST_OUTPUT = 4_000
 _MOST_COMMAND = 2_000
 _WORDS = {
     "ok": "ok", "failed": "failed", "ended": "ended, nobody saw how", "open": "open", "lost": "lost: its process is gone",
-    "import": "import: agentplane took candidates from files",
+    "import": "import: agentplane imported candidates from files",
 }  # fmt: skip
 _STATES = {"same": "as it left it", "changed": "changed since", "gone": "gone"}
 _GOOD = ("waits", "accepted", "same")
@@ -190,7 +190,7 @@ class RunAbout:
         return [self._heading("What it proposed", "l goes there"), *lines] if lines else []
 
     def _commands(self, told: Told) -> list[RenderableType]:
-        rows = [row for row in told.did.commands if row.command]
+        rows = [row for row in told.record.commands if row.command]
         lines: list[RenderableType] = [
             self._row(
                 "failed" if row.is_bad else "·",
@@ -208,7 +208,7 @@ class RunAbout:
         return [self._heading("Commands", hint), *lines] if lines else []
 
     def _decisions(self, told: Told) -> list[RenderableType]:
-        rows = [row for row in told.did.permissions if row.decision != "allowed" or row.by != "settings"]
+        rows = [row for row in told.record.permissions if row.decision != "allowed" or row.by != "settings"]
         lines: list[RenderableType] = [
             self._row(
                 one_line(row.decision, 10),

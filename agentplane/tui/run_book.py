@@ -1,6 +1,6 @@
-"""The runs of a log by time, the latest first, read from its end in pages, as far as somebody looks.
+"""The runs of a log, newest first, read from its end in pages as needed.
 
-Knows no Textual. One thread at a time calls it.
+It doesn't use Textual. Only one thread at a time may call it.
 """
 
 import os
@@ -99,8 +99,8 @@ class Book:
         return run_id in self._known or any(row.run_id == run_id for row in self.open)
 
     def grow(self) -> bool:
-        """Adds what the log holds more at its end. False where it is another log, or where something was logged that happened
-        before what is in the book: then the book is of no more use.
+        """Add new events at the end of the log. Return False if the book can't be used any more, because it is
+        another log or an event was logged late.
         """
         now = place_of(self.layout)
         if now == self._place:

@@ -71,7 +71,7 @@ class Told(msgspec.Struct, frozen=True):
     """`summary.md`, where nothing else says what it did."""
     outputs: tuple[Output, ...] = ()
     born: tuple[Born, ...] = ()
-    did: commands.Told = commands.Told()
+    record: commands.SessionRecord = commands.SessionRecord()
     files: tuple[File, ...] = ()
     more_files: int = 0
     problem: str = ""
@@ -89,7 +89,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
                 opened=opened,
                 outputs=tuple(_so_far(layout, opened)),
                 born=tuple(born.of(memory, run_id)),
-                did=commands.of_open(layout, opened),
+                record=commands.of_open(layout, opened),
             )
     try:
         run = capsule.load(layout, run_id)
@@ -102,7 +102,7 @@ def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> To
         summary=None if context is not None or run.summary else _summary(layout, run),
         outputs=tuple(_outputs(layout, run, goes_on)),
         born=tuple(born.of(memory, run_id)),
-        did=commands.of_sealed(layout, run),
+        record=commands.of_sealed(layout, run),
         files=tuple(_files(layout, run)),
         more_files=max(len(run.outputs) - _FILES, 0),
     )

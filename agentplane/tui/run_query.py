@@ -1,4 +1,4 @@
-"""What is typed to find runs: words that stand anywhere in them, and `tool:`, `task:`, `outcome:`, `layer:`."""
+"""The filter for runs: words anywhere in them, and `tool:`, `task:`, `outcome:`, `layer:`."""
 
 from collections.abc import Callable
 

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.runs.timeline import Row as Run
+from agentplane.text import times
 from agentplane.text.visible import one_line
 from agentplane.tui import rows as listed
 from agentplane.tui.listing import Row
@@ -92,7 +93,7 @@ def _row(run: Run, place: Place) -> Row:
 
 
 def _said(run: Run) -> str:
-    """The first line of its summary; where it has none, its title or its command."""
+    """Return the first line of the summary, or else the title or the command."""
     first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
     named = (first, run.title or "", " ".join(run.command))
     return next((told for text in named if (told := one_line(text, 200))), "nothing said of it")
@@ -128,8 +129,8 @@ def day_named(day: date, today: date) -> str:
 def moment_of(ts: str | None, now: datetime) -> datetime | None:
     """A time of the log in the zone of `now`; None where it is none."""
     try:
-        found = datetime.fromisoformat(ts or "")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(now.tzinfo)
+        found = times.read(ts or "")
+        return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(now.tzinfo)
     except (ValueError, OverflowError):
         return None
 

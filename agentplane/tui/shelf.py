@@ -1,12 +1,13 @@
 """The shelf: what was decided. Finding, reading, changing, and taking out of force."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
 
+from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, editing, query, shelf_rows
 from agentplane.tui.detail import Detail
@@ -15,7 +16,6 @@ from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
-from agentplane.tui.ops import DOING, Op, Verb
 from agentplane.tui.why import Why
 
 
@@ -124,7 +124,7 @@ class ShelfScreen(EntryScreen):
 
     def action_reject(self) -> None:
         if self.may("reject"):
-            self._decide("revert", self._edits())
+            self.carry_out(Revert(tuple(self._edits())))
 
     async def action_deprecate(self) -> None:
         if self.may("deprecate"):
@@ -137,22 +137,11 @@ class ShelfScreen(EntryScreen):
         if self.may("pin"):
             pins = self._pins()
             unpinned = [id_ for id_ in pins if not self._is_pinned(id_)]
-            self._decide("pin" if unpinned else "unpin", unpinned or pins)
+            self.carry_out(Pin(tuple(unpinned)) if unpinned else Unpin(tuple(pins)))
 
     def _deprecated(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is not None:
-            self._decide("deprecate", ids, why=why or None)
-
-    def _decide(self, verb: Verb, ids: Sequence[str], **more: Any) -> None:
-        self.carry_out(Op(verb, tuple(ids), **more))
-
-    def carry_out(self, op: Op) -> None:
-        listing = self.view.listing
-        names = [name for name in self.names_of(op.ids) if listing.place_of(name) is not None]
-        listing.settle(names, f"{DOING[op.verb]}…")
-        self.view.refresh()
-        self.plane_app.submit(op)
-        self.tell()
+            self.carry_out(Deprecate(ids, why or None))
 
     async def action_supersede(self) -> None:
         shown, entry = self.plane_app.shown, self.entry
@@ -160,7 +149,7 @@ class ShelfScreen(EntryScreen):
             draft = editing.of_successor(shown.memory, entry)
             await editing.edit_here(self.app, draft, self._proposed)
 
-    def _proposed(self, op: Op | None) -> None:
+    def _proposed(self, op: Command | None) -> None:
         if op is not None:
             self.plane_app.say("It waits in the inbox: 1 goes there", stays=True)
 
@@ -172,6 +161,6 @@ class ShelfScreen(EntryScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)
 
-    def _reopen(self, op: Op) -> None:
+    def _reopen(self, op: Command) -> None:
         self.view.reopen(self.names_of(op.ids))
         self.tell()

@@ -46,7 +46,7 @@ class Telling(App[None]):
         with super().suspend():
             try:
                 yield
-            except Exception as error:  # noqa: BLE001 -- raised again below
+            except Exception as error:  # noqa: BLE001 -- raised again below, once the screens are back
                 failed = error
         if failed is not None:
             raise failed

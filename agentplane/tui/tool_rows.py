@@ -107,7 +107,7 @@ def _memory(view: View, revision: str, look: Look) -> list[RenderableType]:
             f"{one_line(id_, 40)} ({one_line(why, 80)})" for id_, why in list(file.said.items())[:8]
         )
         more = f" and {len(file.said) - 8} more" if len(file.said) > 8 else ""
-        lines.append(Text(f"Not written again: {told}{more}", look("muted")))
+        lines.append(Text(f"Already in the file: {told}{more}", look("muted")))
     if file.short:
         lines.append(Text(f"Room for the statement only: {_listed(file.short)}", look("muted")))
     return lines

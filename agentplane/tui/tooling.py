@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.api import Plane
+from agentplane.commands import SetRestart, Sync, ToolCommand, Wire
 from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.shelf import Memory
@@ -21,7 +22,7 @@ from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing
 from agentplane.tools.table import TOOLS, Tool
 from agentplane.tools.wire import Part, Wired
-from agentplane.tui.ops import Op, Outcome
+from agentplane.tui.ops import Outcome
 
 
 Where = Literal["in use here", "installed", "not found"]
@@ -149,31 +150,30 @@ def _pack_path(plane: Plane) -> str:
     return f"{plane.layout.root.name}/{active.ACTIVE}"
 
 
-def do(plane: Plane, op: Op) -> Outcome:
+def do(plane: Plane, command: ToolCommand) -> Outcome:
     """Carries it out, and says what was written."""
-    if op.verb == "restarts":
-        return _restarts(plane, op)
-    tools = found.named(op.ids)
-    if op.verb == "sync":
-        made = plane.pack(op.ask or _LASTING)
+    if isinstance(command, SetRestart):
+        return _set_restart(plane, command)
+    tools = found.named(command.ids)
+    if isinstance(command, Sync):
+        made = plane.pack(command.ask or _LASTING)
         # Tools that import the pack have it by that; who asked for this one wants to know.
-        first = (_pack_path(plane),) if op.ask is not None and plane.write_pack(made) else ()
+        first = (_pack_path(plane),) if command.ask is not None and plane.write_pack(made) else ()
         synced = plane.sync(tools, made)
         done = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
     else:
-        done = plane.wire(tools) if op.verb == "wire" else plane.unwire(tools)
-    return Outcome(op.verb, op.verb, op.ids, None, "", said=_said(op.verb, done))
+        done = plane.wire(tools) if isinstance(command, Wire) else plane.unwire(tools)
+    return Outcome(command.verb, command.verb, command.ids, None, "", said=_said(command.verb, done))
 
 
-def _restarts(plane: Plane, op: Op) -> Outcome:
-    auto = op.target == "auto"
-    set_key.set_key(plane.layout, "tools", "restart", op.target or "ask")
+def _set_restart(plane: Plane, command: SetRestart) -> Outcome:
+    set_key.set_key(plane.layout, "tools", "restart", "auto" if command.auto else "ask")
     said = (
         "after a decision, sessions whose hooks tell when they are idle restart by themselves"
-        if auto
+        if command.auto
         else "sessions restart only when somebody asks for it"
     )
-    return Outcome(op.verb, op.verb, (), None, "", said=f"From now on {said}")
+    return Outcome(command.verb, command.verb, (), None, "", said=f"From now on {said}")
 
 
 def _said(verb: str, done: Wired) -> str:

@@ -1,6 +1,6 @@
 """The coding tools: which are here, how each one is wired, and wiring them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,12 +8,13 @@ from msgspec import structs
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from agentplane.commands import Command, Sync, Unwire, Wire
 from agentplane.errors import AgentplaneError
 from agentplane.tui import actions
 from agentplane.tui.list_screen import STILL_READ
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
-from agentplane.tui.ops import DOING, Op, Verb
+from agentplane.tui.ops import DOING
 from agentplane.tui.writing_screen import WritingScreen
 
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 NO_HIT = "No tool fits.\nesc takes the filter away."
 A_SESSION = "this is a session: R restarts it"
 UNREAD = "The files of the tools cannot be read: "
+
+
+_COMMANDS: Mapping[str, type[Wire | Sync | Unwire]] = {"wire": Wire, "sync": Sync, "unwire": Unwire}
 
 
 class ToolsScreen(WritingScreen):
@@ -196,7 +200,7 @@ class ToolsScreen(WritingScreen):
     def action_unwire(self) -> None:
         self._ask("unwire")
 
-    def _ask(self, verb: Verb) -> None:
+    def _ask(self, verb: str) -> None:
         if self.may(f"tools.{verb}"):
             names = tuple(name for name in self.view.listing.acted if name in self._views)
             self.ask_before(partial(_planned, verb=verb, names=names), self._write)
@@ -206,7 +210,7 @@ class ToolsScreen(WritingScreen):
         # The cursor stays: what became of it is to be seen there.
         self.view.listing.settle(names, f"{DOING[verb]}…")
         self.view.refresh()
-        self.plane_app.submit(Op(verb, names))  # type: ignore[arg-type]
+        self.plane_app.submit(_COMMANDS[verb](names))
         self.tell()
 
     def on_op_done(self, message: OpDone) -> None:
@@ -215,12 +219,12 @@ class ToolsScreen(WritingScreen):
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)
 
-    def _reopen(self, op: Op) -> None:
+    def _reopen(self, op: Command) -> None:
         self.view.reopen(op.ids)
         self.tell()
 
 
-def _planned(plane: "Plane", verb: Verb, names: tuple[str, ...]) -> "Planned":
+def _planned(plane: "Plane", verb: str, names: tuple[str, ...]) -> "Planned":
     from agentplane.tui import tooling
 
     return tooling.planned(plane, verb, names)

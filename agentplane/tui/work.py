@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from agentplane.commands import Command
 from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
-from agentplane.tui.ops import Op
 
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class Queue:
     def __init__(self, desk_of: "Callable[[], Desk]", post: Post) -> None:
         self._desk_of = desk_of
         self._post = post
-        self._waiting: deque[Op] = deque()
+        self._waiting: deque[Command] = deque()
         self._wake = threading.Condition()
-        self._running: Op | None = None
+        self._running: Command | None = None
         self._since = 0.0
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def submit(self, op: Op) -> None:
+    def submit(self, op: Command) -> None:
         with self._wake:
             self._waiting.append(op)
             if self._thread is None:
@@ -61,12 +61,12 @@ class Queue:
             return len(self._waiting) + (self._running is not None)
 
     @property
-    def slow(self) -> tuple[Op, float] | None:
+    def slow(self) -> tuple[Command, float] | None:
         """What is being done now, and for how many seconds."""
         with self._wake:
             return (self._running, time.monotonic() - self._since) if self._running else None
 
-    def drop(self) -> tuple[Op, ...]:
+    def drop(self) -> tuple[Command, ...]:
         """Forgets what has not begun."""
         with self._wake:
             dropped = tuple(self._waiting)
@@ -89,7 +89,7 @@ class Queue:
         while (op := self._next()) is not None:
             try:
                 self._post(OpDone(op, self._desk_of().do(op)))
-            except Exception as error:  # noqa: BLE001 -- the border of the thread: whatever it is, a person is told
+            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
                 from agentplane.tui.desk import as_error
 
                 self._post(OpFailed(op, as_error(error)))
@@ -97,7 +97,7 @@ class Queue:
                 self._running = None
                 self._wake.notify_all()
 
-    def _next(self) -> Op | None:
+    def _next(self) -> Command | None:
         with self._wake:
             self._wake.wait_for(lambda: self._waiting or self._closed)
             if not self._waiting:
@@ -182,7 +182,7 @@ class Reader:
         while not self._closed:
             try:
                 self._step()
-            except Exception as error:  # noqa: BLE001 -- the border of the thread: whatever it is, a person is told
+            except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
                 from agentplane.tui.desk import as_error
 
                 with self._wake:

@@ -1,6 +1,7 @@
 """An event in the form of other programs: objects for inputs and outputs, ids of facts, and hashes of another log."""
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -13,10 +14,10 @@ from agentplane.plane import ledger as ledgers
 from agentplane.runs import capsule, diff
 from agentplane.text import chain
 from tests.cli.conftest import Cli
-from tests.runs.made import shell
+from tests.conftest import ROOT
+from tests.runs.made import FACT, RUN, shell
 
 
-RUN = "20250926T172150Z-abc123"
 SHA = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9"
 EVENT = (
     '{"ts": "2025-09-26T17:21:50Z", "run_id": "20250926T172150Z-abc123", "parent_run_id": null, "layer": "L5", '
@@ -26,15 +27,6 @@ EVENT = (
     f'"output_sha256": "{SHA}", "derived_facts": ["memory-schema-defined"], "next_actions": ["implement-api"], '
     f'"receipts": ["docs/automation/memory-layer.md"], "hash_prev": "{"a" * 64}", "hash_self": "{"b" * 64}"}}'
 )
-FACT = {
-    "id": "memory-schema-defined",
-    "layer": "L4",
-    "confidence": 0.9,
-    "statement": "Memory schema v0 recorded in docs/automation/memory-layer.md",
-    "source_run": RUN,
-    "evidence": ["docs/automation/memory-layer.md"],
-    "expires_at": None,
-}
 
 
 def written(plane: Plane) -> dict[str, Any]:
@@ -65,6 +57,49 @@ def test_stdin_takes_it(plane: Plane, cli: Cli) -> None:
     check_same(plane)
 
 
+def test_the_event_of_the_docs_is_taken_as_it_is_printed(plane: Plane, cli: Cli) -> None:
+    (printed,) = re.findall(
+        r'^\{"ts": .*\}$', (ROOT / "docs/compatibility.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert '"output_sha256": "…"' in printed
+    assert cli("log", "--stdin", piped=printed + "\n").out.split() == [RUN]
+    line = written(plane)
+    for name, value in json.loads(printed).items():
+        if value not in (None, "…"):
+            assert line[name] == value, name
+    assert "output_sha256" not in line
+
+
+@pytest.mark.parametrize("field", json.loads(EVENT))
+def test_a_field_that_is_null_is_left_out(plane: Plane, field: str) -> None:
+    plane.write_log({**json.loads(EVENT), "run_id": None, field: None})
+    missing = {name: value for name, value in json.loads(EVENT).items() if name not in ("run_id", field)}
+    kept = written(plane)
+    plane.write_log(missing)
+    own = ("run_id", "hash_prev", "hash_self", "written", "ts")
+    assert {name: kept[name] for name in kept if name not in own} == {
+        name: value for name, value in written(plane).items() if name not in own
+    }
+
+
+def test_a_hash_in_capital_letters_is_the_same_hash(plane: Plane) -> None:
+    plane.write_log({"outputs": [{"path": "a", "sha256": SHA.upper()}], "output_sha256": SHA.upper()})
+    assert (written(plane)["outputs"][0]["sha256"], written(plane)["output_sha256"]) == (SHA, SHA)
+
+
+@pytest.mark.parametrize("given", [None, 7, "x", [EVENT], {"receipts": "\ud83d"}, {"next_actions": "\ud83d"}])
+def test_what_is_no_event_is_refused(plane: Plane, given: Any) -> None:
+    before = plane.layout.log.read_bytes()
+    with pytest.raises(BadInput):
+        plane.write_log(given)
+    assert plane.layout.log.read_bytes() == before
+
+
+def test_a_mark_before_the_first_event_is_passed_over(plane: Plane, cli: Cli) -> None:
+    assert cli("log", "--stdin", piped="\ufeff" + EVENT + "\r\n").out.split() == [RUN]
+    check_same(plane)
+
+
 def test_readers_of_the_log_take_it(plane: Plane, cli: Cli) -> None:
     plane.write_log(json.loads(EVENT))
     run = capsule.load(plane.layout, RUN)
@@ -86,7 +121,9 @@ def test_a_summary_that_is_no_text_is_refused(plane: Plane) -> None:
 
 def test_secrets_in_objects_are_masked(plane: Plane) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
-    plane.write_log({"inputs": {"env": {"TOKEN": token}}, "outputs": {"summary": token}})
+    plane.write_log(
+        {"inputs": {"env": {"TOKEN": token}, token: 1}, "outputs": {"summary": token, token: "x"}}
+    )
     assert token.encode() not in plane.layout.log.read_bytes()
 
 

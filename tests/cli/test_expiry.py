@@ -27,7 +27,7 @@ def dated(plane: Plane) -> Plane:
 def test_inbox(dated: Plane, cli: Cli) -> None:
     told = cli("inbox")
     assert "DEC-001" in told.out
-    assert f"expired on {PAST}; tools don't get it any more" in told.out
+    assert f"expired on {PAST}; tools no longer get it" in told.out
     assert f"expires on {SOON}; tools get it until then" in told.out
     assert "DEC-003" not in told.out
     assert "nothing waits" not in told.err

@@ -15,7 +15,14 @@ from tests.conftest import ROOT
 
 
 SECTION = (ROOT / "docs" / "cli.md").read_text().partition("\n## JSON\n")[2].partition("\n## ")[0]
-ROWS = [line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*$", SECTION, re.MULTILINE)]
+
+
+def table(heading: str) -> list[list[str]]:
+    rows = SECTION.partition(f"| {heading} |")[2].partition("\n\n")[0]
+    return [line.strip("| ").split(" | ") for line in re.findall(r"^\| `.*$", rows, re.MULTILINE)]
+
+
+ROWS, OBJECTS = table("command"), table("object")
 
 
 def with_json() -> Iterator[str]:
@@ -79,7 +86,9 @@ def test_every_key_is_in_the_table(shelf: Plane, person: Cli, words: str) -> Non
     ran = person(*words.split(), "--json")
     name = re.findall(r'"agentplane/([a-z-]+)@1"', ran.out)[0]
     data = ran.json(name)
-    documented = " ".join(" ".join(row[2:]) for row in ROWS if f"`{name}`" in row[1])
+    cells = [" ".join(row[2:]) for row in ROWS if f"`{name}`" in row[1]]
+    cells += [" ".join(row[1:]) for row in OBJECTS if f"`{name}." in row[0]]
+    documented = " ".join(cells)
     told = {word for text in re.findall(r"`([^`]*)`", documented) for word in text.split()}
     # What every command has, and what stands below the table.
     told |= {"schema", *["with", "kind", "score", "reasons", "weight", "blocks"]}

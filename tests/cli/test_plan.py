@@ -123,6 +123,20 @@ def test_a_bad_value_in_a_plan_is_named_with_the_file(plane: Plane, cli: Cli, pr
     cli("run", "--plan", "p.json", "--", "true").refused(2, "p.json: Invalid layer: 'L9'")
 
 
+def test_options_also_count_more_than_what_does_not_fit_in_the_plan(
+    plane: Plane, cli: Cli, project: Path
+) -> None:
+    (project / "p.json").write_text(json.dumps({"layer": "backend", "scale": "big", "impact": {"users": 3}}))
+    cli("run", "--plan", "p.json", *RATED[:4], "--", "true").refused(2, "p.json: Invalid impact")
+    assert cli("run", "--plan", "p.json", *RATED, "--", "true").code == 0
+    (event,) = runs(plane)
+    assert (event["layer"], event["systemic_scale"], event["impact"]) == (
+        "L5",
+        4,
+        "Sessions know the schema.",
+    )
+
+
 def test_a_plan_outside_of_the_project_is_named_without_its_folder(
     plane: Plane, cli: Cli, tmp_path: Path
 ) -> None:
@@ -159,6 +173,7 @@ def rated(plane: Plane) -> dict[str, str]:
     [
         (("--layer", "L5"), "ca"),
         (("--layer", "l4,L0"), "eb"),
+        (("--layer", "5, ,4"), "cba"),
         (("--scale", "3..5"), "ca"),
         (("--scale", "5..3"), "ca"),
         (("--scale", ">=4"), "eba"),
@@ -189,6 +204,11 @@ def test_both_are_in_the_text(rated: dict[str, str], cli: Cli) -> None:
 @pytest.mark.parametrize("bad", ["x", "", "3..", "..5", ">=", "-1", "=>4"])
 def test_a_scale_that_is_none_is_refused(plane: Plane, cli: Cli, bad: str) -> None:
     cli("timeline", "--scale", bad).refused(2, "Invalid scale", "3..5")
+
+
+@pytest.mark.parametrize("bad", ["", " ", ","])
+def test_a_filter_by_no_layer_is_refused(rated: dict[str, str], cli: Cli, bad: str) -> None:
+    cli("timeline", "--layer", bad).refused(2, "--layer: No layer was given")
 
 
 def test_a_filter_without_a_hit_names_its_options(plane: Plane, cli: Cli) -> None:

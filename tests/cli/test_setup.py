@@ -119,10 +119,7 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_init_says_before_it_asks_that_git_is_told(person: Cli, git_project: Path) -> None:
     asked = person("init", typing="n\n").err
-    assert (
-        "git is told how to merge it: in .git/config, in .git/info/attributes, and in hooks"
-        in asked.partition("[Y/n]")[0]
-    )
+    assert "Git is set up to merge it: .git/config, .git/info/attributes" in asked.partition("[Y/n]")[0]
     assert "agentplane" not in (git_project / ".git" / "config").read_text()
     assert person("--plane", "new/folder/.memory", "init", typing="n\n").code == 130
 

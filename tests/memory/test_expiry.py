@@ -8,6 +8,9 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
+from agentplane.errors import BadInput
+from agentplane.health import collect
+from agentplane.mcp import resources
 from agentplane.memory import expiry
 from agentplane.memory.entry import Header
 from agentplane.memory.verbs import Proposal
@@ -15,6 +18,7 @@ from agentplane.plane.store import Store
 from agentplane.tools import found
 from agentplane.tui import shelf_rows
 from agentplane.tui.desk import Desk
+from tests.cli.conftest import change_by_hand
 from tests.conftest import decision
 
 
@@ -54,12 +58,16 @@ def header(text: str | None) -> Header:
         ("2031-05-10T23:30:00-05:00", date(2031, 5, 11)),
         ("2031-05-10T00:30:00Z", date(2031, 5, 10)),
         ("2031-05-10 or so", date(2031, 5, 10)),
+        ("9999-12-30T23:59:59-01:00", date(9999, 12, 31)),
+        ("9999-12-31T23:59:59-01:00", date(9999, 12, 31)),
+        ("0001-01-01T00:00:00+01:00", date(1, 1, 1)),
     ],
 )
 def test_the_last_day_of_an_entry_is_one_of_utc(text: str | None, day: date | None) -> None:
     assert expiry.day_of(header(text)) == day
     if day:
         assert not expiry.is_over(header(text), day)
+    if day and day < date.max:
         assert expiry.is_over(header(text), day + timedelta(days=1))
 
 
@@ -155,7 +163,37 @@ def test_how_it_is_said(dated: Plane, day: int, said: str) -> None:
     assert told.said == said
 
 
+def test_a_server_lists_it_with_its_date(dated: Plane) -> None:
+    found, _ = resources.listed(at(dated, DAY + timedelta(days=1)), 0)
+    about = {one.name: one.about for one in found}
+    assert about["DEC-001"] == "(expired on 2031-05-10) Reports are CSV."
+    assert about["DEC-002"] == "Webhooks are signed."
+
+
 def test_a_date_that_is_none_is_left_alone(dated: Plane) -> None:
     entry = dated.memory().get("DEC-003")
     odd = msgspec.structs.replace(entry, head=msgspec.structs.replace(entry.head, expires_at="whenever"))
     assert expiry.of(odd, DAY.date(), 7) is None
+
+
+@pytest.mark.parametrize("text", ["31.12.2026", "2026/12/31", "soon", "true", "9999-12-31T23:59:59-01:00"])
+def test_a_date_that_no_calendar_has_stops_nothing_and_is_named(plane: Plane, text: str) -> None:
+    id_ = plane.propose(decision("Reports are CSV."))
+    plane.approve([id_])
+    change_by_hand(plane, "decisions.md", "approved_by:", f"expires_at: {text}\napproved_by:")
+    plane.adopt()
+    assert [given.id for given in plane.pack(Ask()).receipt.given] == ["DEC-001"]
+    assert [result.id for result in plane.recall("reports")] == ["DEC-001"]
+    assert plane.status().expired == 0
+    told = [one for one in collect(plane.store) if "is not a date" in one.what]
+    assert len(told) == (not text.startswith("9999"))
+    assert all("agentplane edit DEC-001" in one.remedy for one in told)
+
+
+def test_an_edit_with_a_date_that_cannot_be_read_is_refused(plane: Plane) -> None:
+    plane.approve([plane.propose(decision("Reports are CSV."))])
+    entry = plane.memory().get("DEC-001")
+    core = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    wrong = core.replace(b"approved_by:", b"expires_at: 31.12.2026\napproved_by:")
+    with pytest.raises(BadInput, match="is not a date"):
+        plane.edit("DEC-001", wrong, entry.digest)

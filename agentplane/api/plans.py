@@ -1,0 +1,173 @@
+"""The plan of a command: what it would change, worked out from the plane as it is now. Nothing is written here."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ApproveClean,
+    Deprecate,
+    Edit,
+    Mask,
+    MemoryCommand,
+    Merge,
+    Pin,
+    Propose,
+    Redo,
+    Reject,
+    Revert,
+    Undo,
+    Unpin,
+)
+from agentplane.errors import BadInput
+from agentplane.memory import verbs
+from agentplane.memory.entry import Entry
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.plane import undo
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Plan
+from agentplane.review import confirm
+
+
+# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+if TYPE_CHECKING:
+    from agentplane.review.conflicts import Conflict
+    from agentplane.review.gate_answers import Verdict
+
+
+class By(msgspec.Struct, frozen=True):
+    """Who carries out a command, and when."""
+
+    actor: str
+    stamp: Stamp
+    today: date
+    token: Callable[[int], str]
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A plan, and the conflicts of each candidate that it approves."""
+
+    plan: Plan | None
+    """None if there is nothing to change."""
+    conflicts: "Mapping[str, Sequence[Conflict]]" = {}
+
+
+def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
+    """Return the plan of a command. Raise what the plane has against it."""
+    match command:
+        case Propose():
+            proposal, verdict = judged(command, memory, by.today)
+            if verdict.refused:
+                from agentplane.review.gate_answers import refusal
+
+                raise refusal(verdict)
+            return Planned(verbs.propose(memory, proposal, by.actor, by.today, by.token))
+        case Approve():
+            return _approve(command, memory, by)
+        case ApproveClean():
+            return Planned(_approve_clean(command, memory, by))
+        case Reject():
+            return Planned(verbs.reject(memory, [*command.ids, *_same(memory, command)], command.why))
+        case Merge():
+            return Planned(_merge(command, memory, by))
+        case Edit():
+            return Planned(_edit(command, memory))
+        case Mask():
+            from agentplane.review import masking
+
+            return Planned(masking.plan(memory, command.id, command.seen))
+        case Deprecate():
+            return Planned(verbs.deprecate(memory, command.ids, by.today, command.why))
+        case Pin():
+            return Planned(verbs.pin(memory, command.ids))
+        case Unpin():
+            return Planned(verbs.unpin(memory, command.ids))
+        case Adopt():
+            seen = None if command.seen is None else dict(command.seen)
+            planned = verbs.adopt(memory, command.ids, seen)
+            return Planned(confirm.checked(memory, planned, command.confirmed))
+        case Revert():
+            return Planned(verbs.revert(memory, command.ids))
+        case Undo():
+            return Planned(undo.plan_undo(memory.snapshot, by.actor, command.op))
+        case Redo():
+            return Planned(undo.plan_redo(memory.snapshot, by.actor))
+
+
+def judged(command: Propose, memory: Memory, today: date) -> "tuple[Proposal, Verdict]":
+    """Return the proposal as it would enter the inbox, and what the gate says about it."""
+    from agentplane.review import gate, inbox
+
+    verbs.check_proposal(memory, command.proposal)
+    proposal = verbs.unlabelled(memory, command.proposal)
+    context = inbox.gate_context(memory, today)
+    return proposal, gate.check(proposal, gate.let_in_again(context) if command.again else context)
+
+
+def _approve(command: Approve, memory: Memory, by: By) -> Planned:
+    from agentplane.review import inbox, resolve
+
+    choice = command.choice or resolve.Choice()
+    conflicts_of = inbox.deciding(memory)
+    met: dict[str, Sequence[Conflict]] = {}
+
+    def noted(entries: Sequence[Entry], kinds: Collection[str] | None) -> "Sequence[Sequence[Conflict]]":
+        found = conflicts_of(entries, kinds)
+        met.update(zip([entry.id for entry in entries], found, strict=True))
+        return found
+
+    same = inbox.alike(memory, command.ids).same if choice.alike else ()
+    planned = resolve.approve(memory, command.ids, by.stamp, choice, noted, same)
+    checked = confirm.checked(memory, planned, command.confirmed, as_proposed=True)
+    return Planned(checked, {} if choice.keep_both else met)
+
+
+def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
+    from agentplane.review import inbox
+
+    kind = kind_named(memory.kinds, command.kind).name if command.kind else None
+    clean = [
+        reviewed.entry.id
+        for reviewed in inbox.Reviewer(memory, by.today).look()
+        if reviewed.clean
+        and command.source in (None, reviewed.entry.head.source)
+        and kind in (None, reviewed.entry.head.type)
+        and (command.tag is None or command.tag in reviewed.entry.head.tags)
+    ]
+    if not clean:
+        narrowed = " of those that were asked for" if command.source or kind or command.tag else ""
+        todo = "`agentplane inbox` says what stands in the way."
+        raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
+    return msgspec.structs.replace(verbs.approve(memory, clean, by.stamp), why=command.why)
+
+
+def _same(memory: Memory, command: Reject) -> Sequence[str]:
+    from agentplane.review import inbox
+
+    return inbox.alike(memory, command.ids).same if command.alike else ()
+
+
+def _merge(command: Merge, memory: Memory, by: By) -> Plan:
+    from agentplane.review import resolve
+
+    candidate, target, text = command.candidate, command.target, command.text
+    if memory.get(target).file == INBOX:
+        planned = resolve.merge_candidates(
+            memory, candidate, target, text, command.seen, by.stamp, command.why
+        )
+    else:
+        planned = resolve.merge(memory, candidate, target, text, command.seen, command.why)
+    return confirm.checked(memory, planned, command.confirmed)
+
+
+def _edit(command: Edit, memory: Memory) -> Plan | None:
+    from agentplane.review import resolve
+
+    planned = resolve.edit(memory, command.id, command.text, command.seen)
+    return planned and confirm.checked(memory, planned, command.confirmed)

@@ -1,0 +1,158 @@
+"""Commands: what each would write is what it writes, and a preview writes nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentplane import commands
+from agentplane.api import Plane
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ApproveClean,
+    Deprecate,
+    Edit,
+    Mask,
+    MemoryCommand,
+    Merge,
+    Pin,
+    Propose,
+    Redo,
+    Reject,
+    Revert,
+    Undo,
+    Unpin,
+)
+from agentplane.errors import Refused
+from agentplane.review.resolve import Choice
+from tests.conftest import UNLIKE, decision
+
+
+PASSWORD = "Kx92mQvT7" + "pLw"
+
+
+def memory_files(plane: Plane) -> dict[str, bytes]:
+    return {
+        plane.layout.shown(file): plane.layout.file(file).read_bytes() for file in plane.layout.memory_files()
+    }
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    """All files of a plane that are not derived."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and "cache" not in path.parts
+    }
+
+
+def candidate(plane: Plane, text: str = UNLIKE[0]) -> str:
+    return plane.propose(decision(text))
+
+
+def entry(plane: Plane, text: str = UNLIKE[0]) -> str:
+    return plane.approve([candidate(plane, text)]).ids[-1]
+
+
+def by_hand(plane: Plane) -> str:
+    id_ = entry(plane)
+    path = plane.layout.memory / "decisions.md"
+    path.write_text(path.read_text().replace("CSV", "XML"))
+    return id_
+
+
+def edit(plane: Plane) -> MemoryCommand:
+    id_ = entry(plane)
+    found = plane.memory().get(id_)
+    core = plane.memory().snapshot.core(found.file, id_) or b""
+    return Edit(id_, core.replace(b"CSV", b"XML"), found.digest)
+
+
+def mask(plane: Plane) -> MemoryCommand:
+    plane.layout.config.write_text('[gate]\nsecret = "flag"\n')
+    return Mask(
+        candidate(plane, f"The uploader signs in at https://uploader:{PASSWORD}@files.example.test/in.")
+    )
+
+
+def merge(plane: Plane) -> MemoryCommand:
+    id_ = entry(plane)
+    found = plane.memory().get(id_)
+    core = plane.memory().snapshot.core(found.file, id_) or b""
+    return Merge(candidate(plane, UNLIKE[1]), id_, core.replace(b"CSV", b"CSV and signed"), found.digest)
+
+
+def redo(plane: Plane) -> MemoryCommand:
+    entry(plane)
+    plane.undo()
+    return Redo()
+
+
+def undo(plane: Plane) -> MemoryCommand:
+    entry(plane)
+    return Undo()
+
+
+def unpin(plane: Plane) -> MemoryCommand:
+    id_ = entry(plane)
+    plane.pin([id_])
+    return Unpin((id_,))
+
+
+COMMANDS: dict[type, Callable[[Plane], MemoryCommand]] = {
+    Propose: lambda plane: Propose(decision(UNLIKE[0])),
+    Approve: lambda plane: Approve((candidate(plane),), Choice()),
+    ApproveClean: lambda plane: ApproveClean(why="all fine") if candidate(plane) else ApproveClean(),
+    Reject: lambda plane: Reject((candidate(plane),), "not now"),
+    Merge: merge,
+    Edit: edit,
+    Mask: mask,
+    Deprecate: lambda plane: Deprecate((entry(plane),), "old"),
+    Pin: lambda plane: Pin((entry(plane),)),
+    Unpin: unpin,
+    Adopt: lambda plane: Adopt((by_hand(plane),)),
+    Revert: lambda plane: Revert((by_hand(plane),)),
+    Undo: undo,
+    Redo: redo,
+}
+
+
+def test_every_command_is_tried() -> None:
+    assert set(COMMANDS) == set(commands.MemoryCommand.__args__)
+
+
+@pytest.mark.parametrize("kind", COMMANDS, ids=lambda kind: kind.__name__)
+def test_what_is_previewed_is_what_is_written(plane: Plane, kind: type) -> None:
+    command = COMMANDS[kind](plane)
+    before, all_before = memory_files(plane), everything(plane.layout.root)
+    changes = plane.preview(command)
+    assert everything(plane.layout.root) == all_before
+    assert {change.path: change.before for change in changes if change.before is not None} == {
+        path: data for path, data in before.items() if path in {change.path for change in changes}
+    }
+    done = plane.do(command)
+    assert done is not None
+    assert done.op
+    after = memory_files(plane)
+    changed = {path for path in after if before.get(path) != after[path]}
+    assert changed == {change.path for change in changes}
+    if kind is Propose:  # the id of a candidate is drawn by lot
+        assert [UNLIKE[0] in (change.after or b"").decode() for change in changes] == [True]
+    else:
+        assert {change.path: change.after for change in changes} == {path: after[path] for path in changed}
+    if kind is Adopt:  # its text is in the file already
+        assert not changes
+    else:
+        assert changes
+
+
+def test_what_is_refused_is_refused_by_the_preview_too(plane: Plane) -> None:
+    entry(plane)
+    with pytest.raises(Refused):
+        plane.preview(Propose(decision(UNLIKE[0])))
+    plane.reject([candidate(plane, UNLIKE[1])], "no")
+    before = everything(plane.layout.root)
+    with pytest.raises(Refused):
+        plane.preview(Propose(decision(UNLIKE[1])))
+    assert everything(plane.layout.root) == before
