@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -105,8 +104,7 @@ def approve_seen(plane: Plane, id_: str, choice: Choice | None = None) -> Done:
     try:
         return plane.approve([id_], choice)
     except Unconfirmed as error:
-        confirmed = msgspec.structs.replace(choice or Choice(), confirmed=error.confirmation)
-        return plane.approve([id_], confirmed)
+        return plane.approve([id_], choice, error.confirmation)
 
 
 UNLIKE = (

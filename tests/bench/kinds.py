@@ -181,9 +181,8 @@ def no_embeddings() -> Iterator[None]:
     """As if wordllama were not installed."""
     known = (
         meaning._vectors,
-        meaning.rough,
+        meaning._narrow,
         meaning._vector,
-        meaning.nearness,
         sense,
         aligned.likeness_of,
         signals,

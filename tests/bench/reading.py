@@ -33,10 +33,10 @@ def libyaml(texts: list[str]) -> None:
 
 def main() -> None:
     plane = open_plane(Path(sys.argv[1]))
-    times = {
-        "warm": best(lambda: entries(plane), 20),
-        "cold": best(lambda: entries(plane), 5, before=lambda: shutil.rmtree(plane.layout.cache)),
-    }
+    warm = best(lambda: entries(plane), 20)
+    # Once only: a process remembers the headers that it has parsed. Nothing was parsed until now, as the cache had it all.
+    cold = best(lambda: entries(plane), 1, before=lambda: shutil.rmtree(plane.layout.cache))
+    times = {"warm": warm, "cold": cold}
     texts = headers(plane)
     times["libyaml"] = best(lambda: libyaml(texts), 5)
     print(json.dumps(times))

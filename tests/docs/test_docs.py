@@ -131,12 +131,10 @@ def test_json_keys_are_documented(
     run([*words, "--json"])
     data = msgspec.json.decode(capsys.readouterr().out)
     assert data.pop("schema") == f"agentplane/{name}@1"
-    told = next(
-        cells[1]
-        for cells in rows((DOCS / "cli.md").read_text(), "command").values()
-        if f"`{name}`" in cells[0]
-    )
-    documented = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", told)))) - {"refused"}
+    page = (DOCS / "cli.md").read_text()
+    told = [cells[1] for cells in rows(page, "command").values() if f"`{name}`" in cells[0]]
+    told += [cells[0] for names, cells in rows(page, "object").items() if f"`{name}." in names]
+    documented = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", " ".join(told))))) - {"refused"}
     used = set(data)
     for value in data.values():
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -314,6 +312,13 @@ def test_the_five_minutes_end_where_they_say(tmp_path: Path) -> None:
     assert "Consequence: every amount carries its currency." in (memory / "decisions.md").read_text()
     assert "CAND-" not in (memory / "candidates.md").read_text()
     assert check_log(memory / "log.jsonl").returncode == 0
+
+
+def test_progress_that_a_slow_machine_shows_is_not_compared(tmp_path: Path) -> None:
+    home = tmp_path / "ada"
+    home.mkdir()
+    slow = "printf 'Checked 5 of 7\\r\\033[KChecked 6 of 7\\r\\033[Kdone\\n'"
+    Session(home).run(Step(slow, "done"))
 
 
 def test_a_session_that_prints_something_else_fails(tmp_path: Path) -> None:

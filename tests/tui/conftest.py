@@ -15,6 +15,7 @@ from textual.worker import WorkerCancelled
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.bars import KeyBar, StatusBar
+from agentplane.tui.confirming import Confirm
 from agentplane.tui.desk import Desk
 from agentplane.tui.inbox import InboxScreen
 from tests.conftest import decision
@@ -54,6 +55,16 @@ class Sitting:
             self.app.post_message(events.Key(key, key_to_character(key)))
         await self.pilot.pause()
         await self.pilot.pause()
+
+    async def confirm(self) -> None:
+        """Read the spots that are shown, and press the key that approves the text as it is."""
+
+        def read() -> bool:
+            screen = self.app.screen
+            return isinstance(screen, Confirm) and screen.can_be_confirmed
+
+        await self.until(read, "the text can be confirmed")
+        await self.press("Y")
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*("space" if char == " " else char for char in text))

@@ -46,7 +46,7 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 SCENES = (
-    Scene((), "CAND-7YJ84M", "What coding tools propose waits here, with its evidence and its run.", 4),
+    Scene((), "CAND-QTVPDR", "What coding tools propose waits here, with its evidence and its run.", 4),
     Scene(
         ("R",),
         "log verified",

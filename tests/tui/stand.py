@@ -13,12 +13,12 @@ from textual.screen import Screen
 from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
+from agentplane.commands import Command
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
 from agentplane.tui.desk import Desk, Shown
 from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
-from agentplane.tui.ops import Op
 
 
 class Stand(App[None]):
@@ -36,7 +36,7 @@ class Stand(App[None]):
         self.desk = Desk(plane, lambda *_: None)
         self.shown: Shown = self.desk.load()
         self.look_at_all()
-        self.ops: list[Op] = []
+        self.ops: list[Command] = []
         self.said: list[str] = []
         self.errors: list[AgentplaneError] = []
         self.kept: list[str] = []
@@ -45,11 +45,11 @@ class Stand(App[None]):
         if self.shown.inbox:
             self.desk.look([entry.id for entry in self.shown.inbox])
 
-    def submit(self, op: Op) -> None:
+    def submit(self, op: Command) -> None:
         self.ops.append(op)
         self.run_worker(partial(self._do, op), thread=True, group="ops")
 
-    def _do(self, op: Op) -> None:
+    def _do(self, op: Command) -> None:
         try:
             answer: OpDone | OpFailed = OpDone(op, self.desk.do(op))
         except AgentplaneError as error:

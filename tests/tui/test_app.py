@@ -26,12 +26,13 @@ from textual.geometry import Size
 from textual.screen import Screen
 
 from agentplane.api import Plane
+from agentplane.commands import Undo
 from agentplane.review import policy
 from agentplane.text import files
 from agentplane.tui import themes
 from agentplane.tui.bars import KeyBar
 from agentplane.tui.messages import Changed, OpDone
-from agentplane.tui.ops import Op, Outcome
+from agentplane.tui.ops import Outcome
 from agentplane.tui.palette import Actions
 from tests.conftest import clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
@@ -714,7 +715,7 @@ def test_what_threads_say_when_the_screens_are_gone_is_not_heard(three: Plane) -
         stack.clear()
         try:
             await app._on_message(Changed())
-            await app._on_message(OpDone(Op("undo"), Outcome("undo", "approve", (), None, "")))
+            await app._on_message(OpDone(Undo(), Outcome("undo", "approve", (), None, "")))
         finally:
             stack.extend(screens)
 

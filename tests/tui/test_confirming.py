@@ -1,10 +1,13 @@
 """A flag of high severity in the screens: the spot is shown, and only its own key approves that one candidate."""
 
 import pytest
+from textual import events
 from textual.app import App
 
 from agentplane.api import Plane
-from agentplane.tui.confirming import Confirm
+from agentplane.memory.verbs import Proposal
+from agentplane.review import spots
+from agentplane.tui.confirming import READING_SECONDS, Confirm
 from agentplane.tui.editing import EditScreen
 from tests.conftest import approve_seen, decision
 from tests.tui.conftest import Sitting, on_shelf, sit
@@ -59,6 +62,74 @@ def test_what_was_typed_on_approves_nothing(open_gate: Plane) -> None:
     assert on_shelf(open_gate) == []
 
 
+def test_the_key_that_confirms_counts_only_once_the_spot_was_shown(open_gate: Plane) -> None:
+    open_gate.propose(decision(SAID))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.burst("a", "Y", "Y")
+        assert isinstance(sitting.app.screen, Confirm)
+        assert sitting.app.pending == 0
+        await sitting.until(lambda: sitting.app.screen.can_be_confirmed)  # type: ignore[attr-defined]
+        assert "Y approve as it is" in sitting.screen
+        # A key that waited behind the others was pressed before the spot was shown.
+        early = events.Key("Y", "Y")
+        early.time -= READING_SECONDS + 1
+        sitting.app.post_message(early)
+        await sitting.pilot.pause()
+        assert isinstance(sitting.app.screen, Confirm)
+        await sitting.confirm()
+        await sitting.calm()
+
+    sit(open_gate, steps)
+    assert on_shelf(open_gate) == [SAID]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)])
+def test_spots_below_the_edge_are_read_before_the_key_counts(open_gate: Plane, size: tuple[int, int]) -> None:
+    lines = "\n".join(f"Use https://u{n}:{SECRET}{n}@h{n}.test/ for part {n}." for n in range(20))
+    open_gate.propose(decision(f"{lines}\n{ORDER}"))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("a")
+        await sitting.until(lambda: "space shows the" in sitting.screen)
+        await sitting.press("Y")
+        await sitting.pilot.pause()
+        assert "Scroll down" in sitting.screen
+        assert "Ignore all previous" not in sitting.screen
+        shown = sitting.screen
+        for _ in range(60):
+            await sitting.press("space")
+            shown += sitting.screen
+            if sitting.app.screen.can_be_confirmed:  # type: ignore[attr-defined]
+                break
+            await sitting.press("Y")
+            assert isinstance(sitting.app.screen, Confirm)
+        assert all(f"https://u{n}:»" in shown for n in range(20))
+        assert "»Ignore" in shown
+        await sitting.confirm()
+        await sitting.calm()
+
+    sit(open_gate, steps, size=size)
+    assert open_gate.ops()[0].confirmed == ["secret", "instruction"]
+
+
+def test_more_spots_than_anybody_reads_cannot_be_confirmed(open_gate: Plane) -> None:
+    open_gate.propose(decision("a\u200bb " * (spots.MOST_CONFIRMED + 1)))
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("a")
+        await sitting.until(lambda: isinstance(sitting.app.screen, Confirm))
+        for _ in range(60):
+            await sitting.press("space")
+        assert "and 1 more: too many to confirm. Edit the text or reject it." in sitting.screen
+        assert "approve as it is" not in sitting.screen
+        await sitting.press("Y")
+        assert isinstance(sitting.app.screen, Confirm)
+
+    sit(open_gate, steps)
+    assert on_shelf(open_gate) == []
+
+
 def test_the_spot_is_shown_and_its_own_key_approves_and_is_recorded(open_gate: Plane) -> None:
     open_gate.propose(decision(SAID))
 
@@ -67,7 +138,7 @@ def test_the_spot_is_shown_and_its_own_key_approves_and_is_recorded(open_gate: P
         await sitting.press("a")
         assert "statement, line 1, characters 51-62: looks like a password in a URL" in sitting.screen
         assert f"»{SECRET}«" in sitting.screen
-        await sitting.press("Y")
+        await sitting.confirm()
         await sitting.calm()
         assert "Approved DEC-001" in sitting.said
 
@@ -115,6 +186,23 @@ def test_one_key_masks_and_it_waits_without_the_flag(open_gate: Plane) -> None:
     assert open_gate.ops()[0].confirmed == []
 
 
+def test_a_candidate_that_changes_a_fact_is_confirmed_as_it_was_shown(open_gate: Plane) -> None:
+    def fact(statement: str) -> str:
+        return open_gate.propose(Proposal(type="fact", statement=statement, external_id="uploader"))
+
+    open_gate.approve([fact("The staging uploader signs in with a token.")])
+    fact(SAID)
+
+    async def steps(sitting: Sitting) -> None:
+        await sitting.press("a")
+        await sitting.confirm()
+        await sitting.calm()
+
+    sit(open_gate, steps)
+    assert on_shelf(open_gate) == [SAID]
+    assert open_gate.ops()[0].confirmed == ["secret"]
+
+
 def test_what_is_no_secret_cannot_be_masked_and_can_be_edited(open_gate: Plane) -> None:
     open_gate.propose(decision(TURNED))
 
@@ -160,7 +248,7 @@ def test_a_hand_edit_is_confirmed_in_both_lists(open_gate: Plane, room: str) -> 
         await sitting.press("a", "a", "enter")
         assert isinstance(sitting.app.screen, Confirm)
         assert open_gate.ops()[0].verb == "approve"
-        await sitting.press("Y")
+        await sitting.confirm()
         await sitting.calm()
 
     sit(open_gate, steps)
@@ -184,7 +272,7 @@ def test_of_several_hand_edits_the_flagged_one_stays(
     said = []
     monkeypatch.setattr(App, "notify", lambda self, text, **_: said.append(text))
     sit(open_gate, steps)
-    assert said == ["1 with a high-severity flag: adopt them one by one"]
+    assert said == ["1 with a high-severity flag. Accept those individually."]
     assert [edit.id for edit in open_gate.memory().hand_edits] == ["DEC-001"]
 
 
@@ -209,7 +297,7 @@ def test_an_edit_of_an_approved_entry_is_confirmed_in_the_editor(open_gate: Plan
         assert on_shelf(open_gate) == ["Amounts are whole cents."]
         await sitting.press("ctrl+s")
         await sitting.until(lambda: isinstance(sitting.app.screen, Confirm))
-        await sitting.press("Y")
+        await sitting.confirm()
         await sitting.calm()
 
     sit(open_gate, steps, size=(120, 40))

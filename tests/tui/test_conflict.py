@@ -5,13 +5,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from agentplane.api import Plane
+from agentplane.commands import Approve, Reject, Undo
 from agentplane.memory.verbs import Proposal
 from agentplane.review import tombstones
 from agentplane.review.resolve import Choice
+from agentplane.tui.confirming import READING_SECONDS
 from agentplane.tui.conflict import ConflictScreen, Decision
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.messages import Refreshed
-from agentplane.tui.ops import Op
+from agentplane.tui.ops import told
 from agentplane.tui.outcomes import outlooks
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive, words_on
@@ -71,7 +73,7 @@ def test_reasons_and_what_would_be_written_are_said(rivals: tuple[Plane, str]) -
         await pilot.press("j")
         assert "DEC-001 gets that text" in words_on(app)
         await pilot.press("j", "j")
-        assert "leaves the inbox" in words_on(app)
+        assert "recognized if it is proposed again" in words_on(app)
 
     Asked(plane, id_).drive(steps)
 
@@ -85,7 +87,7 @@ def test_superseding(rivals: tuple[Plane, str], keys: list[str]) -> None:
         await pilot.press(*keys)
 
     asked.drive(steps)
-    assert asked.back == [Decision(Op("approve", (id_,), choice=Choice(supersede=("DEC-001",))))]
+    assert asked.back == [Decision(Approve((id_,), Choice(supersede=("DEC-001",))))]
     asked.app.desk.do(asked.back[0].op)
     memory = plane.memory()
     assert memory.get("DEC-001").head.superseded_by == ("DEC-002",)
@@ -104,7 +106,7 @@ def test_keeping_both_asks_why_and_insists(rivals: tuple[Plane, str]) -> None:
         await pilot.press("enter")
 
     asked.drive(steps)
-    assert asked.back == [Decision(Op("approve", (id_,), choice=Choice(keep_both=True, why="two clusters")))]
+    assert asked.back == [Decision(Approve((id_,), Choice(keep_both=True, why="two clusters")))]
     asked.app.desk.do(asked.back[0].op)
     assert [entry.head.status for entry in plane.memory().shelf] == ["accepted", "accepted"]
 
@@ -121,7 +123,7 @@ def test_rejecting_asks_why(rivals: tuple[Plane, str]) -> None:
         await pilot.press("enter")
 
     asked.drive(steps)
-    assert asked.back == [Decision(Op("reject", (id_,), why="not now"))]
+    assert asked.back == [Decision(Reject((id_,), why="not now"))]
 
 
 def test_merging_opens_the_draft_and_writes_one_text(rivals: tuple[Plane, str]) -> None:
@@ -225,14 +227,14 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
         await pilot.press(str(place + 1))
 
     asked.drive(steps)
-    assert asked.back == [Decision(Op("approve", (come,), choice=Choice(reject=(gone,))))]
+    assert asked.back == [Decision(Approve((come,), Choice(reject=(gone,))))]
     before = len(plane.ops())
     asked.app.desk.do(asked.back[0].op)
     assert len(plane.ops()) == before + 1
     memory = plane.memory()
     assert (len(memory.shelf), memory.inbox) == (1, [])
     assert tombstones.rejections(memory.snapshot)[0].id == gone
-    plane.undo()
+    assert told(asked.app.desk.do(Undo())).startswith("Undid the approve of DEC-001 ·")
     memory = plane.memory()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
     assert tombstones.rejections(memory.snapshot) == []
@@ -277,7 +279,7 @@ def test_two_candidates_are_both_kept_with_a_reason(waiting: tuple[Plane, str, s
 
     asked.drive(steps)
     choice = Choice(keep_both=True, why="two clusters")
-    assert asked.back == [Decision(Op("approve", (second, first), choice=choice))]
+    assert asked.back == [Decision(Approve((second, first), choice))]
     asked.app.desk.do(asked.back[0].op)
     assert len(plane.memory().shelf) == 2
     plane.undo()
@@ -296,6 +298,7 @@ def test_a_choice_does_not_go_around_the_confirmation(plane: Plane) -> None:
         await pilot.press("1", "a", "enter", "y")
         await app.calm(pilot)
         assert asked.back == []
+        await pilot.pause(READING_SECONDS + 0.3)
         await pilot.press("Y")
         await app.calm(pilot)
 
@@ -332,6 +335,7 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
         assert f"1 of {count}" in words_on(app)
         first, other = asked.screen.conflict.id, asked.screen.reviewed.conflicts[1].id
         assert f"1 approve {id_}, supersede {first} and {other}" in words_on(app)
+        assert f"3 keep all: approve {id_}, keep {first} and {other}" in words_on(app)
         await pilot.press("n")
         assert f"2 of {count}" in words_on(app)
         assert asked.screen.conflict.id != first
@@ -340,6 +344,18 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
     asked.drive(steps)
     asked.app.desk.do(asked.back[0].op)
     assert {entry.head.status for entry in plane.memory().shelf[:2]} == {"superseded"}
+
+
+def test_keeping_two_candidates_names_the_entries_that_stay_too(plane: Plane) -> None:
+    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
+    first, second = (plane.propose(decision(f"Use {name} for the ledger.")) for name in ("MySQL", "SQLite"))
+    asked = Asked(plane, second)
+    asked.screen = ConflictScreen(asked.app.shown.reviewed[second], first)
+
+    async def steps(pilot: Pilot[None], app: Stand) -> None:
+        assert f"4 keep all: approve {second} and {first}, keep DEC-001" in words_on(app)
+
+    asked.drive(steps)
 
 
 def test_text_of_others_stays_text(plane: Plane) -> None:

@@ -5,6 +5,18 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ApproveClean,
+    Deprecate,
+    Edit,
+    Propose,
+    Redo,
+    Reject,
+    Revert,
+    Undo,
+)
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.verbs import Proposal
@@ -12,7 +24,7 @@ from agentplane.tools import found
 from agentplane.tui import glimpse
 from agentplane.tui.bulk import clean_ones
 from agentplane.tui.desk import Desk, as_error
-from agentplane.tui.ops import Op, Outcome, told
+from agentplane.tui.ops import Outcome, told
 from agentplane.tui.rows import Place, rows
 from tests.conftest import UNLIKE, decision, files_of
 from tests.plane.branches import Repository, with_driver
@@ -56,26 +68,26 @@ def test_what_was_found_stays_until_it_is_looked_at_again_unless_the_text_change
 def test_each_verb_is_carried_out(three: Plane) -> None:
     desk = desk_of(three)
     first, second, third = (entry.id for entry in desk.load().inbox)
-    assert told(desk.do(Op("approve", (first,)))) == "Approved DEC-001 · u undoes"
-    assert told(desk.do(Op("undo"))) == f"Undid the approve of {first} · U does it again"
-    assert told(desk.do(Op("redo"))) == f"Redid the approve of {first} · u undoes"
-    assert told(desk.do(Op("reject", (second,), why="no"))) == f"Rejected {second} · u undoes"
-    assert told(desk.do(Op("deprecate", ("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
+    assert told(desk.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
+    assert told(desk.do(Undo())) == f"Undid the approve of {first} · U does it again"
+    assert told(desk.do(Redo())) == f"Redid the approve of {first} · u undoes"
+    assert told(desk.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
+    assert told(desk.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
     proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
-    assert told(desk.do(Op("propose", proposal=proposal))).startswith("Proposed CAND-")
+    assert told(desk.do(Propose(proposal))).startswith("Proposed CAND-")
     shown = desk.load()
     entry = shown.memory.get(third)
     text = (shown.memory.snapshot.core(entry.file, third) or b"").replace(b"Tuesdays", b"Mondays")
-    assert told(desk.do(Op("edit", (third,), text=text, seen=entry.digest))) == f"Edited {third} · u undoes"
-    same = desk.do(Op("edit", (third,), text=text, seen=desk.load().memory.get(third).digest))
+    assert told(desk.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
+    same = desk.do(Edit(third, text, desk.load().memory.get(third).digest))
     assert told(same) == "Nothing was changed"
-    assert told(desk.do(Op("approve_clean"))).startswith("Approved ")
+    assert told(desk.do(ApproveClean())).startswith("Approved ")
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
-    assert told(desk.do(Op("adopt", ("DEC-001",), seen_each=seen))) == "Adopted DEC-001 · u undoes"
+    assert told(desk.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
-    assert told(desk.do(Op("revert", ("DEC-001",)))) == "Reverted DEC-001 · u undoes"
+    assert told(desk.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
 
 
@@ -87,11 +99,11 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
     path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
     with pytest.raises(Refused, match="changed by hand once more since it was shown"):
-        desk.do(Op("adopt", ("DEC-001",), seen_each=seen))
+        desk.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
     with pytest.raises(Refused, match="once more"):
-        desk.do(Op("adopt", ("DEC-001",), seen_each=seen))
-    desk.do(Op("adopt", ("DEC-001",), seen_each=(("DEC-001", None),)))
+        desk.do(Adopt(("DEC-001",), seen))
+    desk.do(Adopt(("DEC-001",), (("DEC-001", None),)))
     assert not three.memory().shelf
 
 
@@ -102,15 +114,15 @@ def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) 
     shown = desk.load()
     assert shown.refusal == "deciding is a person's decision, and this is a shell of codex"
     with pytest.raises(Refused, match="approving is a person's decision"):
-        desk.do(Op("approve", (shown.inbox[0].id,)))
+        desk.do(Approve((shown.inbox[0].id,)))
     assert files_of(three) == before
 
 
 def test_a_reason_is_remembered_once_and_the_last_one_comes_first(three: Plane) -> None:
     desk = desk_of(three)
     first, second, _ = (entry.id for entry in desk.load().inbox)
-    desk.do(Op("reject", (first,), why="one"))
-    desk.do(Op("reject", (second,), why="two"))
+    desk.do(Reject((first,), why="one"))
+    desk.do(Reject((second,), why="two"))
     desk.learn_reasons()
     assert desk.reasons == ("two", "one")
     desk.remember_reason("one")
@@ -139,10 +151,11 @@ def test_whatever_a_thread_meets_is_told(error: Exception, said: str) -> None:
 
 
 def test_many_are_told_by_their_number() -> None:
-    bulk = Outcome("approve", "approve", ("CAND-A", "DEC-001", "CAND-B", "DEC-002"), "op", "r")
-    assert bulk.pairs == (("CAND-A", "DEC-001"), ("CAND-B", "DEC-002"))
+    pairs = (("CAND-A", "DEC-001"), ("CAND-B", "DEC-002"))
+    bulk = Outcome("approve", "approve", ("CAND-A", "DEC-001", "CAND-B", "DEC-002"), "op", "r", pairs=pairs)
     assert told(bulk) == "Approved 2 entries · u undoes"
-    taking_over = Outcome("supersede", "supersede", ("CAND-A", "DEC-002", "DEC-001"), "op", "r")
+    ids = ("CAND-A", "DEC-002", "DEC-001")
+    taking_over = Outcome("supersede", "supersede", ids, "op", "r", pairs=(("CAND-A", "DEC-002"),))
     assert told(taking_over) == "Approved DEC-002 · u undoes"
 
 
@@ -263,10 +276,10 @@ def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     desk = desk_of(three)
     first, second, _ = (entry.id for entry in desk.load().inbox)
     three.sync(found.named(["codex", "claude", "copilot"]), three.pack(Ask(passing=False)))
-    assert told(desk.do(Op("approve", (first,)))) == "Approved DEC-001, in 3 files · u undoes"
+    assert told(desk.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
-    done = desk.do(Op("approve", (second,)))
+    done = desk.do(Approve((second,)))
     assert told(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
 
 
@@ -281,9 +294,9 @@ def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) ->
         hook.unlink()
     repository.git("merge", "-q", "--no-edit", "other")
     desk = desk_of(repository.plane)
-    done = desk.do(Op("propose", proposal=decision(UNLIKE[3])))
+    done = desk.do(Propose(decision(UNLIKE[3])))
     assert told(done).startswith("Settled merged branches · Proposed CAND-")
-    assert told(desk.do(Op("approve", (done.ids[0],)))).startswith("Approved DEC-004")
+    assert told(desk.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
 
 
 def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
@@ -293,5 +306,5 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
         )
     first, second = (entry.id for entry in plane.memory().inbox)
     desk = Desk(plane, lambda *_: None)
-    assert told(desk.do(Op("approve", (first,)))) == "Approved FACT-001 · u undoes"
-    assert told(desk.do(Op("approve", (second,)))) == "Approved FACT-002, against FACT-001 · u undoes"
+    assert told(desk.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
+    assert told(desk.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"

@@ -231,7 +231,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
     async def steps(sitting: Sitting) -> None:
         await sitting.press("G")
         await sitting.calm()
-        assert "conflicts with DEC-001: a compares them" in sitting.said
+        assert "conflicts with DEC-001: press a to compare" in sitting.said
         await sitting.press("a")
         await sitting.until(lambda: getattr(sitting.app.screen, "WHERE", "") == "conflict", "comparing")
         await sitting.press("1")
@@ -249,7 +249,7 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
-        assert f"conflicts with {second}: a compares them" in sitting.said
+        assert f"conflicts with {second}: press a to compare" in sitting.said
         await sitting.press("a")
         assert isinstance(sitting.app.screen, ConflictScreen)
         await sitting.press("a", "enter", "y", "escape")

@@ -14,10 +14,10 @@ from tests.tui.pictures import PICTURES, Picture, taken
 _TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
 # What must be on a picture: one that is empty would else equal an empty one for good.
 _SAYS = {
-    "inbox": "CAND-7YJ84M", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
+    "inbox": "CAND-QTVPDR", "conflict": "supersede", "shelf": "DEC-003", "bulk": "in one op?", "help": "Deciding",
     "first": "Nothing waits.", "edit": "status: proposed", "reason": "Reject", "marked": "2 marked",
     "runs": "log verified", "rundiff": "only in the first", "chart": "runs a day: 10, 1 failed", "no-runs": "No runs yet.",
-    "filtered": "finds", "light": "CAND-7YJ84M", "ansi": "CAND-7YJ84M", "no-colour": "CAND-7YJ84M",
+    "filtered": "finds", "light": "CAND-QTVPDR", "ansi": "CAND-QTVPDR", "no-colour": "CAND-QTVPDR",
     "tools": "Wired CLAUDE.md", "wiring": "Wire Codex CLI?",
     "sessions": "since 07:12", "restart": "have old memory", "which": "Which one?", "type": "then type",
     "pack": "pinned", "packtool": "When a session starts", "no-pack": "nothing is in force yet",

@@ -10,7 +10,8 @@ from agentplane.tui.query import Query, found, parse
 
 def entry(id_: str, statement: str, *, kind: str = "decision", **head: object) -> Entry:
     header = Header(id=id_, type=kind, status=str(head.pop("status", "accepted")), **head)  # type: ignore[arg-type]
-    return Entry(header, statement.encode(), f"memory/{kind}s.md", 1, id_, True, "")
+    text = statement.encode()
+    return Entry(header, text, 0, 0, len(text), f"memory/{kind}s.md", 1, id_, True, "")
 
 
 SHELF = [

@@ -7,10 +7,11 @@ import pytest
 from textual.message import Message
 
 from agentplane.api import Plane
+from agentplane.commands import Approve, Reject
 from agentplane.errors import Damaged, Refused
 from agentplane.tui.desk import Desk
 from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
-from agentplane.tui.ops import Op, Outcome
+from agentplane.tui.ops import Outcome
 from agentplane.tui.work import Queue, Reader
 from tests.conftest import decision
 
@@ -26,11 +27,12 @@ class Fake:
         self.gate = threading.Event()
         self.gate.set()
 
-    def do(self, op: Op) -> Outcome:
+    def do(self, op: Approve | Reject) -> Outcome:
         assert self.gate.wait(_PATIENCE)
-        if op.why == "refuse":
+        why = op.why if isinstance(op, Reject) else None
+        if why == "refuse":
             raise Refused("no")
-        if op.why == "break":
+        if why == "break":
             raise ZeroDivisionError("oh")
         self.done.append(op.ids[0])
         return Outcome(op.verb, op.verb, op.ids, "op", "r")
@@ -45,7 +47,7 @@ def test_ops_are_carried_out_in_the_order_in_which_they_were_asked_for() -> None
     fake = Fake()
     queue, posted = queue_of(fake)
     for number in range(50):
-        queue.submit(Op("approve", (str(number),)))
+        queue.submit(Approve((str(number),)))
     assert queue.finish(_PATIENCE)
     assert fake.done == [str(number) for number in range(50)]
     assert [type(message) for message in posted] == [OpDone] * 50
@@ -56,7 +58,7 @@ def test_what_fails_is_told_and_the_next_goes_on() -> None:
     fake = Fake()
     queue, posted = queue_of(fake)
     for why in ("refuse", "break", None):
-        queue.submit(Op("reject", ("A",), why=why))
+        queue.submit(Reject(("A",), why=why))
     assert queue.finish(_PATIENCE)
     assert [type(message) for message in posted] == [OpFailed, OpFailed, OpDone]
     assert "this should not happen: ZeroDivisionError: oh" in str(posted[1].error)  # type: ignore[attr-defined]
@@ -68,7 +70,7 @@ def test_what_has_not_begun_can_be_dropped_and_what_has_begun_ends() -> None:
     fake.gate.clear()
     queue, _ = queue_of(fake)
     for name in "ABC":
-        queue.submit(Op("approve", (name,)))
+        queue.submit(Approve((name,)))
     while queue.slow is None:
         time.sleep(0.001)
     assert queue.left == 3
