@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.agents.model import Tool
 from agentplane.api import open_plane
 from agentplane.context import active
 from agentplane.errors import AgentplaneError, BadInput, Refused
@@ -17,7 +18,6 @@ from agentplane.plane.stamp import FOLDER
 from agentplane.plane.store import Store
 from agentplane.text.visible import visible
 from agentplane.tools import conflicts, found, wire
-from agentplane.tools.table import Tool
 from agentplane.tools.wire import Wired
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
-from agentplane.plane.origin import TOOL_VARIABLES, Origin
+from agentplane.plane.origin import Origin
 from agentplane.plane.store import Done, Store
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.resolve import Choice
@@ -33,7 +34,7 @@ settings.load_profile("any machine")
 
 def clean_environment() -> dict[str, str]:
     """The environment of this process, without what would change a result."""
-    dropped = {name for names in TOOL_VARIABLES.values() for name in names}
+    dropped = {name for tool in TOOLS for name in tool.variables} | {ANY_TOOL}
     dropped |= {"CI", "NO_COLOR", "COLORTERM", "VISUAL", "EDITOR", "AGENTPLANE_PLANE"}
     kept = {
         key: value for key, value in os.environ.items() if key not in dropped and not key.startswith("GIT_")

@@ -20,6 +20,7 @@ from agentplane.text.visible import visible
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
 if TYPE_CHECKING:
+    from agentplane.agents.model import Tool
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
     from agentplane.tools.ground import Change
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from agentplane.tools.room import Packs
     from agentplane.tools.sessions import Session
     from agentplane.tools.sync import Propose, Standing, Synced, Written
-    from agentplane.tools.table import Tool
     from agentplane.tools.wire import Wired, Wiring
 
 
@@ -81,10 +81,10 @@ class Tools(Runs):
 
         Return True if it was made. A file that Git tracks is never changed.
         """
+        from agentplane.agents.catalog import TOOLS
         from agentplane.context import active
         from agentplane.plane import git
         from agentplane.tools import sync
-        from agentplane.tools.table import TOOLS
 
         layout = self.layout
         if not sync.importing(*self._ground, TOOLS):
@@ -159,8 +159,8 @@ class Tools(Runs):
 
     def _write_imported_again(self) -> None:
         """Bring into context/active.md what a block that was taken out gave until now."""
+        from agentplane.agents.catalog import TOOLS
         from agentplane.tools import sync
-        from agentplane.tools.table import TOOLS
 
         if sync.importing(*self._ground, TOOLS):
             self.write_pack(self._packs().whole)

@@ -90,7 +90,7 @@ def _names(known: Callable[[], Iterable[str]]) -> Complete:
 
 
 def _tools() -> list[str]:
-    from agentplane.tools.table import TOOLS
+    from agentplane.agents.catalog import TOOLS
 
     return [tool.name for tool in TOOLS]
 

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+from agentplane.agents.catalog import tool_in
 from agentplane.api import Plane
 from agentplane.cli import out
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
-from agentplane.plane.origin import tool_in
 from agentplane.plane.settings import Settings
 from agentplane.review.confirm import Confirmation, Unconfirmed
 from agentplane.review.policy import check_person

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from agentplane.agents.hooks import Call
+    from agentplane.agents.model import Dialect, Tool
     from agentplane.api import Plane
     from agentplane.runs.opening import Session
     from agentplane.tools.answers import Answer
-    from agentplane.tools.dialects import Call, Dialect
 
 _SECONDS = 4
 """After so long the tool gets an empty answer, and the rest is done without it."""
@@ -77,13 +78,15 @@ class _Hook:
         self.later: list[Callable[[], None]] = []
 
     def run(self) -> str:
-        from agentplane.tools.dialects import DIALECTS, EVENTS, Call
+        from agentplane.agents.catalog import BY_NAME
+        from agentplane.agents.hooks import EVENTS, Call
 
-        dialect = DIALECTS.get(self.tool)
+        tool = BY_NAME.get(self.tool)
+        dialect = tool.dialect if tool else None
         self.empty = dialect.empty if dialect else "{}"
         data = hook_process.said()
-        if dialect is None or self.event not in EVENTS:
-            known = ", ".join(EVENTS if dialect else DIALECTS)
+        if tool is None or dialect is None or self.event not in EVENTS:
+            known = ", ".join(EVENTS if dialect else (one.name for one in BY_NAME.values() if one.dialect))
             _grumble(f"no {'event' if dialect else 'tool'} of this name has hooks here; known are {known}")
             return self.empty
         try:
@@ -96,18 +99,18 @@ class _Hook:
         self.root = _root(self.plane, folder)
         if self.root is None:
             return self._without_a_plane(dialect, folder)
-        return _Answering(self, self.root, dialect, call, folder).of(self.event)
+        return _Answering(self, self.root, tool, dialect, call, folder).of(self.event)
 
     def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
         """Return the empty answer, or at a session's start a warning if the log of a plane can't be read."""
         found = self.plane or stamp.folder_of(os.path.abspath(folder))
-        if self.event != "session-start" or not dialect.context or not found:
+        if self.event != "session-start" or not dialect.start or not found:
             return self.empty
         if not stamp.is_out_of_reach(found):
             return self.empty
-        from agentplane.tools import dialects
+        from agentplane.agents import hooks
 
-        return dialects.with_context(dialect, _MISSING)
+        return hooks.with_context(dialect, _MISSING)
 
     def say(self, text: str) -> bool:
         """Says whether the tool got this; it is answered once."""
@@ -141,8 +144,11 @@ class _Hook:
 class _Answering:
     """The answer to one event, in the plane `root`."""
 
-    def __init__(self, hook: _Hook, root: str, dialect: "Dialect", call: "Call", folder: str) -> None:
-        self.hook, self.root, self.dialect, self.call, self.folder = hook, root, dialect, call, folder
+    def __init__(
+        self, hook: _Hook, root: str, tool: "Tool", dialect: "Dialect", call: "Call", folder: str
+    ) -> None:
+        self.hook, self.root, self.call, self.folder = hook, root, call, folder
+        self.tool, self.dialect = tool, dialect
         self.around = os.environ.get("AGENTPLANE_RUN_ID", "")
         """The run of `agentplane run`, whose part this is, as far as the environment is right."""
         self._is_around: bool | None = None
@@ -164,16 +170,16 @@ class _Answering:
         return self.dialect.empty
 
     def start(self) -> str:
-        from agentplane.tools import dialects
+        from agentplane.agents import hooks
 
         given: Answer | None = None
         text = self.dialect.empty
-        if self.dialect.context:
-            self.hook.failing = dialects.with_context(self.dialect, _FAILED)
+        if self.dialect.start:
+            self.hook.failing = hooks.with_context(self.dialect, _FAILED)
             found = self._memory()
             given = None if found is None or isinstance(found, str) else found
             told = given.text if given else found if isinstance(found, str) else _FAILED
-            text = dialects.with_context(self.dialect, told)
+            text = hooks.with_context(self.dialect, told)
         # First the answer: only what the tool has got is noted as given.
         self._open(given if self.hook.say(text) else None)
         return text
@@ -206,12 +212,12 @@ class _Answering:
         return f"…/{os.path.basename(path)}" if os.path.isabs(path) else path
 
     def stop(self) -> str:
+        from agentplane.agents import hooks
         from agentplane.plane import processes
         from agentplane.runs import noted
         from agentplane.runs.opening import owner
-        from agentplane.tools import dialects
 
-        if not self.dialect.ask or not self.call.is_final:
+        if not self.dialect.question or not self.call.is_final:
             return self.dialect.empty
         run_id = self._run()
         if run_id is None or noted.was_asked(self.root, run_id):
@@ -219,11 +225,11 @@ class _Answering:
         if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
             return self.dialect.empty
         # A question would take the place of the answer that a script waits for.
-        entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") if self.hook.tool == "claude-code" else ""
-        if dialects.is_headless(processes.words(owner(os.getpid())), entry):
+        entry = os.environ.get(self.dialect.entry, "")
+        if hooks.is_headless(processes.words(owner(os.getpid())), entry):
             return self.dialect.empty
         wanted = _opened(self.root, self.hook.tool).store.settings().hooks.ask
-        return dialects.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
+        return hooks.with_question(self.dialect, _QUESTION) if wanted else self.dialect.empty
 
     def _turn(self, run_id: str, *, begins: bool) -> None:
         """Notes whether the session is at work. One that another tool started in its shell says nothing of that."""
@@ -239,9 +245,7 @@ class _Answering:
             return
         reason = self.call.reason
         words = f"The session ended ({reason})" if reason else "The session ended"
-        child = hook_process.fork(
-            lambda: _seal(self.root, self.hook.tool, run_id, words, self.dialect), self.hook.failed
-        )
+        child = hook_process.fork(lambda: _seal(self.root, self.tool, run_id, words), self.hook.failed)
         hook_process.wait(child, _FOR_THE_END)
 
     def _memory(self) -> "Answer | str | None":
@@ -249,7 +253,7 @@ class _Answering:
         from agentplane.tools import answers
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        if found := answers.kept(self.root, self.dialect, task):
+        if found := answers.kept(self.root, self.tool, task):
             return found
         made = hook_process.made_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _MEMORY_APART)
         if made is None:
@@ -263,7 +267,7 @@ class _Answering:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes address space
         try:
             plane = _opened(self.root, self.hook.tool)
-            return answers.written(answers.make(plane.store, plane.origin, self.dialect, task))
+            return answers.written(answers.make(plane.store, plane.origin, self.tool, task))
         except Exception as error:  # noqa: BLE001 -- border of the child: the session gets the error as a line
             from agentplane.tools import unreadable
 
@@ -399,15 +403,15 @@ def _complete(root: str, tool: str, run_id: str) -> None:
     opening.tidy(root)
 
 
-def _seal(root: str, tool: str, run_id: str, words: str, dialect: "Dialect") -> None:
+def _seal(root: str, tool: "Tool", run_id: str, words: str) -> None:
     from agentplane.runs import opening
     from agentplane.tools import answers
 
-    plane = _opened(root, tool)
+    plane = _opened(root, tool.name)
     plane.end_session(run_id, words)
     opening.tidy(root)
-    if dialect.context:
-        answers.make(plane.store, plane.origin, dialect, None)
+    if tool.dialect and tool.dialect.start:
+        answers.make(plane.store, plane.origin, tool, None)
 
 
 def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:

@@ -2,12 +2,15 @@
 
 import click
 
-from agentplane.tools.dialects import DIALECTS
+from agentplane.agents.catalog import TOOLS
+
+
+_HOOKED = ", ".join(tool.name for tool in TOOLS if tool.dialect)
 
 
 @click.command()
 @click.argument("event", metavar="EVENT")
-@click.option("--tool", required=True, metavar="TOOL", help=f"Who calls: {', '.join(DIALECTS)}.")
+@click.option("--tool", required=True, metavar="TOOL", help=f"Who calls: {_HOOKED}.")
 @click.pass_obj
 def hook_command(plane: str | None, event: str, tool: str) -> None:
     """Answer a hook of a coding tool.

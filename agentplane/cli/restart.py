@@ -3,6 +3,7 @@
 import click
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
@@ -12,7 +13,6 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tools import resuming, sessions
 from agentplane.tools.restart import Outcome
 from agentplane.tools.sessions import Session
-from agentplane.tools.table import TOOLS
 
 
 _MARKS = {"current": "●", "old": "~", "unknown": "?"}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agentplane.agents.catalog import tool_in
 from agentplane.cli import out
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.shelf import HandEdit, Memory
-from agentplane.plane.origin import tool_in
 from agentplane.text.visible import visible
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agentplane import setup
+from agentplane.agents.model import Tool
 from agentplane.cli import complete, out
 from agentplane.cli.door import opened
 from agentplane.cli.tools import named_tools, say_wired
@@ -16,7 +17,6 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.stamp import FOLDER
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import conflicts, found
-from agentplane.tools.table import Tool
 
 
 @click.command()

@@ -2,6 +2,8 @@
 
 import click
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
@@ -13,7 +15,6 @@ from agentplane.text.visible import one_line, visible
 from agentplane.tools import entries, found, sync, wire
 from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing, Synced
-from agentplane.tools.table import TOOLS, Tool
 from agentplane.tools.wire import Part, Wired, Wiring
 
 

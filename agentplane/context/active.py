@@ -25,6 +25,11 @@ RECEIPTS = "context/files.json"
 """Receipts of files that have room for less than the whole pack."""
 
 
+def import_line(plane: str) -> str:
+    """The line with which a tool's file imports the pack of a plane, whose folder has this name."""
+    return f"@{plane}/{ACTIVE}"
+
+
 def sources(memory: Memory, ask: Ask, today: date) -> Sources:
     """Return the sources of a pack: accepted entries that haven't expired, as approved."""
     accepted = [entry for entry in memory.approved() if entry.head.status == "accepted"]

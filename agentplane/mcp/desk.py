@@ -19,9 +19,9 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from agentplane.agents.catalog import of_client, tool_in
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.mcp import thrift
-from agentplane.plane.origin import TOOL_VARIABLES, tool_in
 from agentplane.text.visible import one_line
 
 
@@ -36,23 +36,6 @@ _ROOTS_SECONDS = 3.0
 _STEPS = 4
 _READING, _WRITING = 8, 2
 """So many calls work at once. Those that wait to write leave those that read their room."""
-
-# What clients call themselves in `initialize`, where that is not the name of the tool in our table.
-_CLIENTS = (
-    ("claude-code", "claude-code"),
-    ("claude-ai", "claude-desktop"),
-    ("codex", "codex"),
-    ("gemini-cli", "gemini-cli"),
-    ("cursor", "cursor"),
-    ("opencode", "opencode"),
-    ("cline", "cline"),
-    ("windsurf", "windsurf"),
-    ("github-copilot", "copilot"),
-    ("visual studio code", "copilot"),
-    ("qwen", "qwen-code"),
-    ("goose", "goose"),
-    ("zed", "zed"),
-)
 
 
 class Room:
@@ -175,10 +158,4 @@ def _named(call: Call) -> str | None:
 
 
 def tool_named(name: str) -> str | None:
-    lower = name.strip().lower()
-    for beginning, tool in _CLIENTS:
-        if lower.startswith(beginning):
-            return tool
-    if lower in TOOL_VARIABLES:
-        return lower
-    return re.sub(r"[^\w. -]", "", one_line(lower, 40)).strip() or None
+    return of_client(name) or re.sub(r"[^\w. -]", "", one_line(name.strip().lower(), 40)).strip() or None

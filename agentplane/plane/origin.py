@@ -2,25 +2,11 @@
 
 import getpass
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-
-# The variables that coding tools set in the shells they start.
-TOOL_VARIABLES = {
-    "claude-code": ("CLAUDECODE",),
-    "codex": ("CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED"),
-    "gemini-cli": ("GEMINI_CLI",),
-    "cursor": ("CURSOR_AGENT",),
-    "copilot": ("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"),
-    "opencode": ("OPENCODE", "OPENCODE_CLIENT"),
-    "cline": ("CLINE_ACTIVE",),
-    "antigravity": ("ANTIGRAVITY_AGENT",),
-    "augment": ("AUGMENT_AGENT",),
-    "unnamed": ("AI_AGENT",),
-}
+from agentplane.agents.catalog import tool_in
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -32,14 +18,6 @@ class Origin(msgspec.Struct, frozen=True):
     """What started this process."""
     tool: str | None = None
     """The coding tool whose environment this is, if any."""
-
-
-def tool_in(environment: Mapping[str, str]) -> str | None:
-    """The coding tool in whose shell a process with this environment runs."""
-    for tool, names in TOOL_VARIABLES.items():
-        if any(environment.get(name) for name in names):
-            return environment.get("AI_AGENT") or tool if tool == "unnamed" else tool
-    return None
 
 
 def person(project: Path) -> str:

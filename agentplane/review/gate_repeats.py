@@ -5,20 +5,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agentplane.agents.catalog import instruction_files
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry, without_label
 from agentplane.text import files
 
 
-INSTRUCTION_FILES = (
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".github/copilot-instructions.md",
-)
 _LARGEST = 256 * 1024
 _FEWEST_WORDS = 4
 """A shorter statement stands in a long text by chance."""
@@ -36,7 +28,7 @@ def words(text: str) -> str:
 def read_instructions(project: Path) -> dict[str, str]:
     """The project's instruction files, by name; no links, and nothing large."""
     found = {}
-    for name in INSTRUCTION_FILES:
+    for name in instruction_files():
         path = os.path.join(project, name)
         try:
             if "/" in name and os.path.islink(os.path.dirname(path)):

@@ -3,9 +3,9 @@
 import os
 import sys
 
+from agentplane.agents.catalog import tool_in
 from agentplane.errors import Refused
 from agentplane.memory.verbs import Proposal
-from agentplane.plane.origin import tool_in
 from agentplane.plane.settings import Settings
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
-from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.plane.records import Change, Record
 from agentplane.runs.sides import Side, shown
 from agentplane.text import decoding
@@ -19,7 +19,8 @@ UNPERSONAL = ("mcp", "hook")
 SETTLES = ("settle", "merge")
 """Verb and channel of the op that brings branches together after a merge; nobody is asked for it."""
 
-_TOOLS = TOOL_VARIABLES.keys() - {"unnamed"}
+_TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
+"""The tools that are recognized by their environment. Other names can be those of people."""
 _WRITES = ("propose", "edit", "merge", "adopt")
 """The verbs that bring a text; others move it, or stamp it."""
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
+from agentplane.agents.catalog import tool_in
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import git, logged
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
-from agentplane.plane.origin import tool_in
 from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from agentplane.agents.catalog import BY_PROGRAM
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.plane import processes
 from agentplane.plane.layout import Layout
@@ -37,12 +38,6 @@ _OLD = 60.0
 """Seconds after which a folder without its marker is left over from a process that was killed."""
 _NEAR = 2.0
 """Seconds by which two readings of one process's start may differ."""
-
-_COMMANDS = {"claude": "claude-code", "gemini": "gemini-cli", "cursor-agent": "cursor", "devin": "windsurf",
-             "kiro-cli": "kiro", "qwen": "qwen-code", "droid": "factory", "auggie": "augment", "warp-terminal": "warp"}  # fmt: skip
-_COMMANDS |= {name: name for name in ("codex", "cursor", "copilot", "opencode", "cline", "windsurf", "kiro", "goose", "aider",
-                                      "junie", "zed", "amp", "antigravity", "warp", "crush")}  # fmt: skip
-"""As the table of tools has it; a test holds the two together."""
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -125,12 +120,14 @@ _codec = decoding.Json(OpenRun)
 
 def tool_of(command: Sequence[str]) -> str | None:
     """The coding tool that a command starts."""
-    return _COMMANDS.get(Path(command[0]).name) if command else None
+    tool = BY_PROGRAM.get(Path(command[0]).name) if command else None
+    return tool.name if tool else None
 
 
 def tool_named(name: str) -> str:
     """The name that a tool has here, for one that a person calls by its command."""
-    return _COMMANDS.get(name, name)
+    tool = BY_PROGRAM.get(name)
+    return tool.name if tool else name
 
 
 def begin(

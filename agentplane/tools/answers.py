@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from agentplane.agents.model import Tool
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
     from agentplane.plane.origin import Origin
     from agentplane.plane.store import Snapshot, Store
-    from agentplane.tools.dialects import Dialect
     from agentplane.tools.said import Said
 
 _FOLDER = "packs"
@@ -46,11 +46,11 @@ class Answer:
         return {"revision": self.receipt["revision"], "at": now, "sha256": self.receipt["sha256"]}
 
 
-def kept(root: str, dialect: "Dialect", task: str | None) -> Answer | None:
+def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
-        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(dialect, task)}", _LARGEST) or b"{}")
-        is_for_this = found["for"] == _for(dialect, task) and found["stamp"] == stamp.of(root)
+        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _LARGEST) or b"{}")
+        is_for_this = found["for"] == _for(tool, task) and found["stamp"] == stamp.of(root)
         if is_for_this and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -84,7 +84,7 @@ def read(data: bytes) -> Answer | str | None:
         return None
 
 
-def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> Answer:
+def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
     from agentplane.plane import cache, recover
@@ -93,48 +93,48 @@ def make(store: "Store", by: "Origin", dialect: "Dialect", task: str | None) -> 
     root = str(store.layout.root)
     store.note_settings(by)
     if recover.lost_tail(store.layout):
-        return _incomplete(store, dialect, task)
+        return _incomplete(store, tool, task)
     before = stamp.of(root)
     snapshot = deliverable(store.snapshot())
     here, tip = stamp.checked_out(root), stamp.tip(root)
-    ask = Ask(task, budget=dialect.budget, measure=dialect.measure)
-    own = _said(store, dialect.tool)
+    ask = Ask(task, budget=tool.budget, measure=tool.measure)
+    own = _said(store, tool)
     read = _stamps(root, own.read)
     made, by_history = _made(store, snapshot, ask, own)
-    receipt = _receipt(made, dialect)
+    receipt = _receipt(made, tool)
     answer = Answer(made.text, receipt)
     if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
-        data: dict[str, Any] = {"for": _for(dialect, task), "stamp": before, "text": answer.text}
+        data: dict[str, Any] = {"for": _for(tool, task), "stamp": before, "text": answer.text}
         data |= {"receipt": receipt, "read": read, "checked_out": here, "tip": tip if by_history else None}
         folder = store.layout.cache / _FOLDER
         links = store.layout.cache.is_symlink() or folder.is_symlink()
         if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
             os.unlink(folder / names[0])
-        name = f"{_FOLDER}/{_name(dialect, task)}"
+        name = f"{_FOLDER}/{_name(tool, task)}"
         cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
     return answer
 
 
-def _incomplete(store: "Store", dialect: "Dialect", task: str | None) -> Answer:
+def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
     """Return the rest of a memory that lost entries, with a line that says so. It isn't cached."""
     from agentplane.context.choose import Ask
     from agentplane.plane.store import deliverable
     from agentplane.tools import unreadable
 
-    room = _ROOM[dialect.measure]
-    ask = Ask(task, budget=dialect.budget - room, measure=dialect.measure)
-    made, _ = _made(store, deliverable(store.snapshot()), ask, _said(store, dialect.tool))
-    return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, dialect))
+    room = _ROOM[tool.measure]
+    ask = Ask(task, budget=tool.budget - room, measure=tool.measure)
+    made, _ = _made(store, deliverable(store.snapshot()), ask, _said(store, tool))
+    return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, tool))
 
 
-def _receipt(made: "Pack", dialect: "Dialect") -> "dict[str, Any]":
+def _receipt(made: "Pack", tool: "Tool") -> "dict[str, Any]":
     told = made.receipt
     reasons = [_REASONS.get(cut.kind, cut.why) for cut in told.cut]
     receipt: dict[str, Any] = {
         "kind": "pack",
         "revision": told.revision,
         "sha256": told.sha256,
-        "budget": f"{told.budget} {dialect.measure}",
+        "budget": f"{told.budget} {tool.measure}",
         "given": [given.id for given in told.given][:_NAMED],
         "given_in_all": len(told.given),
         "cut": {why: reasons.count(why) for why in sorted(set(reasons))},
@@ -148,6 +148,7 @@ def _receipt(made: "Pack", dialect: "Dialect") -> "dict[str, Any]":
 
 def wrong(store: "Store") -> "Iterator[str]":
     """Return the files of the cache with a text that would be given now and that is not what `store` gives."""
+    from agentplane.agents.catalog import BY_NAME
     from agentplane.context.choose import Ask
 
     root = str(store.layout.root)
@@ -158,11 +159,11 @@ def wrong(store: "Store") -> "Iterator[str]":
             program, day, tool, budget, measure, task = found["for"]
             is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
             is_current = is_current and _is_here(root, found)
-            text = found["text"]
+            text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # no hook would take it
         ask = Ask(task, budget=budget, measure=measure)
-        if is_current and text != _made(store, store.snapshot(), ask, _said(store, tool))[0].text:
+        if is_current and text != _made(store, store.snapshot(), ask, _said(store, reader))[0].text:
             yield f"{_FOLDER}/{name}"
 
 
@@ -188,13 +189,11 @@ def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tup
     return pack.make(sources, ask, said=own.of(sources.entries)), sources.by_history
 
 
-def _said(store: "Store", tool: str) -> "Said":
+def _said(store: "Store", tool: "Tool | None") -> "Said":
     """Return what the tool reads on its own, so that the answer doesn't repeat it."""
     from agentplane.tools import said
-    from agentplane.tools.table import TOOLS
 
-    readers = [row for row in TOOLS if row.name == tool]
-    return said.read(store.layout.project, readers) if readers else said.NOTHING
+    return said.read(store.layout.project, [tool]) if tool else said.NOTHING
 
 
 def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
@@ -209,9 +208,9 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
     return found
 
 
-def _for(dialect: "Dialect", task: str | None) -> list[object]:
+def _for(tool: "Tool", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    return [_program(), _today(), dialect.tool, dialect.budget, dialect.measure, task]
+    return [_program(), _today(), tool.name, tool.budget, tool.measure, task]
 
 
 def _today() -> str:
@@ -236,8 +235,8 @@ def _program() -> list[int]:
     return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
 
 
-def _name(dialect: "Dialect", task: str | None) -> str:
+def _name(tool: "Tool", task: str | None) -> str:
     import zlib
 
-    name = f"{dialect.tool}-{dialect.measure}-{dialect.budget}"
+    name = f"{tool.name}-{tool.measure}-{tool.budget}"
     return name if task is None else f"{name}-{zlib.crc32(task.encode(errors='replace')):08x}"

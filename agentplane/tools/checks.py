@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.findings import Finding
 from agentplane.memory.shelf import Memory
@@ -12,7 +13,6 @@ from agentplane.plane import cache, gitattributes, gitdriver
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
 from agentplane.tools import conflicts, entries, ground, hook_log, room, sync
-from agentplane.tools.table import TOOLS
 
 
 _RECENT = timedelta(days=3)

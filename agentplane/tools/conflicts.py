@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.errors import AgentplaneError
 from agentplane.plane import git, gitdriver
 from agentplane.plane.git import Marks
@@ -17,7 +18,6 @@ from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import block, block_merge, ground
 from agentplane.tools.block_merge import Merged, Sides
-from agentplane.tools.table import TOOLS
 
 
 _Outcome = Literal["merged", "removed", "left"]

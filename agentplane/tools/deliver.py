@@ -5,11 +5,11 @@ from datetime import date
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.errors import AgentplaneError
 from agentplane.memory.shelf import Memory
 from agentplane.tools import found, room, sync
-from agentplane.tools.table import TOOLS
 
 
 OFF = "`tools.deliver` is off"

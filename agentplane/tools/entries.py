@@ -4,14 +4,17 @@ The files are often committed and reach people who do not have agentplane. A hoo
 well without it. No `$` stands in a command: several tools would put a variable in its place.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from agentplane.tools.table import TOOLS, Event, Hooks, Mcp, Tool
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Hooks, Mcp, Tool
 
+
+if TYPE_CHECKING:
+    from agentplane.agents.model import Event
 
 NAME = "agentplane"
 """Of our MCP server, in the settings of every tool."""
@@ -61,7 +64,7 @@ def written_paths() -> list[str]:
     return list(dict.fromkeys([*targets, *(place.path for tool in TOOLS for place in all_places(tool))]))
 
 
-def hook_command(event: Event, tool: str) -> str:
+def hook_command(event: "Event", tool: str) -> str:
     """Found and run, or nothing; never a failure of ours in somebody's session."""
     return f"command -v {NAME} >/dev/null 2>&1 && {_hook(event, tool)} || true"
 
@@ -70,7 +73,7 @@ def mcp_words(tool: str) -> list[str]:
     return [NAME, "mcp", "--tool", tool]
 
 
-def _hook(event: Event, tool: str) -> str:
+def _hook(event: "Event", tool: str) -> str:
     return f"{NAME} hook {event} --tool {tool}"
 
 
@@ -78,25 +81,13 @@ def _hooks_place(tool: Tool, hooks: Hooks) -> Place:
     wants = []
     for event, theirs in hooks.events:
         command = hook_command(event, tool.name)
-        under = hooks.under if hooks.shape == "kiro" else (*hooks.under, theirs)
-        limit = hooks.ending if event == "session-end" and hooks.ending else hooks.timeout
-        value = _hook_value(hooks, theirs, command, limit)
+        under = (*hooks.under, theirs) if hooks.by_event else hooks.under
+        most = (event == "session-end" and hooks.last_timeout) or hooks.timeout
+        value = hooks.entry(command, theirs, {"timeout": most} if most else {})
         wants.append(Want(under, None, value, _hook(event, tool.name)))
     return Place(
         hooks.path, "hooks", tool.name, tuple(wants), hooks.under, version=hooks.version, rival=hooks.rival
     )
-
-
-def _hook_value(hooks: Hooks, theirs: str, command: str, most: int) -> dict[str, Any]:
-    limit = {"timeout": most} if most else {}
-    if hooks.shape == "groups":
-        return {"hooks": [{"type": "command", "command": command, **limit}]}
-    if hooks.shape == "flat":
-        return {"command": command, **limit}
-    if hooks.shape == "copilot":
-        return {"type": "command", "bash": command, "timeoutSec": most}
-    action = {"type": "command", "command": command}
-    return {"name": f"{NAME}: {theirs}", "trigger": theirs, "action": action, **limit, "enabled": True}
 
 
 def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
@@ -105,13 +96,6 @@ def _mcp_place(project: Path, tool: Tool, mcp: Mcp) -> Place:
 
 
 def _mcp_at(path: str, tool: Tool, mcp: Mcp) -> Place:
-    value = _mcp_value(mcp, mcp_words(tool.name))
+    value = {**mcp.server(mcp_words(tool.name)), **dict(mcp.more)}
     want = Want(mcp.under, NAME, value, " ".join(mcp_words(tool.name)))
-    return Place(path, "mcp", tool.name, (want,), mcp.under, toml=mcp.shape == "toml")
-
-
-def _mcp_value(mcp: Mcp, words: Sequence[str]) -> dict[str, Any]:
-    if mcp.shape == "local":
-        return {"type": "local", "command": list(words), "enabled": True}
-    start = {"type": "stdio"} if mcp.shape == "stdio" else {}
-    return {**start, "command": words[0], "args": list(words[1:]), **dict(mcp.more)}
+    return Place(path, "mcp", tool.name, (want,), mcp.under, toml=mcp.toml)

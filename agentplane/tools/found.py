@@ -6,10 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
+from agentplane.agents.model import Tool
 from agentplane.errors import BadInput
 from agentplane.plane import programs
 from agentplane.text.visible import one_line
-from agentplane.tools.table import TOOLS, Tool
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ def look(project: Path, home: Path | None = None) -> list[Found]:
 
 def named(names: Sequence[str]) -> list[Tool]:
     """The tools that a person names, by name or command."""
-    by_name = {name: tool for tool in TOOLS for name in (tool.name, *tool.programs)}
+    by_name = {**BY_PROGRAM, **BY_NAME}
     found = []
     for name in names:
         tool = by_name.get(name.strip().lower())

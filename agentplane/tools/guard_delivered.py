@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
@@ -23,7 +24,6 @@ from agentplane.runs.sides import Side, file_at, shown
 from agentplane.text import files
 from agentplane.tools import memory_lines
 from agentplane.tools.memory_lines import Known, Line
-from agentplane.tools.table import TOOLS
 
 
 _REMEDY = "run `agentplane sync`, and commit what it writes."

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
@@ -20,7 +21,6 @@ from agentplane.plane.store import Snapshot
 from agentplane.plane.undo import out_of_force
 from agentplane.text.visible import one_line
 from agentplane.tools import harvest_files, harvest_memories
-from agentplane.tools.table import TOOLS
 from agentplane.tools.taken import Haul, Taken, mark_of
 
 

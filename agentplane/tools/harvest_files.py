@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 
+from agentplane.agents.catalog import instruction_files, rule_folders
 from agentplane.errors import AgentplaneError
 from agentplane.text import files
 from agentplane.text.visible import visible
@@ -16,38 +17,7 @@ from agentplane.tools.harvest_lines import Line
 from agentplane.tools.taken import Haul, Taken, mark_of
 
 
-# Where a file is one tool's alone, what is taken from it is that tool's; files that several read are the person's.
-_FILES: dict[str, str | None] = {
-    "AGENTS.md": None,
-    "AGENTS.override.md": None,
-    "AGENT.md": None,
-    "CLAUDE.md": "claude-code",
-    ".claude/CLAUDE.md": "claude-code",
-    "GEMINI.md": "gemini-cli",
-    "QWEN.md": "qwen-code",
-    "CRUSH.md": "crush",
-    "WARP.md": "warp",
-    "CONVENTIONS.md": "aider",
-    ".cursorrules": "cursor",
-    ".windsurfrules": "windsurf",
-    ".goosehints": "goose",
-    ".rules": "zed",
-    ".junie/guidelines.md": "junie",
-    ".github/copilot-instructions.md": "copilot",
-}
-_FOLDERS: dict[str, tuple[str, str]] = {
-    ".cursor/rules": ("*.md*", "cursor"),
-    ".claude/rules": ("*.md", "claude-code"),
-    ".clinerules": ("*.md", "cline"),
-    ".github/instructions": ("*.instructions.md", "copilot"),
-    ".devin/rules": ("*.md", "windsurf"),
-    ".windsurf/rules": ("*.md", "windsurf"),
-    ".kiro/steering": ("*.md", "kiro"),
-    ".roo/rules": ("*.md", "roo"),
-    ".augment/rules": ("*.md", "augment"),
-    ".amazonq/rules": ("*.md", "amazonq"),
-    ".trae/rules": ("*.md", "trae"),
-}
+_FILES = instruction_files()
 _NESTED = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
 _DEEPEST = 4
@@ -253,13 +223,13 @@ def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
 
 def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
     top_of_all = os.path.realpath(project)
-    for folder, (pattern, tool) in _FOLDERS.items():
-        if not Path(os.path.realpath(project / folder)).is_relative_to(top_of_all):
+    for tool, rules in rule_folders():
+        if not Path(os.path.realpath(project / rules.folder)).is_relative_to(top_of_all):
             continue
-        for top, below, names in islice(os.walk(project / folder), _MOST_FOLDERS):
+        for top, below, names in islice(os.walk(project / rules.folder), _MOST_FOLDERS):
             below.sort()
             for name in sorted(names):
-                if fnmatch(name, pattern):
+                if fnmatch(name, rules.pattern):
                     yield os.path.relpath(os.path.join(top, name), project), tool
 
 

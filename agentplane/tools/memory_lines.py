@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.context import notes, pack
+from agentplane.context import active, notes, pack
 from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
@@ -18,7 +18,6 @@ from agentplane.plane import logged
 from agentplane.review import assumptions
 from agentplane.runs import capsule
 from agentplane.tools import block
-from agentplane.tools.table import import_line
 
 
 Kind = Literal["entry", "frame", "title", "note", "unknown"]
@@ -101,7 +100,7 @@ def known(
     entries = tuple(entries)
     warnings = pack.warnings(Sources("", (), hand_edits=tuple(edited)), ())
     names = (*KINDS, PINNED, *(entry.head.type for entry in entries))
-    frame = [*pack.INTRODUCTION, pack.NOT_IN_HERE, import_line(plane), *map(pack.heading, names)]
+    frame = [*pack.INTRODUCTION, pack.NOT_IN_HERE, active.import_line(plane), *map(pack.heading, names)]
     frame += [f"- {warning}" for warning in warnings]
     return Known(
         frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),

@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import BY_NAME
+from agentplane.agents.model import Tool
 from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Store, timestamp
@@ -16,7 +18,6 @@ from agentplane.runs.restarting import Again, Decision, Never, Request
 from agentplane.runs.session import Asked, OpenRun
 from agentplane.tools import resuming, session_files, sessions
 from agentplane.tools.sessions import Session
-from agentplane.tools.table import TOOLS, Tool
 
 
 PATIENCE = 6.0
@@ -41,7 +42,7 @@ def restarter(
 ) -> Callable[[OpenRun, Asked, Request], Decision] | None:
     """Decides about requests for a command, or None for one that is no session of a tool which can take it up again."""
     place = sessions.program_place(asked.command)
-    tool = next((tool for tool in TOOLS if tool.name == asked.tool), place[0] if place else None)
+    tool = BY_NAME.get(asked.tool or "", place[0] if place else None)
     if tool is None or not tool.resume or tool.reloads or sessions.is_scripted(tool, asked.command):
         return None
     return lambda run, exact, request: _decide(store, tool, run, exact, request, variables)

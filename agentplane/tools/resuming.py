@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from agentplane.tools.dialects import is_session_id
-from agentplane.tools.table import Tool
+from agentplane.agents.hooks import is_session_id
+from agentplane.agents.model import Tool
 
 
 def command(tool: Tool, words: Sequence[str], id_: str | None) -> list[str] | None:

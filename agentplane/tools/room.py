@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
@@ -15,7 +17,6 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.tools import said
 from agentplane.tools.said import Said
-from agentplane.tools.table import TOOLS, Tool
 
 
 T = TypeVar("T")

@@ -15,12 +15,12 @@ from types import MappingProxyType
 
 import msgspec
 
+from agentplane.agents.model import Tool
 from agentplane.context import pack
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.text import files
 from agentplane.tools import block, harvest_files, harvest_front, harvest_lines
-from agentplane.tools.table import Tool
 
 
 _LARGEST = 512 * 1024

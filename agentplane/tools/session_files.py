@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.tools.table import Tool
+from agentplane.agents.model import Tool
 
 
 _HEAD = 1 << 18

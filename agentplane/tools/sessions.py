@@ -14,13 +14,14 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
+from agentplane.agents.model import Tool
 from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.runs import restarting, session
 from agentplane.runs.session import OpenRun
 from agentplane.text import chain, decoding
 from agentplane.tools import resuming, session_files, sync
-from agentplane.tools.table import TOOLS, Tool
 
 
 State = Literal["current", "old", "unknown"]
@@ -31,9 +32,7 @@ _PACKAGE = re.compile(r"node_modules/(?:@[^/]+/)?([^/]+)/")
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{5,199}\Z")
 
 
-_STARTERS = {
-    name: tool for tool in TOOLS for name in (*tool.programs, *([tool.name] if "-" in tool.name else []))
-}
+_STARTERS = BY_PROGRAM | {tool.name: tool for tool in TOOLS if "-" in tool.name}
 """The tools by what starts them: a command, or a package of node's that is called as they are."""
 
 
@@ -98,7 +97,7 @@ def old(found: Sequence[Session]) -> list[Session]:
 
 def tool_of(run: OpenRun) -> Tool | None:
     """The coding tool of an open run."""
-    named = next((tool for tool in TOOLS if tool.name == run.asked.tool), None)
+    named = BY_NAME.get(run.asked.tool or "")
     place = program_place(run.asked.command) if named is None else None
     return named if place is None else place[0]
 

@@ -13,6 +13,8 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Target, Tool
 from agentplane.context import active
 from agentplane.context.pack import EXPIRED, IN_FORCE, LEFT_OUT, Pack, Receipt, marked_in, read_item
 from agentplane.errors import AgentplaneError
@@ -20,7 +22,6 @@ from agentplane.text import files
 from agentplane.tools import block, entries, ground, room
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
-from agentplane.tools.table import TOOLS, Target, Tool, import_line
 
 
 State = Literal["current", "old", "absent", "edited", "blocked"]
@@ -95,7 +96,7 @@ def wired(project: Path, tools: Iterable[Tool]) -> list[Tool]:
 
 def importing(project: Path, plane: str, tools: Iterable[Tool]) -> list[str]:
     """The files with a block that points to context/active.md, which holds the memory then."""
-    line = import_line(plane).encode()
+    line = active.import_line(plane).encode()
     found = []
     for path in dict.fromkeys(tool.target.path for tool in tools if tool.target.form == "import"):
         with suppress(AgentplaneError):
@@ -326,7 +327,7 @@ def _header(target: Target) -> bytes:
 def _text(plane: str, users: Sequence[Tool], pack: Pack) -> str:
     """What the block holds: the memory itself, unless every tool that reads this file follows imports."""
     if _only_imports(users):
-        return f"{import_line(plane)}\n"
+        return f"{active.import_line(plane)}\n"
     return pack.text
 
 

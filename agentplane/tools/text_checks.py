@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding
@@ -17,7 +18,6 @@ from agentplane.text import chain, document, files
 from agentplane.text.visible import one_line
 from agentplane.tools import answers, conflicts, ground, memory_lines, sync
 from agentplane.tools.memory_lines import Known, Line
-from agentplane.tools.table import TOOLS
 
 
 _MOST = 5

@@ -9,13 +9,14 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.text import files, jsonc
 from agentplane.tools import entries, found, ground, settings, sync
 from agentplane.tools.entries import Place
 from agentplane.tools.ground import Change
 from agentplane.tools.room import Packs
 from agentplane.tools.settings import UnfitError
-from agentplane.tools.table import TOOLS, Tool
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.context import active, pack
 from agentplane.context.choose import Ask, Choice
@@ -17,9 +19,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git
 from agentplane.tools import found, room, said, sync, wire
-from agentplane.tools.dialects import DIALECTS
 from agentplane.tools.sync import Fit
-from agentplane.tools.table import TOOLS, Tool
 from agentplane.tools.wire import Wiring
 from agentplane.tui import tooling
 from agentplane.tui.tooling import Planned
@@ -137,20 +137,19 @@ class _Starts:
         self._made: dict[tuple[int, str, frozenset[str]], Pack] = {}
 
     def of(self, tool: Tool, wiring: Wiring) -> Start | None:
-        dialect = DIALECTS.get(tool.name)
-        if dialect is None or not dialect.context or tool.hooks is None:
+        if tool.dialect is None or not tool.dialect.start or tool.hooks is None:
             return None
         told = said.read(self._project, [tool]).of(self._sources.entries)
-        key = (dialect.budget, dialect.measure, frozenset(told))
+        key = (tool.budget, tool.measure, frozenset(told))
         if key not in self._made:
             # A hook knows the task, and no files.
-            ask = Ask(self._task, budget=dialect.budget, measure=dialect.measure)
+            ask = Ask(self._task, budget=tool.budget, measure=tool.measure)
             self._made[key] = pack.make(self._sources, ask, self._choice, told)
             self._choice = self._made[key].choice
         made = self._made[key]
-        size = pack.characters(made.text) if dialect.measure == "characters" else made.receipt.tokens
+        size = pack.characters(made.text) if tool.measure == "characters" else made.receipt.tokens
         hooked = any(part.part == "hooks" and part.state in ("current", "old") for part in wiring.parts)
-        return Start(made, size, dialect.budget, dialect.measure, hooked)
+        return Start(made, size, tool.budget, tool.measure, hooked)
 
 
 def _tools(project: Path, holding: Sequence[Tool]) -> list[Tool]:

@@ -5,8 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
+from agentplane.agents.catalog import tool_in
 from agentplane.errors import Refused
-from agentplane.plane.origin import tool_in
 from agentplane.plane.settings import Settings
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from agentplane.agents.model import Limits
 from agentplane.text.visible import one_line, visible
-from agentplane.tools.table import Limits
 from agentplane.tui.listing import Row
 from agentplane.tui.page import diff
 from agentplane.tui.prose import Look

@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.api import Plane
 from agentplane.commands import SetRestart, Sync, ToolCommand, Wire
 from agentplane.context import active
@@ -20,7 +22,6 @@ from agentplane.text.visible import one_line
 from agentplane.tools import entries, found, room, settings, sync, wire
 from agentplane.tools.ground import Change
 from agentplane.tools.sync import Standing
-from agentplane.tools.table import TOOLS, Tool
 from agentplane.tools.wire import Part, Wired
 from agentplane.tui.ops import Outcome
 

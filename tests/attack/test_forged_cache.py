@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from agentplane import health
+from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.findings import Finding
@@ -26,7 +27,6 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane import cache, stamp, user_key
 from agentplane.text import document
 from agentplane.tools import answers, found, hook_log
-from agentplane.tools.dialects import DIALECTS
 from agentplane.tui.desk import Desk
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
@@ -53,8 +53,8 @@ def hook(plane: Plane) -> str:
 
 def session_start(plane: Plane) -> str:
     """What the hook answers, without the process."""
-    dialect, root = DIALECTS[TOOL], str(plane.layout.root)
-    return (answers.kept(root, dialect, None) or answers.make(plane.store, plane.origin, dialect, None)).text
+    tool, root = BY_NAME[TOOL], str(plane.layout.root)
+    return (answers.kept(root, tool, None) or answers.make(plane.store, plane.origin, tool, None)).text
 
 
 def told(plane: Plane) -> str:
@@ -78,7 +78,7 @@ def plane(git_project: Path) -> Plane:
     plane.reject(ids[:1])
     plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
     plane.review()
-    answers.make(plane.store, plane.origin, DIALECTS[TOOL], None)
+    answers.make(plane.store, plane.origin, BY_NAME[TOOL], None)
     return plane
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError
@@ -21,8 +22,6 @@ from agentplane.review import confirm, delivery, gate
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.resolve import Choice
 from agentplane.tools import answers
-from agentplane.tools.dialects import DIALECTS
-from agentplane.tools.table import TOOLS
 from tests.cli.conftest import change_by_hand
 from tests.conftest import UNLIKE, approve_seen, decision, plane_in
 
@@ -210,12 +209,12 @@ def outlets(plane: Plane) -> dict[str, str]:
         except AgentplaneError as error:
             say(f"mcp entry {entry.id}", str(error))
     say("mcp pack", session.read("agentplane://pack").text)
-    for name, dialect in DIALECTS.items():
-        if dialect.context:
-            answer = answers.make(plane.store, plane.origin, dialect, "staging uploader")
-            say(f"hook {name}", answer.text + json.dumps(answer.receipt))
-            kept = answers.kept(str(plane.layout.root), dialect, "staging uploader")
-            say(f"kept hook {name}", kept.text if kept else "")
+    for tool in TOOLS:
+        if tool.dialect and tool.dialect.start:
+            answer = answers.make(plane.store, plane.origin, tool, "staging uploader")
+            say(f"hook {tool.name}", answer.text + json.dumps(answer.receipt))
+            kept = answers.kept(str(plane.layout.root), tool, "staging uploader")
+            say(f"kept hook {tool.name}", kept.text if kept else "")
     for path in sorted(plane.layout.project.rglob("*")):
         inside = path.relative_to(plane.layout.project).as_posix()
         source = inside.startswith((".agentplane/memory/", ".agentplane/ops/", ".agentplane/cache/", ".git/"))

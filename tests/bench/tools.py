@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.context.choose import Ask
-from agentplane.tools.table import TOOLS
 from tests.bench import planes
 from tests.bench.timing import best
 

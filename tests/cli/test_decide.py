@@ -2,9 +2,9 @@
 
 import pytest
 
+from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
-from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.review.neighbours import FEW
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import UNLIKE, decision, files_of
@@ -313,7 +313,8 @@ def test_a_decision_in_a_tools_shell_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("tool", "name"), [(tool, name) for tool, names in TOOL_VARIABLES.items() for name in names]
+    ("tool", "name"),
+    [(tool.name, name) for tool in TOOLS for name in tool.variables] + [("unnamed", ANY_TOOL)],
 )
 def test_each_tool_is_known_by_each_of_its_variables(
     plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch, tool: str, name: str

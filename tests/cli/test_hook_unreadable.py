@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents import forms
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
 from agentplane.cli import hook
 from agentplane.errors import BadInput, Damaged, Locked
 from agentplane.tools import unreadable
-from agentplane.tools.dialects import DIALECTS
 from tests.cli.hooked import COMMAND
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.conftest import started
@@ -106,24 +108,30 @@ def test_the_badge_shows_it_in_a_file_too(root: Path, tmp_path: Path) -> None:
     assert ((tmp_path / "out").read_text(), done.returncode) == ("?\n", 2)
 
 
-@pytest.mark.parametrize("tool", [name for name, dialect in DIALECTS.items() if dialect.context])
-def test_each_tool_is_told_in_its_own_form(root: Path, tool: str) -> None:
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if tool.dialect and tool.dialect.start], ids=lambda tool: tool.name
+)
+def test_each_tool_is_told_in_its_own_form(root: Path, tool: Tool) -> None:
     config("[trust\n")(root)
-    text = start(root, tool)
-    match DIALECTS[tool].context:
-        case "specific":
+    text = start(root, tool.name)
+    assert tool.dialect
+    match tool.dialect.start:
+        case forms.hook_specific:
             text = json.loads(text)["hookSpecificOutput"]["additionalContext"]
-        case "additional":
+        case forms.additional_context:
             text = json.loads(text)["additional_context"]
-        case "cline":
+        case forms.context_modification:
             text = json.loads(text)["contextModification"]
     assert text.startswith("agentplane: memory could not be read: .agentplane/config.toml line 1: ")
 
 
-@pytest.mark.parametrize("tool", [name for name, dialect in DIALECTS.items() if not dialect.context])
-def test_a_tool_that_takes_nothing_at_the_start_gets_its_empty_answer(root: Path, tool: str) -> None:
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if tool.dialect and not tool.dialect.start], ids=lambda tool: tool.name
+)
+def test_a_tool_that_takes_nothing_at_the_start_gets_its_empty_answer(root: Path, tool: Tool) -> None:
     config("[trust\n")(root)
-    assert start(root, tool).strip() == DIALECTS[tool].empty
+    assert tool.dialect
+    assert start(root, tool.name).strip() == tool.dialect.empty
 
 
 @pytest.mark.parametrize("what", ["config.toml", "memory", "memory/log.jsonl", "memory/decisions.md", "."])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.plane.origin import Origin
 from agentplane.runs import opening, session
 from agentplane.runs.session import Asked
-from agentplane.tools.table import TOOLS
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import UNLIKE, decision
 from tests.runs.staged import Stage

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS as TABLE
 from agentplane.api import Plane
-from agentplane.tools.table import TOOLS as TABLE
 from tests.clients.conftest import TOOLS, MakeClient, wire
 from tests.clients.model import Model
 from tests.conftest import decision

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane import git as gits
 from agentplane.runs import activity, capsule, last_runs
 from agentplane.text import chain
 from agentplane.tools import answers
-from agentplane.tools.dialects import DIALECTS
 from tests.conftest import decision, plane_in
 
 
@@ -140,7 +140,7 @@ def test_git_is_asked_only_where_runs_of_other_branches_are_in_the_way(
 
 def test_a_kept_context_is_not_given_on_another_branch(plane: Plane) -> None:
     """The files of the memory are the same on both, so only git tells."""
-    folder, dialect = plane.layout.project, DIALECTS["claude-code"]
+    folder, tool = plane.layout.project, BY_NAME["claude-code"]
     root = str(plane.layout.root)
     plane.approve([plane.propose(decision("Use tabs."))])
     plane.write_log({"summary": "On main."})
@@ -149,32 +149,32 @@ def test_a_kept_context_is_not_given_on_another_branch(plane: Plane) -> None:
     plane.write_log({"summary": "On the other branch."})
 
     def given() -> str:
-        found = answers.kept(root, dialect, None)
+        found = answers.kept(root, tool, None)
         if found is None:
-            answers.make(plane.store, plane.origin, dialect, None)
-            found = answers.kept(root, dialect, None)
+            answers.make(plane.store, plane.origin, tool, None)
+            found = answers.kept(root, tool, None)
             assert found is not None
         return found.text
 
     assert "On the other branch." in given()
-    kept = answers.kept(root, dialect, None)
+    kept = answers.kept(root, tool, None)
     assert kept is not None
     git(folder, "checkout", "-q", "main")
-    assert answers.kept(root, dialect, None) is None
+    assert answers.kept(root, tool, None) is None
     assert "On main." in given()
     git(folder, "merge", "-q", "other")
-    assert answers.kept(root, dialect, None) is None
+    assert answers.kept(root, tool, None) is None
     assert "On the other branch." in given()
     assert list(answers.wrong(plane.store)) == []
 
 
 def test_a_new_commit_alone_makes_nothing_anew(plane: Plane) -> None:
-    root, dialect = str(plane.layout.root), DIALECTS["codex"]
+    root, tool = str(plane.layout.root), BY_NAME["codex"]
     plane.write_log({"summary": "On main."})
-    answers.make(plane.store, plane.origin, dialect, None)
-    assert answers.kept(root, dialect, None) is not None
+    answers.make(plane.store, plane.origin, tool, None)
+    assert answers.kept(root, tool, None) is not None
     commit(plane.layout.project, "b.txt")
-    assert answers.kept(root, dialect, None) is not None
+    assert answers.kept(root, tool, None) is not None
 
 
 def test_the_event_names_branch_and_commit(plane: Plane) -> None:

@@ -18,9 +18,10 @@ from xml.sax.saxutils import escape
 import click
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Hooks, Mcp, Tool
 from agentplane.cli.app import COMMANDS, cli
 from agentplane.tools.entries import NAME
-from agentplane.tools.table import TOOLS, Hooks, Mcp, Tool
 from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions

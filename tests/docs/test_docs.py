@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.cli.app import COMMANDS, run
 from agentplane.memory.entry import Header
 from agentplane.memory.kinds import BUILT_IN
 from agentplane.plane import settings
-from agentplane.plane.origin import TOOL_VARIABLES
 from tests.conftest import ROOT, decision
 from tests.docs import generate
 from tests.docs.sessions import Session, Step, steps
@@ -205,9 +205,7 @@ def test_the_kinds_are_documented() -> None:
 
 def test_the_variables_of_tools_are_documented() -> None:
     text = (DOCS / "safety.md").read_text()
-    assert [
-        name for variables in TOOL_VARIABLES.values() for name in variables if f"`{name}`" not in text
-    ] == []
+    assert [name for tool in TOOLS for name in tool.variables if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from agentplane import health
+from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import Locked, Refused
@@ -19,7 +20,6 @@ from agentplane.plane.settings import DEFAULTS, Gate, Settings
 from agentplane.runs import guard
 from agentplane.text import chain
 from agentplane.tools import answers, found
-from agentplane.tools.dialects import DIALECTS
 from tests.conftest import decision, plane_in
 from tests.plane.branches import two
 
@@ -60,7 +60,7 @@ def sync(plane: Plane) -> str:
 
 
 def start_of_session(plane: Plane) -> str:
-    return answers.make(plane.store, plane.origin, DIALECTS["claude-code"], None).text
+    return answers.make(plane.store, plane.origin, BY_NAME["claude-code"], None).text
 
 
 DELIVER: dict[str, Callable[[Plane], str]] = {
@@ -105,12 +105,12 @@ def test_what_a_session_is_given_from_the_cache_was_noted_before(plane: Plane) -
     """The fast path of the hook writes nothing, so what it gives must have been made after the note."""
     weakened(plane)
     swap(plane, GOOD, EVIL)
-    dialect, root = DIALECTS["claude-code"], str(plane.layout.root)
+    tool, root = BY_NAME["claude-code"], str(plane.layout.root)
     with lock.held(plane.layout, 1):  # as a writer that was stopped
         assert EVIL not in start_of_session(plane)
-    assert (notes(plane), answers.kept(root, dialect, None)) == ([], None)
+    assert (notes(plane), answers.kept(root, tool, None)) == ([], None)
     assert EVIL in start_of_session(plane)
-    assert answers.kept(root, dialect, None) is not None
+    assert answers.kept(root, tool, None) is not None
     assert len(notes(plane)) == 1
 
 

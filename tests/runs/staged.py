@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.api.changes import Committed
 from agentplane.runs import capsule, session
 from agentplane.runs.session import OpenRun
-from agentplane.tools.table import TOOLS
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.e2e.terminal import Seen, typed
 from tests.runs.screen import Screen, until

@@ -10,11 +10,9 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.plane.origin import TOOL_VARIABLES
 from agentplane.runs import capsule, seal, session, timeline
 from agentplane.runs.session import Asked, Ending
 from agentplane.runs.tape import Tape
-from agentplane.tools.table import TOOLS
 from tests.conftest import ROOT
 from tests.runs.made import bad, run_events
 
@@ -75,14 +73,6 @@ def test_notes_do_not_grow_without_end(plane: Plane) -> None:
 )
 def test_the_tool_is_known_by_its_command(command: list[str], tool: str | None) -> None:
     assert session.tool_of(command) == tool
-
-
-def test_tools_have_the_names_of_the_table_everywhere() -> None:
-    """Else the runs of one tool stand under two names."""
-    assert {name: session.tool_of([name]) for tool in TOOLS for name in tool.programs} == {
-        name: tool.name for tool in TOOLS for name in tool.programs
-    }
-    assert set(TOOL_VARIABLES) - {"unnamed"} <= {tool.name for tool in TOOLS}
 
 
 @pytest.mark.slow

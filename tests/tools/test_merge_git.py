@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentplane import health, setup
+from agentplane.agents.catalog import TOOLS
 from agentplane.plane import create, gitattributes, gitdriver, githooks, programs
 from agentplane.tools import block, conflicts, found, sync
 from agentplane.tools.block import find
-from agentplane.tools.table import TOOLS
 from tests.bench.merging import measured
 from tests.conftest import decision, plane_in
 from tests.plane.branches import Repository

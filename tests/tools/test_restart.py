@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.runs import noted, session
 from agentplane.runs.restarting import Again, Decision, Never, Request
 from agentplane.runs.session import Asked, Given, OpenRun, ToolSession
 from agentplane.tools import restart
-from agentplane.tools.table import TOOLS
 from tests.conftest import UNLIKE, decision
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.memory.verbs import Proposal
 from agentplane.tools import found, sync
-from agentplane.tools.table import TOOLS
 from tests.conftest import decision
 
 

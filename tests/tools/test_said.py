@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.health import collect
 from agentplane.memory.verbs import Proposal
 from agentplane.tools import answers, found, harvest, said
-from agentplane.tools.dialects import DIALECTS
 from tests.conftest import decision, plane_in
 
 
@@ -185,13 +185,13 @@ def test_a_block_that_gives_an_entry_otherwise_keeps_it_in_the_context(rules: Pa
 def test_a_session_is_not_told_what_its_tool_reads_anyway(rules: Path) -> None:
     plane = imported(rules)
 
-    def told(tool: str) -> str:
-        dialect = DIALECTS[tool]
+    def told(name: str) -> str:
+        tool = BY_NAME[name]
         root = str(plane.layout.root)
-        kept = answers.kept(root, dialect, None)
+        kept = answers.kept(root, tool, None)
         if kept is None:
-            answers.make(plane.store, plane.origin, dialect, None)
-            kept = answers.kept(root, dialect, None)
+            answers.make(plane.store, plane.origin, tool, None)
+            kept = answers.kept(root, tool, None)
         assert kept
         return kept.text
 
@@ -202,7 +202,7 @@ def test_a_session_is_not_told_what_its_tool_reads_anyway(rules: Path) -> None:
     assert list(answers.wrong(plane.store)) == []
     path = rules / "AGENTS.md"
     path.write_text(path.read_text().replace("- Use tabs.\n", ""))
-    assert answers.kept(str(plane.layout.root), DIALECTS["codex"], None) is None
+    assert answers.kept(str(plane.layout.root), BY_NAME["codex"], None) is None
     assert "Use tabs." in told("codex")
 
 

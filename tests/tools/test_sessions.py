@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.runs import opening, session
 from agentplane.runs.session import Asked
 from agentplane.tools import resuming, session_files, sessions
 from agentplane.tools.sessions import Session
-from agentplane.tools.table import TOOLS
 from tests.conftest import UNLIKE, decision
 from tests.runs.screen import until
 

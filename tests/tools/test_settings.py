@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.tools import entries, found, settings
 from agentplane.tools.entries import Place
-from agentplane.tools.table import TOOLS
 from tests.text.test_splice import texts
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.text import files
 from agentplane.tools import checks, found, sync
-from agentplane.tools.table import TOOLS
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 
 

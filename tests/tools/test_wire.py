@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.tools import entries, found, ground, settings, wire
 from agentplane.tools.ground import Change
-from agentplane.tools.table import TOOLS
 from tests.conftest import UNLIKE, decision
 
 

@@ -15,12 +15,12 @@ from unittest.mock import patch
 
 import msgspec
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.tools import activity, restart
 from agentplane.tools.activity import Activity
 from agentplane.tools.restart import Outcome
 from agentplane.tools.sessions import Session
-from agentplane.tools.table import TOOLS
 from agentplane.tui import lookout
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.lookout import Seen

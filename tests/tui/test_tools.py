@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.tools import found
 from agentplane.tools.ground import Change
-from agentplane.tools.table import TOOLS
 from agentplane.tui.tooling import Planned
 from agentplane.tui.tools_screen import ToolsScreen
 from agentplane.tui.writes import Writes

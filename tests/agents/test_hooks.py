@@ -4,13 +4,16 @@ import json
 
 import pytest
 
-from agentplane.tools import dialects
-from agentplane.tools.dialects import DIALECTS, Call
-from agentplane.tools.table import TOOLS
+from agentplane.agents import hooks
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.hooks import Call
+
+
+DIALECTS = {tool.name: tool.dialect for tool in TOOLS if tool.dialect}
 
 
 def test_each_tool_is_answered_in_its_own_form() -> None:
-    made = {name: dialects.with_context(dialect, "M") for name, dialect in DIALECTS.items()}
+    made = {name: hooks.with_context(dialect, "M") for name, dialect in DIALECTS.items()}
     specific = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "M"}}
     for name in ("claude-code", "codex", "gemini-cli", "qwen-code", "windsurf", "factory"):
         assert json.loads(made.pop(name)) == specific
@@ -28,28 +31,18 @@ def test_what_has_nothing_to_say_stops_nothing() -> None:
 
 
 def test_tools_are_asked_only_in_forms_that_they_take() -> None:
-    asked = {name: dialects.with_question(dialect, "Q") for name, dialect in DIALECTS.items()}
+    asked = {name: hooks.with_question(dialect, "Q") for name, dialect in DIALECTS.items()}
     for name in ("claude-code", "codex", "qwen-code", "copilot", "windsurf", "factory", "augment", "goose"):
         assert json.loads(asked.pop(name)) == {"decision": "block", "reason": "Q"}
     assert json.loads(asked.pop("cursor")) == {"followup_message": "Q"}
     assert asked == {name: DIALECTS[name].empty for name in ("gemini-cli", "kiro", "cline", "antigravity")}
 
 
-def test_the_table_says_the_same_limits() -> None:
-    limits = {tool.name: tool.limits for tool in TOOLS}
-    assert DIALECTS.keys() <= limits.keys()
-    for name, dialect in DIALECTS.items():
-        told = {"tokens": limits[name].context_tokens, "characters": limits[name].context_characters}
-        # Where no limit is known, it is given a little less than the one with the least room.
-        assert dialect.budget == (told.pop(dialect.measure) or 2400), name
-        assert set(told.values()) == {0}, name
-
-
 def test_no_tool_is_given_more_than_it_takes() -> None:
-    assert (DIALECTS["claude-code"].budget, DIALECTS["claude-code"].measure) == (10_000, "characters")
-    assert (DIALECTS["codex"].budget, DIALECTS["codex"].measure) == (2500, "tokens")
-    rest = [one for name, one in DIALECTS.items() if name not in ("claude-code", "codex")]
-    assert {(one.budget, one.measure) for one in rest} == {(2400, "tokens")}
+    sizes = {tool.name: (tool.budget, tool.measure) for tool in TOOLS}
+    assert sizes.pop("claude-code") == (10_000, "characters")
+    assert sizes.pop("codex") == (2500, "tokens")
+    assert set(sizes.values()) == {(2400, "tokens")}
 
 
 SAID = [
@@ -138,9 +131,9 @@ def test_a_stop_that_is_asked_about(said: dict[str, object], *, final: bool) -> 
     [(["claude"], False), (["claude", "-p", "x"], True), (["codex", "exec", "x"], True), (["run"], False), ([], False)],
 )  # fmt: skip
 def test_a_tool_that_runs_for_a_script(command: list[str], *, headless: bool) -> None:
-    assert dialects.is_headless(command) is headless
-    assert dialects.is_headless(command, "cli") is headless
-    assert dialects.is_headless(command, "sdk-ts")
+    assert hooks.is_headless(command) is headless
+    assert hooks.is_headless(command, "cli") is headless
+    assert hooks.is_headless(command, "sdk-ts")
 
 
 @pytest.mark.parametrize(

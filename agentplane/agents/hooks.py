@@ -1,7 +1,6 @@
-"""What each tool tells its hooks and what it takes for an answer. Loads nothing but json and re, which json loads: a hook has no time.
+"""The input that tools give their hooks, and the answers. Hooks load this module, so it imports nothing but json, which loads re.
 
-A tool whose form could not be confirmed for something is given an empty answer there: no answer is better than
-one that it takes for something else.
+The fields of the input have the names of all tools at once, because a tool never gives one of them another meaning.
 """
 
 import json
@@ -11,7 +10,9 @@ import re
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
+
+    from agentplane.agents.model import Dialect
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}")
 """The form of a session's id. It becomes a word of a command line, so it can't begin with a dash."""
@@ -29,60 +30,6 @@ EVENTS = (
 )
 
 
-class Dialect:
-    """One tool's forms. Plain attributes: classes of typing and dataclasses take longer to load than all this."""
-
-    __slots__ = ("ask", "budget", "context", "empty", "folder", "measure", "tool")
-
-    def __init__(
-        self,
-        tool: str,
-        context: str = "",
-        ask: str = "",
-        empty: str = "{}",
-        budget: int = 2400,
-        measure: "Literal['tokens', 'characters']" = "tokens",
-        folder: str = "",
-    ) -> None:
-        self.tool = tool
-        self.context = context
-        """The form in which it takes context at the start of a session; empty: it takes none there."""
-        self.ask = ask
-        """The form in which it can be asked something when it stops; empty: it cannot."""
-        self.empty = empty
-        """What tells it that there is nothing to say."""
-        self.budget = budget
-        self.measure = measure
-        """What its own limit is counted in."""
-        self.folder = folder
-        """The variable in which it tells its hooks the project's folder."""
-
-
-# Sizes: what the tool itself cuts off or spills to a file, else what does not crowd a small window.
-DIALECTS = {
-    dialect.tool: dialect
-    for dialect in (
-        Dialect("claude-code", "specific", "block", budget=10_000, measure="characters", folder="CLAUDE_PROJECT_DIR"),
-        Dialect("codex", "specific", "block", budget=2500),
-        # Its AfterAgent can only reject the answer that the person is waiting for.
-        Dialect("gemini-cli", "specific", folder="GEMINI_PROJECT_DIR"),
-        Dialect("cursor", "additional", "followup", folder="CURSOR_PROJECT_DIR"),
-        Dialect("qwen-code", "specific", "block", folder="QWEN_PROJECT_DIR"),
-        # Takes context in some versions only, and then repeats it before every prompt.
-        Dialect("copilot", ask="block"),
-        Dialect("windsurf", "specific", "block", folder="DEVIN_PROJECT_DIR"),
-        # Everything that a hook prints becomes context.
-        Dialect("kiro", "plain", empty=""),
-        Dialect("factory", "specific", "block", folder="FACTORY_PROJECT_DIR"),
-        Dialect("augment", ask="block", empty="", folder="AUGMENT_PROJECT_DIR"),
-        # Reads an answer at Stop only.
-        Dialect("goose", ask="block", empty=""),
-        Dialect("cline", "cline", empty='{"cancel": false}'),
-        Dialect("antigravity"),
-    )
-}  # fmt: skip
-
-
 def is_session_id(text: str) -> bool:
     """True if a text can be the id of a session, and no option of the tool."""
     return _ID.fullmatch(text) is not None
@@ -92,30 +39,21 @@ _WITHOUT_A_PERSON = frozenset(("-p", "--print", "--prompt", "exec", "run"))
 
 
 def is_headless(command: "list[str]", entry: str = "") -> bool:
-    """Whether a tool runs for a script, as by `claude -p` and `codex exec`: what it says last is its result.
+    """True if a tool runs for a script, as with `claude -p` and `codex exec`. Its last answer is the script's result.
 
-    `entry`: how Claude Code says that it was entered, in CLAUDE_CODE_ENTRYPOINT.
+    `entry` is the value of the dialect's variable `entry`.
     """
     return entry.startswith("sdk") or not _WITHOUT_A_PERSON.isdisjoint(command[1:])
 
 
-def with_context(dialect: Dialect, text: str) -> str:
-    """The answer that gives a session its memory."""
-    if dialect.context == "specific":
-        told = {"hookEventName": "SessionStart", "additionalContext": text}
-        return json.dumps({"hookSpecificOutput": told})
-    if dialect.context == "additional":
-        return json.dumps({"additional_context": text})
-    if dialect.context == "cline":
-        return json.dumps({"cancel": False, "contextModification": text})
-    return text if dialect.context == "plain" else dialect.empty
+def with_context(dialect: "Dialect", text: str) -> str:
+    """The answer that gives a session its memory, or the empty answer for a tool that takes none."""
+    return dialect.start(text) if dialect.start else dialect.empty
 
 
-def with_question(dialect: Dialect, text: str) -> str:
-    """The answer that has the tool go on with a question."""
-    if dialect.ask == "block":
-        return json.dumps({"decision": "block", "reason": text})
-    return json.dumps({"followup_message": text}) if dialect.ask == "followup" else dialect.empty
+def with_question(dialect: "Dialect", text: str) -> str:
+    """The answer that makes the tool continue with a question, or the empty answer for a tool that can't be asked."""
+    return dialect.question(text) if dialect.question else dialect.empty
 
 
 class Call:

@@ -1,0 +1,306 @@
+"""The coding tools that agentplane knows. To add one, add a row.
+
+The whole program takes what it knows of a tool from here: detection, files, settings, hooks, sessions, imports, and who may decide.
+`docs/tools.md` is generated from it.
+Hooks load this module, so it imports nothing outside of this package but json.
+"""
+
+from agentplane.agents import forms
+from agentplane.agents.model import Dialect, Hooks, Limits, Mcp, Rules, Target, Tool
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agentplane.agents.model import Event
+
+_SHARED = Target("AGENTS.md", "block")
+"""Most tools read this file. The memory is written into it once for all of them."""
+
+_CLAUDE: "tuple[tuple[Event, str], ...]" = (
+    ("session-start", "SessionStart"), ("prompt", "UserPromptSubmit"), ("tool", "PostToolUse"),
+    ("compact", "PreCompact"), ("stop", "Stop"), ("session-end", "SessionEnd"),
+)  # fmt: skip
+_FAILED: "tuple[Event, str]" = ("failed", "PostToolUseFailure")
+_PERMISSION: "tuple[Event, str]" = ("permission", "PermissionRequest")
+_DENIED: "tuple[Event, str]" = ("denied", "PermissionDenied")
+
+
+def _without(*events: "Event") -> "tuple[tuple[Event, str], ...]":
+    return tuple(pair for pair in _CLAUDE if pair[0] not in events)
+
+
+TOOLS = (
+    Tool(
+        "claude-code", "Claude Code", Target("CLAUDE.md", "import"),
+        programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
+        variables=("CLAUDECODE",), clients=("claude-code",), home_variable="CLAUDE_CONFIG_DIR", module="claude_code",
+        dialect=Dialect(forms.hook_specific, forms.block, folder="CLAUDE_PROJECT_DIR", entry="CLAUDE_CODE_ENTRYPOINT"),
+        instructions=("CLAUDE.md", ".claude/CLAUDE.md"), rules=(Rules(".claude/rules"),),
+        memories="from the memory of Claude Code",
+        reads=(".claude/CLAUDE.md", ".claude/rules"),
+        hint="Claude Code asks once whether to use the project's MCP server.",
+        hooks=Hooks(".claude/settings.json", forms.group, (*_CLAUDE, _FAILED, _PERMISSION, _DENIED), timeout=10),
+        # Else its model has to search for our tools before it can use one.
+        mcp=(Mcp((".mcp.json",), forms.stdio, more=(("alwaysLoad", True),)),),
+        limits=Limits(context_characters=10_000),
+        resume=("claude", "--resume", "{id}"), sessions=".claude/projects/*/*.jsonl",
+        keeps=(
+            "--model=", "--settings=", "--setting-sources=", "--mcp-config=*", "--strict-mcp-config", "--add-dir=*",
+            "--agent=", "--agents=", "--permission-mode=", "--dangerously-skip-permissions",
+            "--allow-dangerously-skip-permissions", "--allowedTools=*", "--allowed-tools=*", "--disallowedTools=*",
+            "--disallowed-tools=*", "--tools=*", "--append-system-prompt=", "--system-prompt=", "--fallback-model=",
+            "--effort=", "--betas=*", "--plugin-dir=", "--restricted", "--safe-mode", "--bare", "--verbose", "--ide",
+            "--chrome", "--no-chrome", "--disable-slash-commands", "--ax-screen-reader",
+        ),
+        scripted=("-p", "--print", "mcp", "--bg", "--background", "update", "install", "doctor", "config", "agents"),
+    ),
+    Tool(
+        "codex", "Codex CLI", _SHARED,
+        programs=("codex",), marks=(".codex",), homes=(".codex",),
+        variables=("CODEX_SANDBOX", "CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED"), clients=("codex",),
+        home_variable="CODEX_HOME", module="codex",
+        dialect=Dialect(forms.hook_specific, forms.block),
+        memories="from the memory of Codex",
+        hint="Codex reads the project's files once you trust the project, and runs a hook once you trust it: `/hooks`.",
+        hooks=Hooks(".codex/hooks.json", forms.group, (*_CLAUDE, _PERMISSION), timeout=10, last_timeout=3),
+        mcp=(Mcp((".codex/config.toml",), forms.plain, ("mcp_servers",), toml=True),),
+        limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
+        resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",
+        keeps=(
+            "-m=", "--model=", "-p=", "--profile=", "-c=", "--config=", "--enable=", "--disable=", "-s=", "--sandbox=",
+            "-a=", "--ask-for-approval=", "--add-dir=", "-C=", "--cd=", "--oss", "--local-provider=", "--search",
+            "--no-alt-screen", "--no-daemon", "--remote=", "--remote-auth-token-env=", "--strict-config",
+            "--approve-for-me", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "--yolo",
+            "--dangerously-bypass-hook-trust",
+        ),
+        scripted=(
+            "exec", "e", "review", "login", "logout", "mcp", "mcp-server", "app-server", "exec-server", "sandbox",
+            "apply", "cloud", "features", "debug", "doctor", "update", "remote-control", "completion", "plugin",
+        ),
+    ),
+    Tool(
+        "gemini-cli", "Gemini CLI", Target("GEMINI.md", "import"),
+        programs=("gemini",), marks=("GEMINI.md", ".gemini"), homes=(".gemini",),
+        variables=("GEMINI_CLI",), clients=("gemini-cli",), module="gemini_cli",
+        # Its AfterAgent can only reject the answer that the person is waiting for.
+        dialect=Dialect(forms.hook_specific, folder="GEMINI_PROJECT_DIR"),
+        instructions=("GEMINI.md",),
+        memories="from the memory of Gemini CLI, which it keeps for all projects",
+        hooks=Hooks(
+            ".gemini/settings.json", forms.group,
+            (
+                ("session-start", "SessionStart"), ("prompt", "BeforeAgent"), ("tool", "AfterTool"),
+                ("compact", "PreCompress"), ("stop", "AfterAgent"), ("session-end", "SessionEnd"),
+            ),
+            timeout=10_000,
+        ),
+        mcp=(Mcp((".gemini/settings.json",), forms.plain),),
+        resume=("gemini", "--resume", "{id}"), sessions=".gemini/tmp/*/chats/session-*.json*",
+        keeps=(
+            "-m=", "--model=", "-s", "--sandbox", "-y", "--yolo", "--approval-mode=", "--policy=", "--skip-trust",
+            "--allowed-mcp-server-names=", "--allowed-tools=", "-e=", "--extensions=", "--include-directories=",
+            "--screen-reader", "-d", "--debug",
+        ),
+        scripted=("-p", "--prompt", "mcp", "extensions", "skills", "hooks", "--acp", "--experimental-acp"),
+    ),
+    Tool(
+        "cursor", "Cursor",
+        Target(".cursor/rules/agentplane.mdc", "rule", "---\ndescription: Reviewed project memory\nglobs:\nalwaysApply: true\n---\n"),
+        programs=("cursor-agent", "cursor"), marks=(".cursor", ".cursorrules"), homes=(".cursor",),
+        variables=("CURSOR_AGENT",), clients=("cursor",),
+        dialect=Dialect(forms.additional_context, forms.followup, folder="CURSOR_PROJECT_DIR"),
+        instructions=(".cursorrules",), rules=(Rules(".cursor/rules", "*.md*"),),
+        reads=("AGENTS.md", ".cursorrules", ".cursor/rules"),
+        hooks=Hooks(
+            ".cursor/hooks.json", forms.flat,
+            (
+                ("session-start", "sessionStart"), ("prompt", "beforeSubmitPrompt"), ("tool", "postToolUse"),
+                ("compact", "preCompact"), ("stop", "stop"), ("session-end", "sessionEnd"),
+            ),
+            timeout=10, version=1,
+        ),
+        mcp=(Mcp((".cursor/mcp.json",), forms.plain),),
+        resume=("cursor-agent", "--resume", "{id}"), sessions=".cursor/projects/*/agent-transcripts/**/*.jsonl",
+    ),
+    Tool(
+        "copilot", "GitHub Copilot", Target(".github/copilot-instructions.md", "block"),
+        programs=("copilot",), marks=(".github/copilot-instructions.md", ".github/instructions"), homes=(".copilot",),
+        variables=("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GITHUB_COPILOT_CLI"),
+        clients=("github-copilot", "visual studio code"),
+        # Takes context in some versions only, and then repeats it before every prompt.
+        dialect=Dialect(question=forms.block),
+        instructions=(".github/copilot-instructions.md",), rules=(Rules(".github/instructions", "*.instructions.md"),),
+        hint="Copilot CLI reads the project's files once its folder is trusted. It is reported to drop what hooks say.",
+        hooks=Hooks(
+            ".github/hooks/agentplane.json", forms.copilot,
+            (
+                ("session-start", "sessionStart"), ("prompt", "userPromptSubmitted"), ("tool", "postToolUse"),
+                ("compact", "preCompact"), ("stop", "agentStop"), ("session-end", "sessionEnd"),
+            ),
+            timeout=10, version=1,
+        ),
+        mcp=(Mcp((".vscode/mcp.json",), forms.stdio, ("servers",)), Mcp((".github/mcp.json",), forms.stdio)),
+        resume=("copilot", "--resume={id}"), sessions=".copilot/session-state/*/events.jsonl",
+    ),
+    Tool(
+        "opencode", "opencode", _SHARED,
+        programs=("opencode",), marks=("opencode.json", "opencode.jsonc", ".opencode"), homes=(".config/opencode",),
+        variables=("OPENCODE", "OPENCODE_CLIENT"), clients=("opencode",),
+        mcp=(Mcp(("opencode.json", "opencode.jsonc"), forms.local, ("mcp",)),),
+        resume=("opencode", "--session", "{id}"), sessions=".local/share/opencode/opencode.db",
+        keeps=("-m=", "--model=", "--agent="), scripted=("run", "serve", "web", "auth", "models", "upgrade"), reloads=True,
+    ),
+    Tool(
+        "cline", "Cline", Target(".clinerules/agentplane.md", "rule"),
+        programs=("cline",), marks=(".clinerules",), homes=(".cline",),
+        variables=("CLINE_ACTIVE",), clients=("cline",),
+        dialect=Dialect(forms.context_modification, empty='{"cancel": false}'),
+        rules=(Rules(".clinerules"),),
+        reloads=True,
+        hint="Cline has MCP servers in its home only: add `agentplane mcp --tool cline` to `~/.cline/data/settings/cline_mcp_settings.json`.",
+    ),
+    Tool(
+        "windsurf", "Windsurf, Devin Desktop", Target(".devin/rules/agentplane.md", "rule", "---\ntrigger: always_on\n---\n"),
+        programs=("windsurf", "devin"), marks=(".devin", ".windsurf", ".windsurfrules"), homes=(".codeium/windsurf",),
+        clients=("windsurf",),
+        dialect=Dialect(forms.hook_specific, forms.block, folder="DEVIN_PROJECT_DIR"),
+        instructions=(".windsurfrules",), rules=(Rules(".devin/rules"), Rules(".windsurf/rules")),
+        hooks=Hooks(".devin/hooks.v1.json", forms.group, _without("compact"), under=(), timeout=10),
+        mcp=(Mcp((".devin/config.json",), forms.plain),),
+        limits=Limits(file_bytes=12_000),
+        resume=("devin", "--resume", "{id}"),
+    ),
+    Tool(
+        "kiro", "Kiro", Target(".kiro/steering/agentplane.md", "rule", "---\ninclusion: always\n---\n"),
+        programs=("kiro", "kiro-cli"), marks=(".kiro",), homes=(".kiro",),
+        dialect=Dialect(forms.printed, empty=""),
+        rules=(Rules(".kiro/steering"),),
+        hooks=Hooks(".kiro/hooks/agentplane.json", forms.kiro, _without("compact", "session-end"), timeout=10, version="v1", by_event=False),
+        mcp=(Mcp((".kiro/settings/mcp.json",), forms.plain),),
+    ),
+    Tool(
+        "qwen-code", "Qwen Code", Target("QWEN.md", "block"),
+        programs=("qwen",), marks=("QWEN.md", ".qwen"), homes=(".qwen",),
+        clients=("qwen",),
+        dialect=Dialect(forms.hook_specific, forms.block, folder="QWEN_PROJECT_DIR"),
+        instructions=("QWEN.md",),
+        hooks=Hooks(".qwen/settings.json", forms.group, _CLAUDE),
+        mcp=(Mcp((".qwen/settings.json",), forms.plain),),
+        resume=("qwen", "--resume", "{id}"), sessions=".qwen/projects/*/chats/*.jsonl",
+    ),
+    Tool(
+        "goose", "Goose", _SHARED,
+        programs=("goose",), marks=(".goosehints",), homes=(".config/goose",),
+        clients=("goose",),
+        # Reads an answer at Stop only.
+        dialect=Dialect(question=forms.block, empty=""),
+        instructions=(".goosehints",),
+        hint="Goose has MCP servers in its home only: `goose configure`, a command-line extension, `agentplane mcp --tool goose`.",
+        hooks=Hooks(".agents/plugins/agentplane/hooks/hooks.json", forms.group, _without("compact")),
+        sessions=".local/share/goose/sessions/sessions.db",
+    ),
+    Tool(
+        "aider", "Aider", Target("CONVENTIONS.md", "block"),
+        programs=("aider",), marks=(".aider.conf.yml", "CONVENTIONS.md"),
+        instructions=("CONVENTIONS.md",),
+        reloads=True,
+        hint="Aider reads it when `.aider.conf.yml` says `read: [CONVENTIONS.md]`.",
+    ),
+    Tool(
+        "junie", "Junie", _SHARED,
+        programs=("junie",), marks=(".junie",), homes=(".junie",),
+        instructions=(".junie/guidelines.md",),
+        mcp=(Mcp((".junie/mcp/mcp.json",), forms.plain),),
+    ),
+    Tool(
+        "zed", "Zed", _SHARED,
+        programs=("zed",), marks=(".zed", ".rules"), homes=(".config/zed",),
+        clients=("zed",),
+        instructions=(".rules",),
+        mcp=(Mcp((".zed/settings.json",), forms.plain, ("context_servers",)),),
+    ),
+    Tool(
+        "amp", "Amp", _SHARED,
+        programs=("amp",), marks=(".amp",), homes=(".config/amp",),
+        mcp=(Mcp((".amp/settings.json", ".amp/settings.jsonc"), forms.plain, ("amp.mcpServers",)),),
+        resume=("amp", "threads", "continue", "{id}"),
+    ),
+    Tool(
+        "factory", "Factory Droid", _SHARED,
+        programs=("droid",), marks=(".factory",), homes=(".factory",),
+        dialect=Dialect(forms.hook_specific, forms.block, folder="FACTORY_PROJECT_DIR"),
+        hooks=Hooks(".factory/hooks.json", forms.group, _CLAUDE, under=(), timeout=10, rival=".factory/settings.json"),
+        mcp=(Mcp((".factory/mcp.json",), forms.stdio),),
+        resume=("droid", "--resume", "{id}"),
+    ),
+    Tool(
+        "antigravity", "Antigravity", _SHARED,
+        programs=("antigravity",), marks=(".agents/rules", ".agents/workflows", ".agents/hooks.json", ".agents/mcp_config.json"), homes=(".gemini/antigravity",),
+        variables=("ANTIGRAVITY_AGENT",),
+        dialect=Dialect(),
+        mcp=(Mcp((".agents/mcp_config.json",), forms.plain),),
+    ),
+    Tool(
+        "augment", "Augment", Target(".augment/rules/agentplane.md", "rule", "---\ntype: always_apply\n---\n"),
+        programs=("auggie",), marks=(".augment",), homes=(".augment",),
+        variables=("AUGMENT_AGENT",),
+        dialect=Dialect(question=forms.block, empty="", folder="AUGMENT_PROJECT_DIR"),
+        rules=(Rules(".augment/rules"),),
+        mcp=(Mcp((".augment/settings.json",), forms.plain),),
+    ),
+    Tool(
+        "warp", "Warp", _SHARED,
+        programs=("warp-terminal", "warp"), marks=("WARP.md",), homes=(".warp",),
+        instructions=("WARP.md",),
+        mcp=(Mcp((".warp/.mcp.json",), forms.plain),),
+    ),
+    Tool(
+        "crush", "Crush", Target("CRUSH.md", "block"),
+        programs=("crush",), marks=("CRUSH.md", ".crush"), homes=(".config/crush",),
+        instructions=("CRUSH.md",),
+        mcp=(Mcp(("crush.json", ".crush.json"), forms.stdio, ("mcp",)),),
+    ),
+)  # fmt: skip
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+BY_PROGRAM = {program: tool for tool in TOOLS for program in tool.programs}
+
+SHARED_INSTRUCTIONS = ("AGENTS.md", "AGENTS.override.md", "AGENT.md")
+"""Instruction files that several tools read. They are the person's, not one tool's."""
+OTHER_RULES = (
+    ("roo", Rules(".roo/rules")),
+    ("amazonq", Rules(".amazonq/rules")),
+    ("trae", Rules(".trae/rules")),
+)
+"""Folders of instruction files of tools that have no row."""
+OTHER_CLIENTS = (("claude-ai", "claude-desktop"),)
+"""MCP clients that are no coding tools: how their names begin, and what agentplane calls them."""
+ANY_TOOL = "AI_AGENT"
+"""The environment variable in which any tool may state its name."""
+
+
+def tool_in(environment: "Mapping[str, str]") -> str | None:
+    """Name of the tool whose shell has this environment, or None outside of tools."""
+    found = next((tool for tool in TOOLS if any(map(environment.get, tool.variables))), None)
+    return found.name if found else environment.get(ANY_TOOL) or None
+
+
+def of_client(name: str) -> str | None:
+    """Name of the tool that introduces itself to an MCP server like this, or None if it is unknown."""
+    lower = name.strip().lower()
+    known = ((start, tool.name) for tool in TOOLS for start in tool.clients)
+    return next((tool for start, tool in (*known, *OTHER_CLIENTS) if lower.startswith(start)), None)
+
+
+def instruction_files() -> "dict[str, str | None]":
+    """The instruction files of a project, each with the tool that it is for. None if several tools read it."""
+    shared: dict[str, str | None] = dict.fromkeys(SHARED_INSTRUCTIONS)
+    return shared | {path: tool.name for tool in TOOLS for path in tool.instructions}
+
+
+def rule_folders() -> "Iterable[tuple[str, Rules]]":
+    """The folders of instruction files of a project, each with the tool that it is for."""
+    return (*((tool.name, rules) for tool in TOOLS for rules in tool.rules), *OTHER_RULES)
