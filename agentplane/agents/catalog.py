@@ -68,7 +68,7 @@ TOOLS = (
         hooks=Hooks(".codex/hooks.json", forms.group, (*_CLAUDE, _PERMISSION), timeout=10, last_timeout=3),
         mcp=(Mcp((".codex/config.toml",), forms.plain, ("mcp_servers",), toml=True),),
         limits=Limits(context_tokens=2_500, file_bytes=32 * 1024),
-        resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl*",
+        resume=("codex", "resume", "{id}"), sessions=".codex/sessions/*/*/*/rollout-*.jsonl",
         keeps=(
             "-m=", "--model=", "-p=", "--profile=", "-c=", "--config=", "--enable=", "--disable=", "-s=", "--sandbox=",
             "-a=", "--ask-for-approval=", "--add-dir=", "-C=", "--cd=", "--oss", "--local-provider=", "--search",

@@ -113,13 +113,13 @@ class Call:
         """The name of the tool's tool that was called, and the path that it was called for, if any."""
         call, given = self._call
         name = _first(call, "tool_name", "toolName", "name") or self._text("hook_event_name", "event")
-        return name, _first(given, *_PATHS) or self._text("file_path")
+        return name, _first(given, *PATHS) or self._text("file_path")
 
     @property
     def command(self) -> str:
         """The executed command, if the call executes one."""
         given = self._call[1]
-        told = next((given[key] for key in _COMMANDS if key in given), "")
+        told = next((given[key] for key in COMMANDS if key in given), "")
         if isinstance(told, list) and all(isinstance(word, str) for word in told):
             if len(told) == 3 and told[1] in ("-c", "-lc"):
                 return str(told[2])
@@ -169,9 +169,10 @@ class Call:
         return _first(self.said, *names)
 
 
-_PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")
+PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "AbsolutePath", "TargetFile")
 
-_COMMANDS = ("command", "cmd", "CommandLine", "commandLine", "script")
+COMMANDS = ("command", "cmd", "CommandLine", "commandLine", "script")
+"""The argument names that tools use for a path and for a command."""
 _ANSWERS = ("tool_response", "tool_output", "toolResult", "tool_result", "result", "output")
 _INT = 1 << 31
 _CODES = ("exit_code", "exitCode", "exit_status")

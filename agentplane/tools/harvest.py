@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,19 +29,18 @@ _MARK = re.compile(rb"harvested: [\\\"']{0,2}([0-9a-f]{16})")
 
 Look = Callable[[Path, Path, Mapping[str, str]], Haul]
 
+_COLLECTING = [tool for tool in TOOLS if tool.memories]
+"""The tools whose own memories can be imported."""
+
 SOURCES: dict[str, Look] = {
-    "claude-code": harvest_memories.claude,
-    "codex": harvest_memories.codex,
-    "gemini-cli": harvest_memories.gemini,
+    **{tool.name: partial(harvest_memories.read, tool) for tool in _COLLECTING},
     "instructions": lambda project, _home, _environ: harvest_files.instructions(project),
     "adr": lambda project, _home, _environ: harvest_files.records(project),
 }
 """By the name that a person gives."""
 
 TITLES = {
-    "claude-code": "from the memory of Claude Code",
-    "codex": "from the memory of Codex",
-    "gemini-cli": "from the memory of Gemini CLI, which it keeps for all projects",
+    **{tool.name: tool.memories for tool in _COLLECTING},
     "instructions": "from instruction files",
     "adr": "from decision records",
 }
@@ -66,7 +66,7 @@ class Harvest(msgspec.Struct, frozen=True):
 
 def named(names: Sequence[str]) -> list[str]:
     """The sources that a person names, a tool also by its command; none: all."""
-    by_command = {program: tool.name for tool in TOOLS for program in tool.programs if tool.name in SOURCES}
+    by_command = {program: tool.name for tool in _COLLECTING for program in tool.programs}
     wanted = []
     for name in names:
         source = by_command.get(name.lower(), name.lower())

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.tools import harvest_front
+from agentplane.text import front_matter
 from agentplane.tools.harvest_lines import plain
 
 
@@ -148,7 +148,7 @@ class Unusable(msgspec.Struct, frozen=True):
 
 def read(text: str, name: str = "") -> Decision | Unusable:
     """Return the decision in a record. `name` comes from its file, for a record without a title."""
-    found, body, begins = harvest_front.split(text)
+    found, body, begins = front_matter.split(text)
     fields, shift = found or {}, begins - 1
     body = _with_marks(body)
     sections = _sections(body)
@@ -186,7 +186,7 @@ def read(text: str, name: str = "") -> Decision | Unusable:
 
 def is_record(text: str) -> bool:
     """True if a text has the sections of a decision record, whatever its file is called."""
-    fields, body, _ = harvest_front.split(text)
+    fields, body, _ = front_matter.split(text)
     sections = _sections(_with_marks(body))
     has_more = _section(sections, "context") or _said_of_status(fields or {}, body, sections)
     return bool(_section(sections, "decision") and has_more)
@@ -194,7 +194,7 @@ def is_record(text: str) -> bool:
 
 def title_of(text: str, name: str = "") -> str:
     """The title of a record alone."""
-    fields, body, _ = harvest_front.split(text)
+    fields, body, _ = front_matter.split(text)
     return _title(_sections(_with_marks(body)), fields or {}, name)[0]
 
 

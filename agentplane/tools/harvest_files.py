@@ -9,9 +9,9 @@ from pathlib import Path
 
 from agentplane.agents.catalog import instruction_files, rule_folders
 from agentplane.errors import AgentplaneError
-from agentplane.text import files
+from agentplane.text import files, front_matter
 from agentplane.text.visible import visible
-from agentplane.tools import block, harvest_adr, harvest_front, harvest_lines
+from agentplane.tools import block, harvest_adr, harvest_lines
 from agentplane.tools.harvest_adr import Decision, Unusable
 from agentplane.tools.harvest_lines import Line
 from agentplane.tools.taken import Haul, Taken, mark_of
@@ -164,9 +164,9 @@ def _without_comments(text: str) -> str:
 
 def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Taken]:
     text = bare(text)
-    fields, body, first = harvest_front.split(text)
+    fields, body, first = front_matter.split(text)
     folder = os.path.dirname(path)
-    scope = _scope(harvest_front.pairs(text) if fields is None else fields)
+    scope = _scope(front_matter.pairs(text) if fields is None else fields)
     if not scope and folder and not folder.startswith("."):
         scope = (f"{folder}/**",)
     found = harvest_lines.read(body, first)
@@ -188,16 +188,16 @@ def tags_of(line: Line) -> tuple[str, ...]:
 
 def is_for_some_paths(path: str, text: str) -> bool:
     """Whether a tool reads a rule file for some paths only, or when it is asked to."""
-    fields, _, _ = harvest_front.split(text)
-    said = harvest_front.pairs(text) if fields is None else fields
+    fields, _, _ = front_matter.split(text)
+    said = front_matter.pairs(text) if fields is None else fields
     is_always = str(said.get("alwaysApply", "")).lower() == "true"
     return not is_always and (path.endswith(".mdc") or bool(_scope(said)))
 
 
 def scope_of(text: str) -> tuple[str, ...]:
     """The paths that a rule file is for, as its header says; none: for all, or when it is asked for."""
-    fields, _, _ = harvest_front.split(text)
-    return _scope(harvest_front.pairs(text) if fields is None else fields)
+    fields, _, _ = front_matter.split(text)
+    return _scope(front_matter.pairs(text) if fields is None else fields)
 
 
 def _scope(fields: dict[str, object]) -> tuple[str, ...]:

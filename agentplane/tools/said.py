@@ -19,8 +19,8 @@ from agentplane.agents.model import Tool
 from agentplane.context import pack
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
-from agentplane.text import files
-from agentplane.tools import block, harvest_files, harvest_front, harvest_lines
+from agentplane.text import files, front_matter
+from agentplane.tools import block, harvest_files, harvest_lines
 
 
 _LARGEST = 512 * 1024
@@ -130,7 +130,7 @@ class _Reader:
         text = self._text(full)
         if hops and (own := _block(text)):
             self.blocks[path] = own
-        _, body, first = harvest_front.split(harvest_files.bare(text)) if text else ({}, "", 1)
+        _, body, first = front_matter.split(harvest_files.bare(text)) if text else ({}, "", 1)
         if not body:
             return
         if harvest_files.is_for_some_paths(path, text):

@@ -3,7 +3,7 @@
 import glob
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,12 @@ from typing import Any
 import msgspec
 
 from agentplane.agents.model import Tool
+from agentplane.agents.plugin import SessionStart, home_of, plugin_of
 
 
 _HEAD = 1 << 18
 _LINES = 20
 _NEAR = 2.0
-_HOMES = {"codex": ("CODEX_HOME", ".codex"), "claude-code": ("CLAUDE_CONFIG_DIR", ".claude")}
-"""The variable that moves a tool's folder, and which part of its paths that is. The others say no folder in their files."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -30,24 +29,22 @@ class Kept(msgspec.Struct, frozen=True):
 
 def only_one(tool: Tool, folder: str, since: float, variables: Mapping[str, str]) -> str | None:
     """The id of the one session that was begun in a folder since then, or None if there is none, or more."""
+    start_in = plugin_of(tool).session_start
+    if start_in is None:
+        return None
     found = {
         kept.id
         for path in _paths(tool, since, variables)
-        if (kept := _read(path)) and kept.folder == folder and kept.started >= since - _NEAR
+        if (kept := _read(path, start_in)) and kept.folder == folder and kept.started >= since - _NEAR
     }
     return found.pop() if len(found) == 1 else None
 
 
 def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[str]:
-    """Those that were written to since then."""
-    if tool.name not in _HOMES:
-        return
-    variable, part = _HOMES[tool.name]
-    base = variables.get(variable) or os.path.join(variables.get("HOME") or str(Path.home()), part)
-    below = tool.sessions.removeprefix(f"{part}/").removesuffix(
-        "*" if tool.sessions.endswith("jsonl*") else ""
-    )
-    for path in glob.iglob(os.path.join(glob.escape(base), below)):
+    """The session files that were written to since then."""
+    base = home_of(tool, Path(variables.get("HOME") or Path.home()), variables)
+    below = tool.sessions.removeprefix(f"{tool.homes[0]}/")
+    for path in glob.iglob(os.path.join(glob.escape(str(base)), below)):
         try:
             if os.stat(path).st_mtime >= since - _NEAR:
                 yield path
@@ -55,8 +52,8 @@ def _paths(tool: Tool, since: float, variables: Mapping[str, str]) -> Iterator[s
             continue
 
 
-def _read(path: str) -> Kept | None:
-    """What its first lines say, or None if they do not say it."""
+def _read(path: str, start_in: Callable[[Mapping[str, Any]], SessionStart | None]) -> Kept | None:
+    """The session that the first lines of a file state, or None."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as file:
@@ -68,19 +65,9 @@ def _read(path: str) -> Kept | None:
             said = json.loads(line) if line else None
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict) and (kept := _kept(said)):
-            return kept
-    return None
-
-
-def _kept(said: dict[str, Any]) -> Kept | None:
-    inside = said.get("payload")
-    told = inside if said.get("type") == "session_meta" and isinstance(inside, dict) else said
-    id_, folder = told.get("id") if told is inside else told.get("sessionId"), told.get("cwd")
-    when = told.get("timestamp") or said.get("timestamp")
-    try:
-        if isinstance(id_, str) and isinstance(folder, str) and isinstance(when, str):
-            return Kept(id_, folder, datetime.fromisoformat(when).timestamp())
-    except (ValueError, OverflowError):
-        pass
+        if isinstance(said, dict) and (start := start_in(said)):
+            try:
+                return Kept(start.id, start.folder, datetime.fromisoformat(start.at).timestamp())
+            except (ValueError, OverflowError):
+                continue
     return None

@@ -6,6 +6,8 @@ from collections import Counter
 
 import msgspec
 
+from agentplane.agents.plugin import Skipped
+
 
 class Taken(msgspec.Struct, frozen=True):
     """A statement that somebody kept elsewhere."""
@@ -30,15 +32,6 @@ class Taken(msgspec.Struct, frozen=True):
     def mark(self) -> str:
         """The same for the same words, wherever they stand."""
         return mark_of(self.text)
-
-
-class Skipped(msgspec.Struct, frozen=True):
-    """A piece of a source that is not offered."""
-
-    place: str
-    """`path:line`, or `path` for a whole file."""
-    why: str
-    text: str = ""
 
 
 class Haul(msgspec.Struct):

@@ -115,7 +115,7 @@ TINY = [
 def test_odd_files_of_other_tools(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from agentplane.tools.harvest_memories import slug
+    from agentplane.agents.claude_code import slug
 
     folder = tmp_path / "project"
     folder.mkdir()

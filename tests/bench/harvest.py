@@ -8,7 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from agentplane.tools import harvest_adr, harvest_files, harvest_front, harvest_lines
+from agentplane.text import front_matter
+from agentplane.tools import harvest_adr, harvest_files, harvest_lines
 
 
 LABELS: dict[str, tuple[int, ...]] = {
@@ -33,7 +34,7 @@ def instructions(folder: Path, *, told: bool) -> dict[str, int]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("_"):
             continue
-        _, body, first = harvest_front.split(
+        _, body, first = front_matter.split(
             harvest_files.bare(path.read_bytes().decode("utf-8-sig", "replace"))
         )
         read = harvest_lines.read(body, first)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentplane.agents import claude_code
 from agentplane.api import Harvested, Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
@@ -16,7 +17,7 @@ from agentplane.health import collect
 from agentplane.memory.verbs import Proposal
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
-from agentplane.tools import harvest, harvest_adr, harvest_memories
+from agentplane.tools import harvest, harvest_adr
 from agentplane.tools.taken import mark_of
 from tests.conftest import ROOT, decision, files_of, plane_in
 from tests.e2e.terminal import AGENTPLANE
@@ -502,7 +503,7 @@ Tests must run against a real database.
 
 
 def remember(home: Path, project: Path, kind: str = "feedback", cwd: str | None = None) -> Path:
-    folder = home / ".claude/projects" / harvest_memories.slug(str(project.resolve()))
+    folder = home / ".claude/projects" / claude_code.slug(str(project.resolve()))
     (folder / "memory").mkdir(parents=True)
     (folder / "memory/database.md").write_text(NOTE.format(kind=kind))
     (folder / "memory/MEMORY.md").write_text(

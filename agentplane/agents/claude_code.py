@@ -1,0 +1,158 @@
+"""Claude Code: session files, and the memories that it collects for each project."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentplane.agents import lines
+from agentplane.agents.plugin import (
+    Began,
+    Ended,
+    Memory,
+    Note,
+    Opened,
+    Places,
+    Plugin,
+    Remark,
+    SessionStart,
+    Skipped,
+)
+from agentplane.text import decoding, front_matter
+
+
+_FORBIDDEN = re.compile(
+    r"(?i)permission to use .{0,200} (?:has been )?denied|haven't granted it yet|needs approval\b|blocked by (?:policy|sandbox|permission)"
+)
+_REFUSED = re.compile(
+    r"(?is)\A.{0,40}\b(?:permission to use\b.*\bdenied|requested permissions? to\b.*haven't granted it yet)"
+)
+"""The same in a result that repeats the whole command, however long it is."""
+_LONGEST_REFUSAL = 65_936
+
+_MOST_FILES = 500
+_TRANSCRIPTS = 20
+_HEAD = 256 * 1024
+_CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)*")')
+_WHERE = "~/.claude/projects/…/memory/"
+_PERSONAL = "user"
+"""The type of notes about the person."""
+
+
+def session_start(line: Mapping[str, Any]) -> SessionStart | None:
+    id_, folder, at = line.get("sessionId"), line.get("cwd"), line.get("timestamp")
+    if isinstance(id_, str) and isinstance(folder, str) and isinstance(at, str):
+        return SessionStart(id_, folder, at)
+    return None
+
+
+class Transcript:
+    marks = (b'"tool_use"', b'"tool_result"', b'"permissionMode"')
+
+    def __init__(self) -> None:
+        self.mode = ""
+
+    def read(self, line: Mapping[str, Any]) -> Iterator[Began | Ended]:
+        at, message = lines.string(line, "timestamp"), line.get("message")
+        self.mode = lines.string(line, "permissionMode") or self.mode
+        for part in lines.objects(message.get("content") if isinstance(message, dict) else None):
+            if part.get("type") == "tool_use":
+                yield Began(part.get("id"), part.get("name"), part.get("input"), at, self.mode)
+            elif part.get("type") == "tool_result":
+                yield _result(part, at)
+
+
+def _result(part: Mapping[str, Any], at: str) -> Ended:
+    use, text = part.get("tool_use_id"), lines.result_text(part.get("content"))
+    if not part.get("is_error"):
+        return Ended(use, exit=None if "running in background" in text[:200] else 0, at=at)
+    if lines.REJECTED.search(text[:400]):
+        return Ended(use, "denied", by="person")
+    if _FORBIDDEN.search(text[:400]) or _REFUSED.match(text[:_LONGEST_REFUSAL]):
+        return Ended(use, "denied", by="settings", reason=text)
+    return Ended(use, "failed", exit=lines.exit_in(text), at=at)
+
+
+def memories(places: Places) -> Iterator[Memory]:
+    """The automatic memory of a project. Its folder is named after the project's path, and different paths can have one name."""
+    project = os.path.realpath(places.project)
+    folder = places.home / "projects" / slug(project)
+    memory = folder / "memory"
+    if not memory.is_dir():
+        return
+    other = _other_owner(folder, Path(project))
+    if other is not None:
+        yield Remark(f"its folder for this project may be that of {other}; nothing was taken from it")
+        return
+    for path in sorted(memory.rglob("*.md"))[:_MOST_FILES]:
+        if path.is_symlink() or (text := places.read(path, _WHERE + path.name)) is None:
+            continue
+        place = _WHERE + str(path.relative_to(memory))
+        yield Opened(place)
+        yield _topic(text, place)
+
+
+def _topic(text: str, place: str) -> Memory:
+    """A topic has a header and notes. The lines of the index repeat the topics, so they are removed."""
+    found, body, first = front_matter.split(text)
+    head = found or {}
+    more = head.get("metadata")
+    kind = head.get("type") or (more.get("type") if isinstance(more, dict) else None)
+    if kind == _PERSONAL:
+        return Skipped(place, "a note about the person")
+    if place.endswith("MEMORY.md"):
+        body = re.sub(r"(?m)^\s*[-*] \[[^\]]*\]\([^)]*\).*$", "", body)
+    return Note(place, body, first)
+
+
+def slug(path: str) -> str:
+    """The name of the folder for a path. `/a/b.c` and `/a/b/c` have the same one."""
+    return re.sub(r"[^A-Za-z0-9]", "-", path)
+
+
+def _other_owner(folder: Path, project: Path) -> str | None:
+    """Another path that this folder may belong to, or None if it belongs to this project."""
+    seen = {Path(cwd) for cwd in _folders_of_sessions(folder) if slug(cwd) == folder.name}
+    if seen:
+        return next((str(path) for path in sorted(seen) if path != project), None)
+    # Without sessions, the project owns it only if no other folder on this machine has the same name.
+    twins = (path for path in _named(Path("/"), folder.name[1:]) if path != project)
+    return next((str(path) for path in twins), None)
+
+
+def _folders_of_sessions(folder: Path) -> Iterator[str]:
+    try:
+        sessions = sorted(folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime)[:_TRANSCRIPTS]
+    except OSError:
+        return
+    for path in sessions:
+        try:
+            with path.open("rb") as stream:
+                found = set(_CWD.findall(stream.read(_HEAD)))
+        except OSError:
+            continue
+        for text in found:
+            try:
+                yield decoding.Json(str).decode(text)
+            except msgspec.MsgspecError:
+                continue
+
+
+def _named(top: Path, rest: str) -> Iterator[Path]:
+    """The folders whose path below `top` has this name."""
+    try:
+        names = [entry.name for entry in os.scandir(top) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for name in names:
+        begins = slug(name)
+        if begins == rest:
+            yield top / name
+        elif rest.startswith(f"{begins}-"):
+            yield from _named(top / name, rest[len(begins) + 1 :])
+
+
+PLUGIN = Plugin(session_start, Transcript, memories)
