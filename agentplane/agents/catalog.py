@@ -38,7 +38,7 @@ TOOLS = (
         programs=("claude",), marks=("CLAUDE.md", ".claude"), homes=(".claude",),
         variables=("CLAUDECODE",), clients=("claude-code",), home_variable="CLAUDE_CONFIG_DIR", module="claude_code",
         dialect=Dialect(forms.hook_specific, forms.block, folder="CLAUDE_PROJECT_DIR", entry="CLAUDE_CODE_ENTRYPOINT"),
-        instructions=("CLAUDE.md", ".claude/CLAUDE.md"), rules=(Rules(".claude/rules"),),
+        instructions=("CLAUDE.md", ".claude/CLAUDE.md"), nested="CLAUDE.md", rules=(Rules(".claude/rules"),),
         memories="from the memory of Claude Code",
         reads=(".claude/CLAUDE.md", ".claude/rules"),
         hint="Claude Code asks once whether to use the project's MCP server.",
@@ -87,7 +87,7 @@ TOOLS = (
         variables=("GEMINI_CLI",), clients=("gemini-cli",), module="gemini_cli",
         # Its AfterAgent can only reject the answer that the person is waiting for.
         dialect=Dialect(forms.hook_specific, folder="GEMINI_PROJECT_DIR"),
-        instructions=("GEMINI.md",),
+        instructions=("GEMINI.md",), nested="GEMINI.md",
         memories="from the memory of Gemini CLI, which it keeps for all projects",
         hooks=Hooks(
             ".gemini/settings.json", forms.group,
@@ -299,6 +299,11 @@ def instruction_files() -> "dict[str, str | None]":
     """The instruction files of a project, each with the tool that it is for. None if several tools read it."""
     shared: dict[str, str | None] = dict.fromkeys(SHARED_INSTRUCTIONS)
     return shared | {path: tool.name for tool in TOOLS for path in tool.instructions}
+
+
+def nested_files() -> "dict[str, str | None]":
+    """The instruction files that count in every folder of a project, each with the tool that it is for."""
+    return {_SHARED.path: None} | {tool.nested: tool.name for tool in TOOLS if tool.nested}
 
 
 def rule_folders() -> "Iterable[tuple[str, Rules]]":

@@ -168,6 +168,8 @@ class Tool(Record):
     """Whether it reads its files again for each request, so that every session has the current memory."""
     instructions: tuple[str, ...] = ()
     """The instruction files that people write for this tool alone."""
+    nested: str = ""
+    """The instruction file that it also reads in subfolders."""
     rules: tuple[Rules, ...] = ()
     """The folders of such files."""
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 
-from agentplane.agents.catalog import instruction_files, rule_folders
+from agentplane.agents.catalog import instruction_files, nested_files, rule_folders
 from agentplane.errors import AgentplaneError
 from agentplane.text import files, front_matter
 from agentplane.text.visible import visible
@@ -17,8 +17,6 @@ from agentplane.tools.harvest_lines import Line
 from agentplane.tools.taken import Haul, Taken, mark_of
 
 
-_FILES = instruction_files()
-_NESTED = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
 _DEEPEST = 4
 _DEEPEST_RECORD = 2
@@ -213,7 +211,7 @@ def _scope(fields: dict[str, object]) -> tuple[str, ...]:
 def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
     """Each file once, also where links lead to it by several names."""
     seen: set[str] = set()
-    named = [*_FILES.items(), *_in_folders(project), *_nested(project)]
+    named = [*instruction_files().items(), *_in_folders(project), *_nested(project)]
     for path, tool in named[:_MOST_FILES]:
         real = os.path.realpath(project / path)
         if real not in seen and os.path.isfile(real):
@@ -235,6 +233,7 @@ def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
 
 def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
     """Instruction files of parts of the project: they are about that part."""
+    nested = nested_files()
     for looked, (top, below, names) in enumerate(os.walk(project)):
         here = os.path.relpath(top, project)
         depth = 0 if here == "." else here.count("/") + 1
@@ -244,7 +243,7 @@ def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
         if looked > _MOST_FOLDERS:
             return
         if depth:
-            yield from ((f"{here}/{name}", _FILES[name]) for name in _NESTED if name in names)
+            yield from ((f"{here}/{name}", tool) for name, tool in nested.items() if name in names)
 
 
 def _record_files(project: Path, haul: Haul) -> list[str]:

@@ -42,6 +42,7 @@ def test_a_row_fits_together(tool: Tool) -> None:
     assert not (tool.limits.context_characters and tool.limits.context_tokens)
     assert {event for event, _ in tool.hooks.events} <= set(EVENTS) if tool.hooks else True
     assert tool.dialect or not tool.hooks
+    assert tool.nested in ("", *tool.instructions)
     paths = (*tool.marks, *tool.homes, *tool.reads, *tool.instructions, tool.target.path, tool.sessions)
     assert not any(path.startswith("/") or ".." in path for path in paths)
 

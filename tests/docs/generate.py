@@ -107,6 +107,17 @@ def wiring() -> str:
     return _table("| tool | hooks | MCP server | takes a session up again | once |", rows)
 
 
+def answers() -> str:
+    """The table of the answers that hooks give."""
+    rows = []
+    for tool in TOOLS:
+        if tool.dialect is not None:
+            size = f"{tool.budget:,} {tool.measure}" if tool.dialect.start else ""
+            asked = "yes" if tool.dialect.question else "no"
+            rows.append(f"| `{tool.name}` | {'yes' if size else 'no'} | {size} | {asked} |")
+    return _table("| tool | the memory at the start | at most | is asked at the end |", rows)
+
+
 def _events(hooks: Hooks) -> str:
     return ", ".join(f"{ours} ({theirs})" if ours != theirs else ours for ours, theirs in hooks.events)
 
@@ -128,6 +139,7 @@ def filled(text: str) -> str:
         "keys": actions.as_markdown,
         "tools": tools,
         "wiring": wiring,
+        "answers": answers,
     }
     return MARK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n{found[3]}", text)
 

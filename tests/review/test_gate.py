@@ -428,6 +428,7 @@ def told(tmp_path: Path) -> Path:
         "Prefer small, pure\nfunctions over classes."
     )
     (tmp_path / "GEMINI.md").write_text("Never push to the main branch." + " " * 300_000)
+    (tmp_path / "QWEN.md").write_text("- Close every file that you open.")
     (tmp_path / "elsewhere").write_text("Never use tabs in this repository.")
     (tmp_path / "CLAUDE.md").symlink_to("elsewhere")
     os.mkfifo(tmp_path / ".cursorrules")
@@ -440,6 +441,7 @@ def told(tmp_path: Path) -> Path:
         ("Always run make check before a commit", "AGENTS.md:3"),
         ("always run `make check` before a commit!", "AGENTS.md:3"),
         ("Prefer small, pure functions over classes", ".github/copilot-instructions.md"),
+        ("Close every file that you open", "QWEN.md:1"),
         ("Never run make check before a commit", None),
         ("Always run make check before a commit and a push", None),
         ("Short one", None),
