@@ -6,8 +6,8 @@ from typing import Any
 from textual.message import Message
 from textual.screen import Screen
 
+from agentplane.tui import registry
 from agentplane.tui.bars import StatusBar
-from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.telling import Telling
 
 
@@ -23,7 +23,7 @@ class Going(Telling):
     def room(self, name: str) -> Screen[Any]:
         """The screen of one part of the plane; made when it is first gone to."""
         if name not in self._rooms:
-            self._rooms[name] = _made(name)
+            self._rooms[name] = next(tab for row, tab in registry.tabs() if row.name == name).make()
             self.install_screen(self._rooms[name], name)
         return self._rooms[name]
 
@@ -41,20 +41,8 @@ class Going(Telling):
             if screen.is_mounted:
                 screen.post_message(made())
 
-    async def action_inbox(self) -> None:
-        await self._go_to("inbox")
-
-    async def action_shelf(self) -> None:
-        await self._go_to("shelf")
-
-    async def action_runs(self) -> None:
-        await self._go_to("runs")
-
-    async def action_tools(self) -> None:
-        await self._go_to("tools")
-
-    async def action_pack(self) -> None:
-        await self._go_to("pack")
+    async def action_go(self, name: str) -> None:
+        await self._go_to(name)
 
     async def go_to_run(self, run_id: str, back_to: str = "inbox") -> None:
         """A run in the list of runs."""
@@ -69,7 +57,7 @@ class Going(Telling):
         if shown is None or id_ not in shown.memory.entries:
             await self.go_to_run(id_)
         elif any(entry.id == id_ for entry in shown.inbox):
-            await self.action_inbox()
+            await self._go_to("inbox")
             self.room("inbox").go_to(id_)  # type: ignore[attr-defined]
         else:
             await self.go_to_entry(id_)
@@ -109,23 +97,3 @@ class Going(Telling):
             return False
         await self._go_to(self._back_to)
         return True
-
-
-def _made(name: str) -> Screen[Any]:
-    if name == "shelf":
-        from agentplane.tui.shelf import ShelfScreen
-
-        return ShelfScreen()
-    if name == "runs":
-        from agentplane.tui.runs import RunsScreen
-
-        return RunsScreen()
-    if name == "tools":
-        from agentplane.tui.tools_screen import ToolsScreen
-
-        return ToolsScreen()
-    if name == "pack":
-        from agentplane.tui.pack_screen import PackScreen
-
-        return PackScreen()
-    return InboxScreen()

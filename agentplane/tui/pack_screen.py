@@ -117,7 +117,7 @@ class PackScreen(WritingScreen):
 
         app = self.plane_app
         if id_ == pack_rows.WAITING:
-            await app.action_inbox()
+            await app.action_go("inbox")
         elif id_.startswith(pack_rows.RUN):
             await app.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
         elif id_.startswith((pack_rows.EDITED, pack_rows.WITHHELD)) or not pack_rows.is_ours(id_):

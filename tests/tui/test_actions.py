@@ -9,7 +9,7 @@ from textual.keys import _character_to_key
 from textual.screen import Screen
 
 from agentplane.plane import keys
-from agentplane.tui import actions
+from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.conflict import ConflictScreen
 from agentplane.tui.editing import EditScreen
@@ -32,7 +32,7 @@ def test_ids_are_unique_and_every_action_is_explained() -> None:
         assert one.where
 
 
-@pytest.mark.parametrize("screen", actions.SCREENS)
+@pytest.mark.parametrize("screen", [row.name for row in registry.SCREENS])
 def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
     keys = [key for one in actions.on(screen) for key in actions.Keymap().keys_on(one, screen)]
     assert len(keys) == len(set(keys))
