@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from agentplane.tui import actions, registry
 from agentplane.tui.box import Box
+from agentplane.tui.protocols import is_plain
 
 
 _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
@@ -69,7 +70,7 @@ class Help(Box[None]):
         row = registry.row(self._where)
         if row is None:
             return ""
-        if not getattr(self.app, "plain", False):
+        if not is_plain(self.app):
             return row.signs
         own = {ord(sign): ord(plain) for sign, plain in row.ascii_signs.items()}
         return row.signs.translate(_PLAIN | own)

@@ -143,4 +143,4 @@ class InboxScreen(Deciding):
     async def on_detail_follow(self, message: "Detail.Follow") -> None:
         """To a linked entry: here, or on the shelf."""
         if not self.view.seek(message.id):
-            await self.plane_app.go_to_entry(message.id)
+            await self.plane_app.navigator.go_to_entry(message.id)

@@ -117,12 +117,12 @@ class PackScreen(WritingScreen):
 
         app = self.plane_app
         if id_ == pack_rows.WAITING:
-            await app.action_go("inbox")
+            await app.navigator.go_to("inbox")
         elif id_.startswith(pack_rows.RUN):
-            await app.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
+            await app.navigator.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
         elif id_.startswith((pack_rows.EDITED, pack_rows.WITHHELD)) or not pack_rows.is_ours(id_):
             entry = id_.removeprefix(pack_rows.EDITED).removeprefix(pack_rows.WITHHELD)
-            await app.go_to_entry(entry, self.WHERE)
+            await app.navigator.go_to_entry(entry, self.WHERE)
         else:
             await super().opened(id_)
 

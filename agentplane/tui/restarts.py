@@ -13,9 +13,9 @@ from agentplane.tui.messages import CameOf, Helps
 # Sessions are looked for by a thread, which loads what it needs.
 if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
+    from agentplane.tui.app import PlaneApp
     from agentplane.tui.desk import Desk
     from agentplane.tui.lookout import Seen
-    from agentplane.tui.restarting import Restarting
 
 _NEWS_SECONDS = 12.0
 
@@ -25,7 +25,7 @@ class Restarts:
 
     def __init__(
         self,
-        app: "Restarting",
+        app: "PlaneApp",
         desk: "Desk",
         post: Callable[[Message], object],
         quiet_in: Callable[[], float],
@@ -102,11 +102,13 @@ class Restarts:
         key = self._app.keys_wanted.shown(actions.action("restart"))
         ask = session_words.prompts(old, key, self._now) if old else []
         told = [*self._waiting.values(), *self._news.values()]
-        for room in self._app.rooms:
-            bars = list(room.query(SessionBar))
+        for screen in self._app.navigator.visited:
+            if not screen.is_mounted:
+                continue
+            bars = list(screen.query(SessionBar))
             if not bars and (ask or told):
                 bars = [SessionBar()]
-                room.mount(bars[0], before="StatusBar")
+                screen.mount(bars[0], before="StatusBar")
             for bar in bars:
                 bar.tell(ask, told)
 

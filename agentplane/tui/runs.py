@@ -369,7 +369,7 @@ class RunsScreen(ListScreen):
 
     @on(Detail.Follow)
     async def _follow(self, message: Detail.Follow) -> None:
-        await self.plane_app.go_to_memory(message.id)
+        await self.plane_app.navigator.go_to_id(message.id, self.plane_app.shown)
 
     def action_copy(self) -> None:
         if self.current and self.may("copy"):

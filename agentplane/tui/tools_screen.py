@@ -107,7 +107,7 @@ class ToolsScreen(WritingScreen):
     def on_screen_resume(self) -> None:
         # Files of tools are changed by others, and nobody watches them.
         self.read(anew=True)
-        self.plane_app.look_for_sessions()
+        self.plane_app.sessions.look()
 
     # The detail
 
@@ -187,7 +187,7 @@ class ToolsScreen(WritingScreen):
         ]
 
     def action_restart_here(self) -> None:
-        restarts = self.plane_app.restarts
+        restarts = self.plane_app.sessions.restarts
         if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
             restarts.ask([seen.session for seen in self._meant])
 

@@ -97,7 +97,7 @@ async def _keys(root: Path, count: int) -> float:
     app._reader.hush()
     async with app.run_test(size=(120, 40)) as pilot:
         end = time.monotonic() + _PATIENCE
-        room: Any = app.room("inbox")
+        room: Any = app.navigator.screen("inbox")
         while app.shown is None or room._shown is not app.shown:
             assert time.monotonic() < end
             await pilot.pause(0.05)

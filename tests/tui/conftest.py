@@ -87,7 +87,7 @@ class Sitting:
         def still() -> bool:
             shown, inbox = app.shown, self.inbox
             return bool(
-                (shown is not None or app._unreadable)
+                (shown is not None or app.notices.unreadable)
                 and not app.pending
                 and not app._reader._reload
                 and (shown is None or (inbox._shown is shown and not app._reader.desk().to_look_at()))
@@ -100,9 +100,9 @@ class Sitting:
 
     @property
     def inbox(self) -> InboxScreen:
-        room = self.app.room("inbox")
-        assert isinstance(room, InboxScreen)
-        return room
+        screen = self.app.navigator.home
+        assert isinstance(screen, InboxScreen)
+        return screen
 
     @property
     def screen(self) -> str:

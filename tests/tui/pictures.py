@@ -241,7 +241,7 @@ async def _drawn(app: PlaneApp, picture: Picture) -> str:
         for key in picture.keys:
             await sitting.press(key)
             if picture.sessions:
-                await sitting.until(lambda: app.restarts and app.restarts.seen, "sessions")
+                await sitting.until(lambda: app.sessions.restarts and app.sessions.restarts.seen, "sessions")
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()

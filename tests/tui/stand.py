@@ -19,6 +19,7 @@ from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
 from agentplane.tui.desk import Desk, Shown
 from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
+from agentplane.tui.protocols import StepsBack
 
 
 class Stand(App[None]):
@@ -70,9 +71,8 @@ class Stand(App[None]):
         pass
 
     def action_back(self) -> None:
-        step_back = getattr(self.screen, "step_back", None)
-        if step_back:
-            step_back()
+        if isinstance(self.screen, StepsBack):
+            self.screen.step_back()
 
     async def calm(self, pilot: Pilot[None]) -> None:
         """Waits for threads and for what they posted."""

@@ -151,7 +151,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
         assert screen.current == waiting
         await at(sitting, screen, run)
         await sitting.press("enter")
-        await sitting.until(lambda: sitting.app.screen is sitting.app.room("runs"), "the runs")
+        await sitting.until(lambda: sitting.app.screen is sitting.app.navigator.screen("runs"), "the runs")
 
     sit(shelf, steps)
 

@@ -159,7 +159,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
             file.unlink()
         await sitting.press("M")
         await sitting.until(says(sitting, "was not restarted", "id is not known"))
-        assert not sitting.app.restarts._waiting
+        assert not sitting.app.sessions.restarts._waiting
 
     sit(stage.plane, steps)
     terminal.type("still there\r")
