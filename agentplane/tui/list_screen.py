@@ -138,6 +138,11 @@ class ListScreen(Sized[None]):
         return here.id if here else None
 
     @property
+    def made_of(self) -> "Shown | None":
+        """What the rows were made of."""
+        return self._shown
+
+    @property
     def reading(self) -> bool:
         """Whether the text takes the place of the list."""
         return self.panes.reading
@@ -246,6 +251,10 @@ class ListScreen(Sized[None]):
             self._close_filter(keep=False)
         self.view.seek(id_)
         self.show_detail()
+
+    def go_to_when_read(self, id_: str | None) -> None:
+        """Put the cursor on this row once the plane was read again. None: leave the cursor where it is."""
+        self._wanted = id_
 
     def tell(self) -> None:
         """The two lines at the foot: marks, filter, why something cannot be done, and the keys."""

@@ -156,7 +156,7 @@ class ShelfScreen(EntryScreen):
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
         if message.done.verb in ("undo", "redo"):
-            self._wanted = next((id_ for id_ in message.done.ids if not id_.startswith("CAND-")), None)
+            self.go_to_when_read(next((id_ for id_ in message.done.ids if not id_.startswith("CAND-")), None))
 
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)
