@@ -42,12 +42,12 @@ from agentplane.tui.ops import DOING, told
 from agentplane.tui.protocols import AwaitsCommand, HearsKeys, InRegistry, StepsBack
 from agentplane.tui.restarting import Sessions
 from agentplane.tui.telling import Notices
-from agentplane.tui.work import Queue, Reader
+from agentplane.tui.work import CommandQueue, PlaneReader
 
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tui.desk import Desk, Shown
+    from agentplane.tui.desk import PlaneModel, PlaneView
     from agentplane.tui.figures import Figures
     from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.palette import Palette
@@ -72,8 +72,10 @@ class PlaneApp(App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- no class variable in Textual
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
-    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | AtHand | None" = None) -> None:
-        self.shown: Shown | None = None
+    def __init__(
+        self, open_model: "Callable[[], PlaneModel]", glimpse: "Glimpse | AtHand | None" = None
+    ) -> None:
+        self.shown: PlaneView | None = None
         """The plane as it was read last."""
         self.glimpse: Mapping[str, Any] = {}
         """What is known before anything was read."""
@@ -88,8 +90,8 @@ class PlaneApp(App[None]):
         """What the first rows come from, as long as they have not come."""
         self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
-        self._reader = Reader(open_desk, self._post)
-        self._queue = Queue(self._reader.desk, self._post)
+        self._reader = PlaneReader(open_model, self._post)
+        self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
         self._begun = False
         self._watch: Watch | None = None
@@ -137,7 +139,7 @@ class PlaneApp(App[None]):
         return [*super().get_line_filters(), self._harmless]
 
     @property
-    def desk(self) -> "Desk | None":
+    def model(self) -> "PlaneModel | None":
         """The plane, once it was opened."""
         return self._reader.opened
 
@@ -216,10 +218,10 @@ class PlaneApp(App[None]):
         self.shown = message.shown
         self.notices.was_read(message.shown)
         self._use_settings(message.shown)
-        if self._watch is None and (desk := self.desk) is not None:
+        if self._watch is None and (model := self.model) is not None:
             from agentplane.tui.watch import Watch
 
-            self._watch = Watch(desk.plane.layout.root, lambda: self._post(Changed()))
+            self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
         self.relay(lambda: Refreshed(message.shown))
         self.notices.show_figures()
@@ -343,7 +345,7 @@ class PlaneApp(App[None]):
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)
 
-    def _use_settings(self, shown: "Shown") -> None:
+    def _use_settings(self, shown: "PlaneView") -> None:
         settings = shown.settings
         if settings == self._settings_seen:
             return

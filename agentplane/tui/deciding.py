@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.bulk import Bulk
     from agentplane.tui.conflict import Decision
-    from agentplane.tui.desk import Shown
-    from agentplane.tui.list_view import MemoryList
+    from agentplane.tui.desk import PlaneView
+    from agentplane.tui.list_view import RowList
 
 _DONE = {
     "approve": "approved",
@@ -43,7 +43,7 @@ class CandidateScreen(Protocol):
         ...
 
     @property
-    def view(self) -> "MemoryList":
+    def view(self) -> "RowList":
         """The list, with the cursor and the marks."""
         ...
 
@@ -58,7 +58,7 @@ class CandidateScreen(Protocol):
         ...
 
     @property
-    def made_of(self) -> "Shown | None":
+    def made_of(self) -> "PlaneView | None":
         """What the rows were made of."""
         ...
 
@@ -114,7 +114,7 @@ class Decisions:
         return self._screen.plane_app
 
     @property
-    def _shown(self) -> "Shown | None":
+    def _shown(self) -> "PlaneView | None":
         return self._app.shown
 
     def _reviewed(self, id_: str | None) -> "Reviewed | None":
@@ -275,16 +275,16 @@ class Decisions:
         from agentplane.tui.reasons import Reasons
 
         what = candidates[0] if len(candidates) == 1 else f"{len(candidates):,} candidates"
-        desk = self._app.desk
-        asked = Reasons(f"Reject {what}", desk.reasons if desk else ())
+        model = self._app.model
+        asked = Reasons(f"Reject {what}", model.reasons if model else ())
         await open_field(self._app, asked, partial(self._rejected, candidates))
 
     def _rejected(self, ids: tuple[str, ...], why: str | None) -> None:
         if why is None:
             return
-        desk = self._app.desk
-        if why and desk is not None:
-            desk.remember_reason(why)
+        model = self._app.model
+        if why and model is not None:
+            model.remember_reason(why)
         self._decide(Reject(ids, why or None), ids)
 
     def _decide(self, command: Command, names: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from agentplane.tui import registry
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
     )
 
 
-def of_shown(shown: "Shown", dot: str, looking: int, problem: str) -> Figures:
+def of_shown(shown: "PlaneView", dot: str, looking: int, problem: str) -> Figures:
     """`looking`: so many are still to be looked at; `problem`: why it cannot be read any more."""
     problem = problem or shown.refusal or ""
     if shown.damaged and not problem:

@@ -11,7 +11,7 @@ from agentplane.tui.protocols import GoesToRow, StepsBack
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 
 class Navigator:
@@ -74,7 +74,7 @@ class Navigator:
         """Show an approved entry."""
         await self.go_to_row("shelf", id_, back_to)
 
-    async def go_to_id(self, id_: str, shown: "Shown | None") -> None:
+    async def go_to_id(self, id_: str, shown: "PlaneView | None") -> None:
         """Show the candidate, the approved entry or the run that has this id."""
         if shown is None or id_ not in shown.memory.entries:
             await self.go_to_run(id_)

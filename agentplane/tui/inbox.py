@@ -16,7 +16,7 @@ from agentplane.tui.rows import EDIT
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.detail import Detail
 
 FIRST_START = (
@@ -53,10 +53,10 @@ class InboxScreen(EntryScreen):
         marks = rows.PLAIN if self.plane_app.plain else rows.Marks()
         return rows.Place(self._by, datetime.now(UTC), marks)
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         return rows.rows(shown, self._place)
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str]:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
         return rows.found(words, rows_, shown)
 
     def taken(self) -> None:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar, StatusBar
-from agentplane.tui.list_view import ASCII, Glyphs, MemoryList
+from agentplane.tui.list_view import ASCII, Glyphs, RowList
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import Glimpsed, Refreshed, Unreadable
 from agentplane.tui.panes import Panes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 _PREVIEW_SECONDS = 0.05
 _FILTER_SECONDS = 0.08
@@ -39,12 +39,12 @@ class ListScreen(Sized[None]):
     WHERE: ClassVar[str]
     """Its name in the registry of actions."""
     HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
-    AUTO_FOCUS = "MemoryList"
+    AUTO_FOCUS = "RowList"
 
     class _Made(Message, bubble=False):
         """Rows that a thread made of what was read."""
 
-        def __init__(self, shown: "Shown", number: int, made: list[Row]) -> None:
+        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
             super().__init__()
             self.shown = shown
             self.number = number
@@ -54,7 +54,7 @@ class ListScreen(Sized[None]):
         super().__init__()
         self.off: Mapping[str, str] = {}
         """Actions that cannot be done now, and why."""
-        self._shown: Shown | None = None
+        self._shown: PlaneView | None = None
         """What the rows were made of."""
         self._rows: list[Row] = []
         self._making = 0
@@ -67,11 +67,11 @@ class ListScreen(Sized[None]):
     # What each screen says itself
 
     @abstractmethod
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         """Return the rows for what was read. Runs in a thread."""
 
     @abstractmethod
-    def found(self, words: str, shown: "Shown | None", rows: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
         """Return the ids of the rows that match the filter, or None if all of them do. Runs in a thread."""
 
     @abstractmethod
@@ -128,7 +128,7 @@ class ListScreen(Sized[None]):
         return self.query_one(Panes)
 
     @property
-    def view(self) -> MemoryList:
+    def view(self) -> RowList:
         return self.panes.view
 
     @property
@@ -138,7 +138,7 @@ class ListScreen(Sized[None]):
         return here.id if here else None
 
     @property
-    def made_of(self) -> "Shown | None":
+    def made_of(self) -> "PlaneView | None":
         """What the rows were made of."""
         return self._shown
 
@@ -150,7 +150,7 @@ class ListScreen(Sized[None]):
     def compose(self) -> ComposeResult:
         plain = self.plane_app.plain
         yield Badge(self.WHERE)
-        panes = Panes(MemoryList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
+        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
         panes.fit(*self.app.size, self._side_wanted)
         yield panes
         yield StatusBar()
@@ -194,7 +194,7 @@ class ListScreen(Sized[None]):
             work = partial(self._make, shown, self._making)
             self.run_worker(work, thread=True, exclusive=True, group="rows")
 
-    def _make(self, shown: "Shown", number: int) -> None:
+    def _make(self, shown: "PlaneView", number: int) -> None:
         """In a thread."""
         self.post_message(self._Made(shown, number, self.rows_of(shown)))
 
@@ -223,7 +223,7 @@ class ListScreen(Sized[None]):
 
     # Where one is
 
-    @on(MemoryList.Moved)
+    @on(RowList.Moved)
     def _moved(self) -> None:
         if self._resting is not None:
             self._resting.stop()
@@ -234,12 +234,12 @@ class ListScreen(Sized[None]):
         """The cursor has been on a row for a moment."""
         self.show_detail()
 
-    @on(MemoryList.Marked)
+    @on(RowList.Marked)
     def _marked(self) -> None:
         self.tell()
 
-    @on(MemoryList.Opened)
-    async def _opened(self, message: MemoryList.Opened) -> None:
+    @on(RowList.Opened)
+    async def _opened(self, message: RowList.Opened) -> None:
         await self.opened(message.id or "")
 
     def go_to(self, id_: str) -> None:

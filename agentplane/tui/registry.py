@@ -14,7 +14,7 @@ import msgspec
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 HOME = "inbox"
 """The screen that the program starts with, and that lies below the other screens."""
@@ -29,7 +29,7 @@ class Tab(msgspec.Struct, frozen=True):
     """A sentence for help and the command palette."""
     screen: str
     """Where its class is, as `module:Class`. The class takes no arguments."""
-    count: "Callable[[Shown], int] | None" = None
+    count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
 
     def make(self) -> "Screen[Any]":

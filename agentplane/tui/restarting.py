@@ -37,11 +37,11 @@ class Sessions:
     @property
     def restarts(self) -> "Restarts | None":
         """The controller of restarts, made on first use. None until the plane was opened."""
-        desk = self._app.desk
-        if self._restarts is None and desk is not None:
+        model = self._app.model
+        if self._restarts is None and model is not None:
             from agentplane.tui.restarts import Restarts
 
-            self._restarts = Restarts(self._app, desk, self._post, self._quiet_in)
+            self._restarts = Restarts(self._app, model, self._post, self._quiet_in)
         return self._restarts
 
     def memory_is(self, revision: str) -> None:

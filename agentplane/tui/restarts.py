@@ -14,7 +14,7 @@ from agentplane.tui.messages import CameOf, Helps
 if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.desk import PlaneModel
     from agentplane.tui.lookout import Seen
 
 _NEWS_SECONDS = 12.0
@@ -26,13 +26,13 @@ class Restarts:
     def __init__(
         self,
         app: "PlaneApp",
-        desk: "Desk",
+        model: "PlaneModel",
         post: Callable[[Message], object],
         quiet_in: Callable[[], float],
     ) -> None:
         self._app = app
-        self._desk = desk
-        self._lookout = Lookout(desk, post, quiet_in)
+        self._model = model
+        self._lookout = Lookout(model, post, quiet_in)
         self.seen: tuple[Seen, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
@@ -123,7 +123,7 @@ class Restarts:
 
     @property
     def _now(self) -> float:
-        return self._desk.plane.store.clock().timestamp()
+        return self._model.plane.store.clock().timestamp()
 
     # What a person does
 

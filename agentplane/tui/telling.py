@@ -13,7 +13,7 @@ from agentplane.tui.figures import Figures
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.going import Navigator
 
 
@@ -59,7 +59,7 @@ class Notices:
 
     # The header
 
-    def was_read(self, shown: "Shown") -> None:
+    def was_read(self, shown: "PlaneView") -> None:
         """The plane was read again."""
         self.unreadable = ""
         # The thread that checks candidates reports later which of the others a change has touched.

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from agentplane.api import open_plane
 from agentplane.tui import actions
 from agentplane.tui.bars import KeyBar
-from agentplane.tui.desk import Shown
+from agentplane.tui.desk import PlaneView
 from agentplane.tui.list_screen import ListScreen
 from agentplane.tui.listing import Row
 from tests.tui.conftest import Sitting, sit
@@ -21,10 +21,10 @@ class CuratorScreen(ListScreen):
     WHERE = "curator"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("curator")]
 
-    def rows_of(self, shown: Shown) -> list[Row]:
+    def rows_of(self, shown: PlaneView) -> list[Row]:
         return [Row("X-1", "◆", "c", "Rotate the key")]
 
-    def found(self, words: str, shown: Shown | None, rows: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: PlaneView | None, rows: list[Row]) -> Collection[str] | None:
         return None
 
     def what_is_empty(self) -> str:

@@ -16,7 +16,7 @@ from agentplane.api import Plane
 from agentplane.commands import Command
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
-from agentplane.tui.desk import Desk, Shown
+from agentplane.tui.desk import PlaneModel, PlaneView
 from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
 from agentplane.tui.protocols import StepsBack
@@ -34,8 +34,8 @@ class Stand(App[None]):
 
     def __init__(self, plane: Plane) -> None:
         super().__init__()
-        self.desk = Desk(plane, lambda *_: None)
-        self.shown: Shown = self.desk.load()
+        self.model = PlaneModel(plane, lambda *_: None)
+        self.shown: PlaneView = self.model.load()
         self.look_at_all()
         self.ops: list[Command] = []
         self.said: list[str] = []
@@ -44,7 +44,7 @@ class Stand(App[None]):
 
     def look_at_all(self) -> None:
         if self.shown.inbox:
-            self.desk.look([entry.id for entry in self.shown.inbox])
+            self.model.look([entry.id for entry in self.shown.inbox])
 
     def submit(self, op: Command) -> None:
         self.ops.append(op)
@@ -52,11 +52,11 @@ class Stand(App[None]):
 
     def _do(self, op: Command) -> None:
         try:
-            answer: OpDone | OpFailed = OpDone(op, self.desk.do(op))
+            answer: OpDone | OpFailed = OpDone(op, self.model.do(op))
         except AgentplaneError as error:
             self.errors.append(error)
             answer = OpFailed(op, error)
-        self.shown = self.desk.load()
+        self.shown = self.model.load()
         self.look_at_all()
         self.screen.post_message(answer)
         self.screen.post_message(Refreshed(self.shown))

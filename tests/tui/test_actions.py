@@ -14,7 +14,7 @@ from agentplane.tui.app import PlaneApp
 from agentplane.tui.conflict import ConflictScreen
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.list_view import MemoryList
+from agentplane.tui.list_view import RowList
 from agentplane.tui.pack_screen import PackScreen
 from agentplane.tui.run_diff import RunDiffScreen
 from agentplane.tui.runs import RunsScreen
@@ -77,7 +77,7 @@ def test_every_action_can_be_run() -> None:
         "pack": PackScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
-        actions.LIST: MemoryList,
+        actions.LIST: RowList,
         actions.EVERYWHERE: PlaneApp,
     }
     for one in actions.ACTIONS:
@@ -108,7 +108,7 @@ def test_a_screen_binds_what_the_registry_says_and_nothing_else(
 
 
 def test_the_list_binds_what_the_registry_says() -> None:
-    bound = {binding.id: binding.key for binding in MemoryList.BINDINGS}
+    bound = {binding.id: binding.key for binding in RowList.BINDINGS}
     assert bound == {one.id: one.keys for one in actions.ACTIONS if actions.LIST in one.where}
 
 
