@@ -1,4 +1,4 @@
-"""The program: what begins and ends it, the threads behind its screens, and what keys do on all of them."""
+"""The app: its start and its end, the threads behind its screens, and the actions that every screen has."""
 
 import asyncio
 import gc
@@ -20,7 +20,7 @@ from textual.timer import Timer
 
 from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, messages, themes
+from agentplane.tui import actions, ending, messages, registry, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.going import Navigator
 from agentplane.tui.harmless import Harmless
@@ -87,7 +87,8 @@ class PlaneApp(App[None]):
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
         self._late = glimpse
-        """What the first rows come from, as long as they have not come."""
+        """Where the first rows come from, until they are here."""
+        registry.tab(registry.HOME).load()  # while another process looks up the first rows
         self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._reader = PlaneReader(open_model, self._post)
@@ -99,9 +100,9 @@ class PlaneApp(App[None]):
         self._settings_seen: Any = None
         self._resized: Timer | None = None
         self._handed_on: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_HANDED_ON)
-        """Keys that widgets have, and the screen that they were for; None: it does nothing with them."""
+        """The last keys that were given to a widget, each with the screen where it was typed into a field, or None."""
         self.kept: list[str] = []
-        """Files with what was being written when it ended."""
+        """Files with texts that were not saved when the app ended."""
 
     def _take_glimpse(self, seconds: float = 0.0) -> None:
         late = self._late
@@ -113,7 +114,7 @@ class PlaneApp(App[None]):
             self._late = None
 
     def _await_glimpse(self) -> None:
-        """The frame is there already; the rows follow as soon as they can be had."""
+        """Show the first rows as soon as they are here. The frame is on the screen already."""
         fd = self._late.fd if self._late is not None else None
         if fd is None:
             return
@@ -140,7 +141,7 @@ class PlaneApp(App[None]):
 
     @property
     def model(self) -> "PlaneModel | None":
-        """The plane, once it was opened."""
+        """The open plane, or None until it was opened."""
         return self._reader.opened
 
     @property
@@ -150,7 +151,7 @@ class PlaneApp(App[None]):
         return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Before there is a screen, the colours of the theme are all that is new: the styles are parsed once."""
+        """Set only the colors of the theme as long as no screen exists, so that the styles are parsed once."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
@@ -198,19 +199,19 @@ class PlaneApp(App[None]):
         self.sessions.close()
 
     def settle(self) -> bool:
-        """Waits for the ops that were begun; whether a thread still reads."""
+        """Wait for the commands that have begun. Return True if a thread still reads the plane."""
         self._queue.finish()
         return self._reader.alive
 
     # What the threads say
 
     def _post(self, message: Message) -> None:
-        """From a thread, which may outlive the screens."""
+        """Post a message from a thread. The thread may end later than the screens."""
         with suppress(RuntimeError):
             self.post_message(message)
 
     async def _on_message(self, message: Message) -> None:
-        """What a thread says may come when it ends, and the screens are gone."""
+        """Drop the messages of threads that arrive when the screens are closed."""
         if self.screen_stack or type(message).__module__ != messages.__name__:
             await super()._on_message(message)
 
@@ -305,7 +306,7 @@ class PlaneApp(App[None]):
         return self.shown is not None and not self.shown.refusal
 
     def submit(self, op: Command) -> None:
-        """Puts an op behind those that wait. What becomes of it comes as a message."""
+        """Add a command to the queue. `OpDone` or `OpFailed` reports the result."""
         if self._leaving:
             return
         self._queue.submit(op)
@@ -316,11 +317,11 @@ class PlaneApp(App[None]):
         return self._queue.left
 
     def in_sight(self, ids: tuple[str, ...]) -> None:
-        """What is to be looked at first."""
+        """Check these candidates first."""
         self._reader.in_sight(ids)
 
     def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
-        """What can be done here where the plane names options of the command line."""
+        """Return the advice to show in place of one that names options of the command line, or None."""
         from agentplane.review.confirm import Unconfirmed
         from agentplane.review.resolve import NeedsChoice
 
@@ -332,7 +333,7 @@ class PlaneApp(App[None]):
         return None
 
     def _look_at_queue(self) -> None:
-        """Says that an op takes long, as long as it does."""
+        """Say that a command takes long, as long as it does."""
         slow = self._queue.slow
         if slow is None:
             return
@@ -380,7 +381,7 @@ class PlaneApp(App[None]):
         return taken
 
     async def _done_at_once(self, event: events.Key) -> bool:
-        """What a key does is done before the next key is looked at.
+        """Do what a key does before the next key is handled. Return True if a binding has the key.
 
         Textual hands all keys of one burst to the widget in focus before the first has opened a field, so that
         what was meant for the field would decide about rows.
@@ -395,7 +396,7 @@ class PlaneApp(App[None]):
         return False
 
     def _may_still_do(self, event: events.Key) -> bool:
-        """Whether a key that no widget took is still for the screen on which it was pressed."""
+        """True if the screen on which a key was pressed is still open. No widget has used the key."""
         for other, screen in self._handed_on:
             if other is event:
                 return screen is self.screen
@@ -465,7 +466,7 @@ class PlaneApp(App[None]):
             await self.action_quit()
 
     async def action_quit(self) -> None:
-        """What was decided is carried out first; asked again, only what has begun."""
+        """Quit once every command is done. Called again, quit once the running command is done."""
         if self._leaving:
             self._queue.drop()
         elif self._queue.left:

@@ -32,9 +32,8 @@ class Navigator:
     def screen(self, name: str) -> Screen[Any]:
         """Return a screen with a tab. Make it on the first call."""
         if name not in self._screens:
-            made = next(tab for row, tab in registry.tabs() if row.name == name).make()
-            self._screens[name] = made
-            self._app.install_screen(made, name)
+            self._screens[name] = registry.tab(name).load()()
+            self._app.install_screen(self._screens[name], name)
         return self._screens[name]
 
     @property

@@ -32,11 +32,11 @@ class Tab(msgspec.Struct, frozen=True):
     count: "Callable[[PlaneView], int] | None" = None
     """The number that the tab shows, or None if it shows no number."""
 
-    def make(self) -> "Screen[Any]":
-        """Import the class and return a new screen."""
+    def load(self) -> "type[Screen[Any]]":
+        """Import the class and return it."""
         module, _, name = self.screen.partition(":")
-        made: Screen[Any] = getattr(import_module(module), name)()
-        return made
+        found: type[Screen[Any]] = getattr(import_module(module), name)
+        return found
 
 
 class ScreenRow(msgspec.Struct, frozen=True):
@@ -110,6 +110,11 @@ SCREENS: tuple[ScreenRow, ...] = (
 def tabs() -> tuple[tuple[ScreenRow, Tab], ...]:
     """Return the screens that a person goes to with a key, in the order of the tabs."""
     return tuple((row, row.tab) for row in SCREENS if row.tab is not None)
+
+
+def tab(name: str) -> Tab:
+    """Return the tab of a screen that has one."""
+    return next(tab for row, tab in tabs() if row.name == name)
 
 
 def row(name: str) -> ScreenRow | None:

@@ -75,7 +75,7 @@ class CommandQueue:
             return dropped
 
     def finish(self, seconds: float | None = None) -> bool:
-        """Wait until no command is left. Return False if the time is over before."""
+        """Wait until no command is left. Return False on a timeout."""
         with self._wake:
             return self._wake.wait_for(lambda: not self._waiting and self._running is None, seconds)
 

@@ -28,7 +28,7 @@ def test_names_and_keys_are_unique() -> None:
 )
 def test_a_row_makes_the_screen_that_it_describes(row: ScreenRow, tab: Tab) -> None:
     async def made() -> Screen[object]:
-        return tab.make()
+        return tab.load()()
 
     screen = asyncio.run(made())
     assert getattr(screen, "WHERE", None) == row.name
