@@ -14,7 +14,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import words
-from agentplane.tui.ground import Ground, Link, Run, Subject
+from agentplane.tui.ground import EntryFacts, Link, Run, Subject
 from agentplane.tui.prose import Look, prose
 
 
@@ -41,14 +41,14 @@ class About:
     def __init__(
         self,
         subject: Subject,
-        ground: Ground | None,
+        facts: EntryFacts | None,
         look: Look,
         *,
         ascii_only: bool = False,
     ) -> None:
         self.subject = subject
         self.memory = subject.memory
-        self.ground = ground
+        self.facts = facts
         self.look = look
         self.marks = _ASCII if ascii_only else _Marks()
 
@@ -151,11 +151,11 @@ class About:
     def _evidence(self, entry: Entry) -> list[RenderableType]:
         if not entry.head.evidence:
             return []
-        opens = any(piece.path for piece in self.ground.evidence) if self.ground else False
+        opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
         lines: list[RenderableType] = [self._heading("Evidence", "o opens" if opens else "")]
-        if self.ground is None:
+        if self.facts is None:
             return [*lines, *(self._beside(" ", Text(visible(text))) for text in entry.head.evidence)]
-        for piece in self.ground.evidence:
+        for piece in self.facts.evidence:
             text = Text(visible(piece.text))
             text.append(f"  {visible(piece.note)}" if piece.note else "", self.look("muted"))
             mark, style = {
@@ -169,9 +169,9 @@ class About:
     def _origin(self, entry: Entry) -> list[RenderableType]:
         if not entry.head.source:
             return []
-        run = self.ground.run if self.ground else None
+        run = self.facts.run if self.facts else None
         if run is None:
-            unknown = "  not in the log" if self.ground else ""
+            unknown = "  not in the log" if self.facts else ""
             line = Text.assemble(visible(entry.head.source), (unknown, self.look("muted")))
             return [self._heading("From the run"), self._beside("", line)]
         return [self._heading("From the run"), *self._run(run)]
@@ -206,12 +206,12 @@ class About:
         for name, value in facts.items():
             if value:
                 grid.add_row(Text(name, self.look("muted")), Text(visible(value)))
-        for name, value in self.ground.others[:_MOST_OTHERS] if self.ground else ():
+        for name, value in self.facts.others[:_MOST_OTHERS] if self.facts else ():
             grid.add_row(Text(one_line(name, 11), self.look("muted")), Text(one_line(value, 400)))
         return [grid]
 
     def _links(self, entry: Entry) -> list[RenderableType]:
-        links = self.ground.links if self.ground else ()
+        links = self.facts.links if self.facts else ()
         if not links:
             plain = [("supersedes", entry.head.supersedes), ("superseded by", entry.head.superseded_by)]
             links = tuple(Link(way, id_, "", "") for way, ids in plain for id_ in ids)  # type: ignore[arg-type]
@@ -248,7 +248,7 @@ class About:
 
     def _approved(self) -> list[RenderableType]:
         """The text that was approved, of an entry that is not there any more."""
-        text = self.ground.approved if self.ground else None
+        text = self.facts.approved if self.facts else None
         if not text:
             return []
         body = re.split(r"(?m)^---[ \t]*\r?\n", text, maxsplit=2)[-1]
@@ -256,7 +256,7 @@ class About:
 
     def _changed(self) -> list[RenderableType]:
         """What a hand edit changed, word by word; lines that are as they were are left out."""
-        was, now = (self.ground.approved, self.ground.now) if self.ground else (None, None)
+        was, now = (self.facts.approved, self.facts.now) if self.facts else (None, None)
         if not was or not now or was == now or self.subject.edit is None:
             return []
         legend = self._heading("What was changed")
@@ -269,7 +269,7 @@ class About:
         return self.look("text" if side == "same" else side)
 
     def _used(self) -> list[RenderableType]:
-        runs = self.ground.used_by if self.ground else ()
+        runs = self.facts.used_by if self.facts else ()
         return (
             [self._heading("Used by runs"), *(line for run in runs for line in self._run(run))]
             if runs
@@ -277,7 +277,7 @@ class About:
         )
 
     def _history(self) -> list[RenderableType]:
-        steps = self.ground.steps if self.ground else ()
+        steps = self.facts.steps if self.facts else ()
         if not steps:
             return []
         lines: list[RenderableType] = [self._heading("History")]
@@ -288,14 +288,14 @@ class About:
                 (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
                 f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
             )  # fmt: skip
-            if signed := self.ground.signed.get(step.op) if self.ground else None:
+            if signed := self.facts.signed.get(step.op) if self.facts else None:
                 line.append(f", {one_line(signed, 160)}")
             line.append(f"  “{one_line(step.why, 120)}”" if step.why else "", self.look("emphasis"))
             lines.append(self._beside("", line))
         return lines
 
     def _commits(self) -> list[RenderableType]:
-        commits = self.ground.commits if self.ground else ()
+        commits = self.facts.commits if self.facts else ()
         lines = [
             self._beside(
                 "",

@@ -1,13 +1,14 @@
-"""The one registry of what can be done: bindings, footer, help, palette and docs/keys.md are made from it."""
+"""The table of actions: key bindings, the footer, help, the command palette and docs/keys.md are made from its rows."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from agentplane.plane import keys as decisive
+from agentplane.tui import registry
 
 
 if TYPE_CHECKING:
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
 
 EVERYWHERE = "everywhere"
 LIST = "list"
-SCREENS = ("inbox", "shelf", "runs", "two runs", "tools", "pack", "conflict", "edit")
 _LISTS = ("inbox", "shelf")
+"""The screens whose rows are entries."""
 _READ = (*_LISTS, "runs")
-"""The lists of what the plane holds."""
-_ROOMS = (*_READ, "tools", "pack")
-"""The screens that are a list with what is said of a row."""
+"""The screens whose rows are what the plane holds."""
+_WITH_LIST = tuple(row.name for row in registry.SCREENS if row.has_list)
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -41,16 +41,16 @@ class Action(msgspec.Struct, frozen=True):
     """Also where a text is typed, which else takes most keys."""
 
 
-_SCREENS = ("inbox", "shelf", "runs", "tools", "pack")
+_GO_TO = tuple(row.name for row, _ in registry.tabs())
 _OF_SESSIONS = ("restart", "restart_by_itself")
 _NOT_ON = {
-    # Their keys choose there.
-    "conflict": frozenset((*_SCREENS, *_OF_SESSIONS)),
-    # What one is writing there comes first: leaving asks, and keeps it where that is wanted.
-    "edit": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "back", "leave")),
-    "two runs": frozenset((*_SCREENS, *_OF_SESSIONS, "undo", "redo")),
+    # The number keys select a choice there.
+    "conflict": frozenset((*_GO_TO, *_OF_SESSIONS)),
+    # The text comes first there. Leaving asks whether to keep it.
+    "edit": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo", "refresh", "theme", "back", "leave")),
+    "two runs": frozenset((*_GO_TO, *_OF_SESSIONS, "undo", "redo")),
 }
-"""Of what can be done everywhere, what cannot be done on a screen after all."""
+"""For some screens, the actions of `EVERYWHERE` that are not available on them."""
 _DECIDE, _LOOK, _MOVE, _MARK, _GO = "Deciding", "Looking", "Moving", "Marking", "Going about"
 _WRITE = "Writing"
 
@@ -72,7 +72,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.range", "v", "mark a range", "Begin or end a range of marks.", (LIST,), _MARK, "sweep"),
     Action("list.extend_down", "shift+down,J", "mark down", "Mark downwards.", (LIST,), _MARK, "extend(1)"),
     Action("list.extend_up", "shift+up,K", "mark up", "Mark upwards.", (LIST,), _MARK, "extend(-1)"),
-    Action("filter", "slash", "filter", "Show only what holds the words you type.", _ROOMS, _LOOK, rank=6),
+    Action("filter", "slash", "filter", "Show only what holds the words you type.", _WITH_LIST, _LOOK, rank=6),
     Action("group", "t", "group by", "Group the inbox by run or by kind, the runs by day or by task.", ("inbox", "runs"), _LOOK),
     Action("list.open", "enter", "open", "Compare it with what it conflicts with; else open it in full.", (LIST,), _LOOK, "open"),
     Action("evidence", "o", "open evidence", "Open a file that it cites in your editor.", _LISTS, _LOOK),
@@ -80,8 +80,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("run", "R", "its run", "Go to the run that it came from.", _LISTS, _LOOK),
     Action("run.diff", "D", "compare", "Mark a run; on a second one, show both side by side.", ("runs",), _LOOK, "diff", rank=1),
     Action("run.chart", "C", "chart", "Show or hide runs a day, and how much was approved.", ("runs",), _LOOK, "chart", rank=2),
-    Action("preview", "p", "preview", "Show or hide the pane with the text.", _ROOMS, _LOOK),
-    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _ROOMS, _LOOK),
+    Action("preview", "p", "preview", "Show or hide the pane with the text.", _WITH_LIST, _LOOK),
+    Action("preview_side", "P", "turn preview", "Put the text beside the list, or below it.", _WITH_LIST, _LOOK),
     Action("copy", "y", "copy id", "Copy the id to the clipboard.", _READ, _LOOK),
     Action("list.down", "down,j", "down", "Down.", (LIST,), _MOVE, "step(1)"),
     Action("list.up", "up,k", "up", "Up.", (LIST,), _MOVE, "step(-1)"),
@@ -118,11 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.save", "ctrl+s", "save", "Write the text; what the plane says against it is said here.", ("edit",), _WRITE, "save", rank=1, first=True),
     Action("edit.outside", "ctrl+o", "in $EDITOR", "Go on in your own editor.", ("edit",), _WRITE, "outside", rank=2, first=True),
     Action("edit.leave", "escape", "leave", "Back; asks what becomes of the text, where it was changed.", ("edit",), _WRITE, "leave", rank=3, first=True),
-    Action("inbox", "1", "inbox", "What waits.", (EVERYWHERE,), _GO),
-    Action("shelf", "2", "shelf", "What was decided.", (EVERYWHERE,), _GO),
-    Action("runs", "3", "runs", "What was done.", (EVERYWHERE,), _GO),
-    Action("tools", "4", "tools", "The coding tools, and how each one is wired.", (EVERYWHERE,), _GO),
-    Action("pack", "5", "pack", "What a tool is given, why, and what is cut.", (EVERYWHERE,), _GO),
+    *(Action(row.name, tab.key, row.title.lower(), tab.what, (EVERYWHERE,), _GO, f"go('{row.name}')") for row, tab in registry.tabs()),
     Action("help", "question_mark,f1", "help", "What the keys do here.", (EVERYWHERE,), _GO, rank=7),
     Action("palette", "ctrl+p,colon", "commands", "Find any action by its name.", (EVERYWHERE,), _GO, "command_palette"),
     Action("refresh", "ctrl+r,f5", "read again", "Read the plane anew.", (EVERYWHERE,), _GO),
@@ -188,7 +184,7 @@ def action(id_: str) -> Action:
 @cache
 def on(where: str) -> tuple[Action, ...]:
     """What can be done on a screen, with its list and everywhere."""
-    wanted = {where, EVERYWHERE, *((LIST,) if where in _ROOMS else ())}
+    wanted = {where, EVERYWHERE, *((LIST,) if where in _WITH_LIST else ())}
     without = _NOT_ON.get(where, frozenset())
     return tuple(one for one in ACTIONS if wanted.intersection(one.where) and one.id not in without)
 
@@ -262,7 +258,7 @@ def keymap(wanted: Mapping[str, str]) -> Keymap:
 def _clash(keys: Mapping[str, str]) -> tuple[str, str, str] | None:
     """An action whose wanted key another one has on the same screen."""
     known = Keymap(dict(keys))
-    for screen in SCREENS:
+    for screen in (row.name for row in registry.SCREENS):
         for id_ in keys:
             mine = _BY_ID[id_]
             if mine not in on(screen):
@@ -287,11 +283,11 @@ def shown_key(key: str) -> str:
     return _SHOWN.get(key, key)
 
 
-def as_markdown(screens: Iterable[str] = SCREENS) -> str:
-    """The tables of docs/keys.md."""
+def as_markdown() -> str:
+    """Return the tables of docs/keys.md."""
     parts = []
     for title, where in (
-        *((screen.capitalize(), screen) for screen in screens),
+        *((row.title, row.name) for row in registry.SCREENS),
         ("Lists", LIST),
         ("Everywhere", EVERYWHERE),
     ):

@@ -1,14 +1,16 @@
-"""The program: what begins and ends it, the threads behind its screens, and what keys do on all of them."""
+"""The app: its start and its end, the threads behind its screens, and the actions that every screen has."""
 
 import asyncio
 import gc
+import os
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
+from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter
@@ -16,21 +18,37 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from agentplane.commands import Command, Redo, Undo
+from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, messages, themes
+from agentplane.tui import actions, ending, messages, registry, themes
 from agentplane.tui.bars import StatusBar
+from agentplane.tui.going import Navigator
 from agentplane.tui.harmless import Harmless
-from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import (
+    CameOf,
+    Changed,
+    Glimpsed,
+    Helps,
+    Looked,
+    LookFailed,
+    OpDone,
+    OpFailed,
+    Refreshed,
+    SessionsSeen,
+    Unreadable,
+)
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import DOING, told
-from agentplane.tui.restarting import Restarting
-from agentplane.tui.work import Queue, Reader
+from agentplane.tui.protocols import AwaitsCommand, HearsKeys, InRegistry, StepsBack
+from agentplane.tui.restarting import Sessions
+from agentplane.tui.telling import Notices
+from agentplane.tui.work import CommandQueue, PlaneReader
 
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tui.desk import Desk, Shown
+    from agentplane.tui.desk import PlaneModel, PlaneView
+    from agentplane.tui.figures import Figures
     from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.palette import Palette
     from agentplane.tui.watch import Watch
@@ -40,9 +58,12 @@ _BEGIN_SECONDS = 0.5
 _GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
 _HANDED_ON = 100
+_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
 
-class PlaneApp(Restarting):
+class PlaneApp(App[None]):
+    """The app holds a navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
+
     TITLE = "agentplane"
     CSS_PATH = Path(__file__).with_name("look.tcss")
     ENABLE_COMMAND_PALETTE = True
@@ -51,27 +72,37 @@ class PlaneApp(Restarting):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- no class variable in Textual
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
-    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | AtHand | None" = None) -> None:
+    def __init__(
+        self, open_model: "Callable[[], PlaneModel]", glimpse: "Glimpse | AtHand | None" = None
+    ) -> None:
+        self.shown: PlaneView | None = None
+        """The plane as it was read last."""
+        self.glimpse: Mapping[str, Any] = {}
+        """What is known before anything was read."""
         self.keys_wanted = actions.Keymap()
+        self.navigator = Navigator(self, self._arrived)
+        self.notices = Notices(self, self.navigator)
         self._harmless = Harmless()
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
         self._late = glimpse
-        """What the first rows come from, as long as they have not come."""
+        """Where the first rows come from, until they are here."""
+        registry.tab(registry.HOME).load()  # while another process looks up the first rows
         self._take_glimpse(_GLIMPSE_SECONDS)
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
-        self._reader = Reader(open_desk, self._post)
-        self._queue = Queue(self._reader.desk, self._post)
+        self._reader = PlaneReader(open_model, self._post)
+        self._queue = CommandQueue(self._reader.model, self._post)
+        self.sessions = Sessions(self, self._post, self._reader.quiet_in)
         self._begun = False
         self._watch: Watch | None = None
         self._leaving = False
         self._settings_seen: Any = None
         self._resized: Timer | None = None
         self._handed_on: deque[tuple[events.Key, Screen[Any] | None]] = deque(maxlen=_HANDED_ON)
-        """Keys that widgets have, and the screen that they were for; None: it does nothing with them."""
+        """The last keys that were given to a widget, each with the screen where it was typed into a field, or None."""
         self.kept: list[str] = []
-        """Files with what was being written when it ended."""
+        """Files with texts that were not saved when the app ended."""
 
     def _take_glimpse(self, seconds: float = 0.0) -> None:
         late = self._late
@@ -83,7 +114,7 @@ class PlaneApp(Restarting):
             self._late = None
 
     def _await_glimpse(self) -> None:
-        """The frame is there already; the rows follow as soon as they can be had."""
+        """Show the first rows as soon as they are here. The frame is on the screen already."""
         fd = self._late.fd if self._late is not None else None
         if fd is None:
             return
@@ -97,6 +128,9 @@ class PlaneApp(Restarting):
 
         loop.add_reader(fd, came)
 
+    def get_default_screen(self) -> Screen[Any]:
+        return self.navigator.home
+
     def get_driver_class(self) -> type[Driver]:
         from agentplane.tui.driver import of_terminal
 
@@ -106,12 +140,18 @@ class PlaneApp(Restarting):
         return [*super().get_line_filters(), self._harmless]
 
     @property
-    def desk(self) -> "Desk | None":
-        """The plane, once it was opened."""
+    def model(self) -> "PlaneModel | None":
+        """The open plane, or None until it was opened."""
         return self._reader.opened
 
+    @property
+    def plain(self) -> bool:
+        """True if signs are drawn as ASCII characters."""
+        wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
+        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
+
     def refresh_css(self, animate: bool = True) -> None:
-        """Before there is a screen, the colours of the theme are all that is new: the styles are parsed once."""
+        """Set only the colors of the theme as long as no screen exists, so that the styles are parsed once."""
         if self.screen_stack:
             super().refresh_css(animate)
         else:
@@ -156,71 +196,90 @@ class PlaneApp(Restarting):
         self._queue.close()
         if self._watch is not None:
             self._watch.close()
-        self.stop_looking()
+        self.sessions.close()
 
     def settle(self) -> bool:
-        """Waits for the ops that were begun; whether a thread still reads."""
+        """Wait for the commands that have begun. Return True if a thread still reads the plane."""
         self._queue.finish()
         return self._reader.alive
 
     # What the threads say
 
     def _post(self, message: Message) -> None:
-        """From a thread, which may outlive the screens."""
+        """Post a message from a thread. The thread may end later than the screens."""
         with suppress(RuntimeError):
             self.post_message(message)
 
     async def _on_message(self, message: Message) -> None:
-        """What a thread says may come when it ends, and the screens are gone."""
+        """Drop the messages of threads that arrive when the screens are closed."""
         if self.screen_stack or type(message).__module__ != messages.__name__:
             await super()._on_message(message)
 
     def on_refreshed(self, message: Refreshed) -> None:
         self.shown = message.shown
-        self._unreadable = ""
-        # Which of the others a change has touched, the thread tells that looks at them.
-        self._left_to_look_at = sum(entry.id not in message.shown.reviewed for entry in message.shown.inbox)
+        self.notices.was_read(message.shown)
         self._use_settings(message.shown)
-        if self._watch is None and (desk := self.desk) is not None:
+        if self._watch is None and (model := self.model) is not None:
             from agentplane.tui.watch import Watch
 
-            self._watch = Watch(desk.plane.layout.root, lambda: self._post(Changed()))
+            self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
         self.relay(lambda: Refreshed(message.shown))
-        self.tell_badge()
-        self.memory_is(message.shown.revision)
+        self.notices.show_figures()
+        self.sessions.memory_is(message.shown.revision)
 
     def on_unreadable(self, message: Unreadable) -> None:
-        said = str(message.error)
-        if said != self._unreadable:
-            self._unreadable = said
-            self.fail(message.error)
-        self._problem = message.error.what
-        self.tell_badge()
+        self.notices.cannot_be_read(message.error)
         self.relay(lambda: Unreadable(message.error))
 
     def on_looked(self, message: Looked) -> None:
-        self._left_to_look_at = message.left
+        self.notices.were_checked(message.left)
         self.relay(lambda: Looked(message.ids, message.left))
-        self.tell_badge()
+        self.notices.show_figures()
 
     def on_changed(self) -> None:
         self._reader.reload(only_if_changed=True)
-        self.look_at_sessions()
+        self.sessions.look_again()
 
     def on_op_done(self, message: OpDone) -> None:
         self.relay(lambda: OpDone(message.op, message.done))
         self.say(told(message.done))
         if self._queue.left <= 1:
             self._reader.reload()
-        self.op_done(message.done)
+        self.sessions.command_done(message.done)
 
     def on_op_failed(self, message: OpFailed) -> None:
-        waits_for = getattr(self.screen, "waits_for", None)
-        if waits_for is None or not waits_for(message.op):
+        screen = self.screen
+        if not isinstance(screen, AwaitsCommand) or not screen.waits_for(message.op):
             self.fail(message.error, self._way_out(message.op, message.error))
         self.relay(lambda: OpFailed(message.op, message.error))
         self._reader.reload()
+
+    def on_sessions_seen(self, message: SessionsSeen) -> None:
+        self.sessions.seen(message.seen)
+        self.relay(lambda: SessionsSeen(message.seen))
+
+    def on_came_of(self, message: CameOf) -> None:
+        self.sessions.came(message)
+
+    def on_helps(self, message: Helps) -> None:
+        self.sessions.helped(message)
+
+    def on_look_failed(self, message: LookFailed) -> None:
+        self.sessions.failed()
+        self.fail(message.error)
+
+    def relay(self, make: Callable[[], Message]) -> None:
+        """Post a message to every screen. `make` returns a new message for each of them."""
+        self.notices.drop_outdated()
+        for screen in self.navigator.open:
+            if screen.is_mounted:
+                screen.post_message(make())
+
+    def _arrived(self) -> None:
+        """Another screen is shown now."""
+        self.notices.show_figures()
+        self.sessions.tell()
 
     def on_app_focus(self) -> None:
         if self.shown is not None:
@@ -228,8 +287,26 @@ class PlaneApp(Restarting):
 
     # What screens ask for
 
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+        """Show a message at the foot of the screen."""
+        self.notices.say(text, stays=stays, holds=holds)
+
+    def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
+        """Show an error at the foot of the screen. `todo` replaces the advice of the error."""
+        self.notices.fail(error, todo)
+
+    def figures(self) -> "Figures":
+        """Return what the header of a screen shows."""
+        return self.notices.figures()
+
+    def may_decide(self) -> bool:
+        """True if a person can decide here. If not, say why."""
+        if self.shown is not None and self.shown.refusal:
+            self.say(self.shown.refusal)
+        return self.shown is not None and not self.shown.refusal
+
     def submit(self, op: Command) -> None:
-        """Puts an op behind those that wait. What becomes of it comes as a message."""
+        """Add a command to the queue. `OpDone` or `OpFailed` reports the result."""
         if self._leaving:
             return
         self._queue.submit(op)
@@ -240,11 +317,11 @@ class PlaneApp(Restarting):
         return self._queue.left
 
     def in_sight(self, ids: tuple[str, ...]) -> None:
-        """What is to be looked at first."""
+        """Check these candidates first."""
         self._reader.in_sight(ids)
 
     def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
-        """What can be done here where the plane names options of the command line."""
+        """Return the advice to show in place of one that names options of the command line, or None."""
         from agentplane.review.confirm import Unconfirmed
         from agentplane.review.resolve import NeedsChoice
 
@@ -256,7 +333,7 @@ class PlaneApp(Restarting):
         return None
 
     def _look_at_queue(self) -> None:
-        """Says that an op takes long, as long as it does."""
+        """Say that a command takes long, as long as it does."""
         slow = self._queue.slow
         if slow is None:
             return
@@ -269,7 +346,7 @@ class PlaneApp(Restarting):
             )
         self.set_timer(_SLOW_SECONDS, self._look_at_queue)
 
-    def _use_settings(self, shown: "Shown") -> None:
+    def _use_settings(self, shown: "PlaneView") -> None:
         settings = shown.settings
         if settings == self._settings_seen:
             return
@@ -294,18 +371,17 @@ class PlaneApp(Restarting):
         await super().on_event(event)
 
     async def _heard(self, key: str) -> bool:
-        """What a key does to what was told, and to a screen that waits for it; whether it was for that."""
+        """Tell the screen of a key, and remove old messages. Return True if the key is used up."""
         self._reader.hush()
-        heard = getattr(self.screen, "heard", None)
-        bars = list(self.screen.query(StatusBar))
-        taken = heard is not None and await heard(key)
+        screen, bars = self.screen, list(self.screen.query(StatusBar))
+        taken = isinstance(screen, HearsKeys) and await screen.heard(key)
         for bar in bars:
             bar.clear_error()
             bar.check()
-        return bool(taken)
+        return taken
 
     async def _done_at_once(self, event: events.Key) -> bool:
-        """What a key does is done before the next key is looked at.
+        """Do what a key does before the next key is handled. Return True if a binding has the key.
 
         Textual hands all keys of one burst to the widget in focus before the first has opened a field, so that
         what was meant for the field would decide about rows.
@@ -320,7 +396,7 @@ class PlaneApp(Restarting):
         return False
 
     def _may_still_do(self, event: events.Key) -> bool:
-        """Whether a key that no widget took is still for the screen on which it was pressed."""
+        """True if the screen on which a key was pressed is still open. No widget has used the key."""
         for other, screen in self._handed_on:
             if other is event:
                 return screen is self.screen
@@ -338,10 +414,29 @@ class PlaneApp(Restarting):
         else:
             self.submit(op)
 
+    def action_restart(self) -> None:
+        if self.may_decide() and self.shown is not None:
+            self.sessions.restart(self.shown.revision)
+
+    def action_restart_by_itself(self) -> None:
+        """Switch between asking a person and restarting without a question."""
+        if self.may_decide() and self.shown is not None:
+            auto = self.shown.memory.snapshot.settings.tools.restart == "auto"
+            self.submit(SetRestart(auto=not auto))
+
+    async def action_go(self, name: str) -> None:
+        """Go to a screen that has a tab."""
+        await self.navigator.go_to(name)
+
+    async def action_back(self) -> None:
+        """One step back. The last one hides what is said of sessions."""
+        if not await self.navigator.back():
+            self.sessions.put_away()
+
     async def action_help(self) -> None:
         from agentplane.tui.help import Help
 
-        where = getattr(self.screen, "WHERE", actions.EVERYWHERE)
+        where = self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
         await self.push_screen(Help(where, self.keys_wanted))
 
     async def action_command_palette(self) -> None:  # type: ignore[override]  # Textual awaits what can be
@@ -363,15 +458,15 @@ class PlaneApp(Restarting):
         self.say("Reading the plane anew", holds=lambda: self._reader.reading)
 
     async def action_leave(self) -> None:
-        """Back to the inbox; from there, out."""
-        step_back = getattr(self.screen, "step_back", None)
-        if self.screen is not self.room("inbox"):
+        """Go back to the inbox. If it is open, quit."""
+        screen = self.screen
+        if screen is not self.navigator.home:
             await self.action_back()
-        elif step_back is None or not step_back():
+        elif not isinstance(screen, StepsBack) or not screen.step_back():
             await self.action_quit()
 
     async def action_quit(self) -> None:
-        """What was decided is carried out first; asked again, only what has begun."""
+        """Quit once every command is done. Called again, quit once the running command is done."""
         if self._leaving:
             self._queue.drop()
         elif self._queue.left:
@@ -388,6 +483,20 @@ class PlaneApp(Restarting):
             self.exit()
 
     # The terminal
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Give the terminal to another program. The screens come back whatever goes wrong with that program: Textual's own
+        version leaves a terminal that draws nothing and hears no key.
+        """
+        failed: Exception | None = None
+        with super().suspend():
+            try:
+                yield
+            except Exception as error:  # noqa: BLE001 -- raised again below, once the screens are back
+                failed = error
+        if failed is not None:
+            raise failed
 
     def _asked_to_end(self) -> None:
         self._leaving = True

@@ -1,12 +1,11 @@
 """The header: what waits, and where one is. It never takes focus."""
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 
 from agentplane.text.visible import one_line
+from agentplane.tui import registry
 from agentplane.tui.figures import Figures
 from agentplane.tui.line import Line
 
@@ -44,7 +43,7 @@ class Badge(Line, can_focus=False):
     """
 
     def __init__(self, here: str = "") -> None:
-        """`here`: the screen that it stands on; none of those that it names: it does not name them."""
+        """`here` is the screen with this header. A screen without a tab has a header without tabs."""
         super().__init__()
         self.figures = Figures()
         self._here = here
@@ -68,7 +67,7 @@ class Badge(Line, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         screen = self.spot_at(event) if event.y == 1 else None
         if screen is not None:
-            self.app.call_later(self.app.run_action, f"app.{screen}")
+            self.app.call_later(self.app.run_action, f"app.go('{screen}')")
 
     def _first(self, width: int) -> Text:
         """What waits comes first; the rest is said as far as there is room."""
@@ -128,18 +127,11 @@ class Badge(Line, can_focus=False):
         figures = self.figures
         line = Text(" ", end="")
         self._spots = []
-        names: Sequence[tuple[str, str, str, int | None]] = (
-            ("inbox", "1", "Inbox", figures.waiting),
-            ("shelf", "2", "Shelf", figures.shelf),
-            ("runs", "3", "Runs", None),
-            ("tools", "4", "Tools", None),
-            ("pack", "5", "Pack", None),
-        )
-        for screen, key, name, count in names:
-            start = line.cell_len
-            told = f"{key} {name}" + (f" {count:,}" if count is not None else "")
-            line.append(told, self.look("here" if screen == self._here else "there"))
-            self.spot(line, start, screen)
+        for row, tab in registry.tabs():
+            start, count = line.cell_len, figures.counts.get(row.name)
+            told = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
+            line.append(told, self.look("here" if row.name == self._here else "there"))
+            self.spot(line, start, row.name)
             line.append("   ")
         line.truncate(width)
         return line

@@ -9,7 +9,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 _TITLES = 10
 
@@ -25,7 +25,7 @@ class Bulk(msgspec.Struct, frozen=True):
     """So many of those taken have a flag."""
 
 
-def clean_ones(shown: "Shown", in_list: Collection[str]) -> Bulk:
+def clean_ones(shown: "PlaneView", in_list: Collection[str]) -> Bulk:
     """Every clean candidate of the list as it is filtered."""
     wanted = set(in_list)
     out: Counter[str] = Counter()
@@ -48,7 +48,7 @@ def clean_ones(shown: "Shown", in_list: Collection[str]) -> Bulk:
     return _bulk(taken, out)
 
 
-def marked_ones(shown: "Shown", acted: Sequence[str], hidden: int) -> Bulk:
+def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
     """The marked candidates that are shown. A conflict and a flag of high severity are decided on their own, so candidates
     with these are left out.
     """

@@ -29,7 +29,7 @@ from agentplane.tui.bars import KeyBar
 from agentplane.tui.box import Answering
 from agentplane.tui.messages import Looked
 from agentplane.tui.opening import open_field
-from agentplane.tui.outcomes import Outlook, outlooks
+from agentplane.tui.outcomes import ChoicePreview, previews
 from agentplane.tui.reasons import Reasons
 from agentplane.tui.why import Why
 
@@ -125,7 +125,7 @@ class ConflictScreen(Answering[Decision | None]):
         super().__init__()
         self.reviewed = reviewed
         self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
-        self._outlooks: list[Outlook] = []
+        self._previews: list[ChoicePreview] = []
         self.off: Mapping[str, str] = {}
         """Actions that cannot be done now, and why."""
         self.called: Mapping[str, str] = {}
@@ -151,7 +151,7 @@ class ConflictScreen(Answering[Decision | None]):
         self.query_one(OptionList).focus()
 
     def on_resize(self) -> None:
-        if self._outlooks:
+        if self._previews:
             self._show(at=self.query_one(OptionList).highlighted)
 
     @property
@@ -249,19 +249,19 @@ class ConflictScreen(Answering[Decision | None]):
     def _offer(self, at: int | None) -> None:
         shown = self.plane_app.shown
         others = shown.reviewed if shown else {}
-        self._outlooks = outlooks(self.memory, self.reviewed, self.conflict, others)
+        self._previews = previews(self.memory, self.reviewed, self.conflict, others)
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(self._line(place, here=False)) for place in range(len(self._outlooks))])
+        options.add_options([Option(self._line(place, here=False)) for place in range(len(self._previews))])
         # Nothing is selected at first, so that the key that opened this can't choose as well.
-        options.highlighted = None if at is None else min(at, len(self._outlooks) - 1)
+        options.highlighted = None if at is None else min(at, len(self._previews) - 1)
         self._tell(options.highlighted)
         self._tell_keys()
 
     def _tell_keys(self) -> None:
         """The keys, with the names of what they choose; what is not offered has none."""
         keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
-        offered = {id_: self._outlooks[place] for id_, place in keys if place < len(self._outlooks)}
+        offered = {id_: self._previews[place] for id_, place in keys if place < len(self._previews)}
         self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
         self.called |= {"leave": "back"}
         if len(self.reviewed.conflicts) < _TWO:
@@ -277,21 +277,21 @@ class ConflictScreen(Answering[Decision | None]):
 
     def _line(self, place: int, *, here: bool) -> Text:
         """With a bar where the cursor is: never told by colour alone."""
-        outlook = self._outlooks[place]
+        preview = self._previews[place]
         bar = (">" if self.plane_app.plain else "▌") if here else " "
         line = Text().append(bar, self._look("bar"))
         key = self.plane_app.keys_wanted.shown(actions.action(f"conflict.choose_{place + 1}"))
-        line.append(f"{key} ", self._look("off" if outlook.off else "key"))
-        label = one_line(outlook.label, max(self.size.width - 4, 8))
-        line.append(label, self._look("off" if outlook.off else "name"))
-        if outlook.off and self.size.width >= _ROOMY:
+        line.append(f"{key} ", self._look("off" if preview.off else "key"))
+        label = one_line(preview.label, max(self.size.width - 4, 8))
+        line.append(label, self._look("off" if preview.off else "name"))
+        if preview.off and self.size.width >= _ROOMY:
             line.append("  not possible here", self._look("muted"))
         return line
 
-    def _called(self, outlook: Outlook) -> str:
+    def _called(self, preview: ChoicePreview) -> str:
         """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
         approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
-        return one_line(approves[outlook.name], 20) if outlook.name in approves else outlook.name
+        return one_line(approves[preview.name], 20) if preview.name in approves else preview.name
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -303,16 +303,16 @@ class ConflictScreen(Answering[Decision | None]):
             told = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
             self.query_one("#writes", Static).update(Text(told, self._look("muted")))
             return
-        if place >= len(self._outlooks):
+        if place >= len(self._previews):
             return
-        outlook = self._outlooks[place]
+        preview = self._previews[place]
         text = Text(
-            "cannot be: " if outlook.off else "writes: ", self._look("grave" if outlook.off else "muted")
+            "cannot be: " if preview.off else "writes: ", self._look("grave" if preview.off else "muted")
         )
-        text.append(visible(outlook.off or outlook.writes), Style.null())
+        text.append(visible(preview.off or preview.writes), Style.null())
         self.query_one("#writes", Static).update(text)
         options = self.query_one(OptionList)
-        for number in range(min(len(self._outlooks), options.option_count)):
+        for number in range(min(len(self._previews), options.option_count)):
             options.replace_option_prompt_at_index(number, self._line(number, here=number == place))
 
     def _side(self, side: words.Side) -> Style:
@@ -325,7 +325,7 @@ class ConflictScreen(Answering[Decision | None]):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        if self.is_mounted and self._outlooks:
+        if self.is_mounted and self._previews:
             self.call_later(self._show)
 
     # What is done
@@ -365,35 +365,35 @@ class ConflictScreen(Answering[Decision | None]):
             await self.action_choose(options.highlighted)
 
     async def action_choose(self, place: int) -> None:
-        if place >= len(self._outlooks):
+        if place >= len(self._previews):
             return
-        outlook = self._outlooks[place]
+        preview = self._previews[place]
         self.query_one(OptionList).highlighted = place
         self._tell(place)
-        if outlook.off or self._refusal:
-            self.app.notify(outlook.off or self._refusal, severity="warning", markup=False)
-        elif outlook.op is not None:
-            await self._finish(outlook.op)
-        elif outlook.name == "merge":
+        if preview.off or self._refusal:
+            self.app.notify(preview.off or self._refusal, severity="warning", markup=False)
+        elif preview.op is not None:
+            await self._finish(preview.op)
+        elif preview.name == "merge":
             draft = editing.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
             await editing.edit_here(self.app, draft, self._merged)
         else:
-            await self._ask_why(outlook)
+            await self._ask_why(preview)
 
-    async def _ask_why(self, outlook: Outlook) -> None:
+    async def _ask_why(self, preview: ChoicePreview) -> None:
         id_ = self.reviewed.entry.id
-        asked: Any = partial(self._reasoned, outlook, id_)
-        desk = self.plane_app.desk
-        if outlook.name == "keep both":
-            await open_field(self.app, Why(one_line(f"K{outlook.label[1:]}", 200), "keep both"), asked)
+        asked: Any = partial(self._reasoned, preview, id_)
+        model = self.plane_app.model
+        if preview.name == "keep both":
+            await open_field(self.app, Why(one_line(f"K{preview.label[1:]}", 200), "keep both"), asked)
         else:
             title = f"Reject {one_line(id_, 40)}"
-            await open_field(self.app, Reasons(title, desk.reasons if desk else ()), asked)
+            await open_field(self.app, Reasons(title, model.reasons if model else ()), asked)
 
-    def _reasoned(self, outlook: Outlook, id_: str, why: str | None) -> None:
+    def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
         if why is None:
             return
-        if outlook.name == "keep both":
+        if preview.name == "keep both":
             if not why:
                 self.app.notify("Keeping both needs a reason.", severity="warning", markup=False)
                 return
@@ -401,9 +401,9 @@ class ConflictScreen(Answering[Decision | None]):
             ids = (id_, other.id) if other and other.file == INBOX else (id_,)
             self.call_later(self._finish, Approve(ids, Choice(keep_both=True, why=why)))
             return
-        desk = self.plane_app.desk
-        if why and desk is not None:
-            desk.remember_reason(why)
+        model = self.plane_app.model
+        if why and model is not None:
+            model.remember_reason(why)
         self.dismiss(Decision(Reject((id_,), why or None)))
 
     async def _finish(self, op: Command) -> None:

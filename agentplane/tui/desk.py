@@ -1,6 +1,6 @@
-"""The plane as the screens see it: what was read last, what was found about it, and how an op is carried out.
+"""The plane as the screens need it: what was read last, the results of checks, and running a command.
 
-Knows no Textual. Threads call it; a screen only reads the `Shown` that they hand over.
+It does not know Textual. Threads call it, and hand a `PlaneView` to the screens.
 """
 
 import time
@@ -35,25 +35,25 @@ _KEEP_SHARE = 20
 CheckPerson = Callable[[Settings, str], None]
 
 
-class Shown(msgspec.Struct, frozen=True):
-    """A plane at one moment."""
+class PlaneView(msgspec.Struct, frozen=True):
+    """The plane as it was at one moment. Screens read it and never change it."""
 
     memory: Memory
     inbox: tuple[Entry, ...]
     shelf: tuple[Entry, ...]
     hand_edits: tuple[HandEdit, ...]
     broken: int
-    """Pieces of the files that cannot be read."""
+    """The number of pieces of the files that cannot be read."""
     damaged: bool
     revision: str
     project: str
     branch: str | None
     head: str | None
     refusal: str | None
-    """Why nothing can be decided from here: the shell of a tool, or no terminal."""
+    """Why nothing can be decided here, or None. An example is the shell of a coding tool."""
     settings: Tui
     reviewed: dict[str, Reviewed]
-    """What was found about candidates so far; filled in slices."""
+    """The results of the checks so far, by candidate. A thread adds to them."""
     expiring: dict[str, Expiry] = {}
     """The entries that expired or soon do, by id."""
 
@@ -69,32 +69,32 @@ class Shown(msgspec.Struct, frozen=True):
         )
 
 
-class Desk:
-    """One plane for one sitting. `load` and `look` belong to one thread, `do` to another."""
+class PlaneModel:
+    """A plane while its screens are open. One thread calls `load` and `look`, another one calls `do`."""
 
     def __init__(self, plane: Plane, check_person: CheckPerson | None = None) -> None:
         self.plane = plane
         self._check_person = check_person or policy.check_person
         self._reviewer: Reviewer | None = None
         self._looks = Looks(plane.layout)
-        """What was found, also before the plane was read anew."""
+        """The results of checks, also those from before the plane was last read."""
         self._keep_at = 0.0
         self._fresh: set[str] = set()
         self.touched: tuple[str, ...] = ()
-        """Candidates whose marks may be wrong since the plane was read anew."""
-        self._before: Shown | None = None
-        """What was shown before the plane was read anew."""
+        """The candidates whose results may be outdated since the plane was last read."""
+        self._before: PlaneView | None = None
+        """The view before the last one."""
         self._settled = ""
         plane.settled = self._tell_settled
         self._mark_read: str | None = None
-        """The stamp of the files that `shown` was read from."""
-        self.shown: Shown | None = None
+        """The fingerprint of the files that `shown` was read from."""
+        self.shown: PlaneView | None = None
         self.reasons: tuple[str, ...] = ()
-        """Why candidates were rejected, the last reason first."""
+        """The reasons of past rejections, the latest first."""
 
     @property
     def mark(self) -> str:
-        """Another one means that a file of the plane was changed, or another branch was checked out."""
+        """A fingerprint. It differs if a file of the plane was changed, or another branch was checked out."""
         try:
             head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
         except OSError:
@@ -107,8 +107,8 @@ class Desk:
         except OSError:
             return ""
 
-    def load(self) -> Shown:
-        """The plane as it is now. What was found about the same texts before stays until it is looked at again."""
+    def load(self) -> PlaneView:
+        """Read the plane. Results about texts that did not change are kept until the texts are checked again."""
         root = self.plane.layout.root
         if not layout.is_plane(root):
             raise Damaged(
@@ -120,7 +120,7 @@ class Desk:
         inbox = tuple(memory.inbox)
         kept = {entry.id: old[entry.id] for entry in inbox if _still_holds(old.get(entry.id), entry, memory)}
         project = self.plane.layout.project
-        shown = Shown(
+        shown = PlaneView(
             memory=memory,
             inbox=inbox,
             shelf=tuple(memory.shelf),
@@ -171,7 +171,7 @@ class Desk:
         found = self.shown.reviewed.get(id_) if self.shown else None
         return found is None or not found.checked
 
-    def _begin(self, shown: Shown) -> Reviewer:
+    def _begin(self, shown: PlaneView) -> Reviewer:
         """Tells which candidates a change has touched. What was found about the others counts as found now."""
         today = self.plane.store.clock().date()
         reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
@@ -270,9 +270,9 @@ def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
     )
 
 
-def open_desk(wanted: str | None) -> Desk:
+def open_model(wanted: str | None) -> PlaneModel:
     """The plane that is named, or that the current folder is in."""
-    return Desk(open_plane(Path(wanted or "."), channel="tui"))
+    return PlaneModel(open_plane(Path(wanted or "."), channel="tui"))
 
 
 def as_error(error: Exception) -> AgentplaneError:

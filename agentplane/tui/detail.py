@@ -20,7 +20,7 @@ from agentplane.text.visible import one_line
 
 # Reading entries takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
-    from agentplane.tui.ground import Ground, Subject
+    from agentplane.tui.ground import EntryFacts, Subject
 
 _REST = 0.12
 """Seconds that the cursor rests before the disk is asked."""
@@ -89,11 +89,11 @@ class Detail(VerticalScroll, can_focus=True):
             super().__init__()
             self.id = id_
 
-    class _Grounded(Message):
-        def __init__(self, mark: tuple[str, ...], ground: "Ground") -> None:
+    class _FactsFound(Message):
+        def __init__(self, key: tuple[str, ...], facts: "EntryFacts") -> None:
             super().__init__()
-            self.mark = mark
-            self.ground = ground
+            self.key = key
+            self.facts = facts
 
     def __init__(self, *, ascii_only: bool = False) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class Detail(VerticalScroll, can_focus=True):
         self._ascii = ascii_only
         self._static = Static()
         self._empty = ""
-        self._known: dict[tuple[str, ...], Ground] = {}
+        self._known: dict[tuple[str, ...], EntryFacts] = {}
         self._resting: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -116,13 +116,13 @@ class Detail(VerticalScroll, can_focus=True):
         if moved:
             self.scroll_home(animate=False)
         self._draw()
-        if subject is not None and subject.mark not in self._known:
+        if subject is not None and subject.key not in self._known:
             self._resting = self.set_timer(_REST, partial(self._look_up, subject))
 
     @property
-    def ground(self) -> "Ground | None":
+    def facts(self) -> "EntryFacts | None":
         """What was found out about it, as far as that is known by now."""
-        return self._known.get(self.subject.mark) if self.subject else None
+        return self._known.get(self.subject.key) if self.subject else None
 
     def look(self, name: str) -> Style:
         return self.get_visual_style(f"detail--{name}").rich_style
@@ -141,31 +141,31 @@ class Detail(VerticalScroll, can_focus=True):
 
         if self.subject is None:
             return prose(self._empty, self.look)
-        about = About(self.subject, self.ground, self.look, ascii_only=self._ascii)
+        about = About(self.subject, self.facts, self.look, ascii_only=self._ascii)
         return Group(*spaced(about.sections()))
 
     def _look_up(self, subject: "Subject") -> None:
         self.run_worker(
-            partial(self._read, subject), thread=True, exclusive=True, group="ground", exit_on_error=False
+            partial(self._read, subject), thread=True, exclusive=True, group="facts", exit_on_error=False
         )
 
     def _read(self, subject: "Subject") -> None:
         """In a thread."""
-        from agentplane.tui.ground import Ground, ground
+        from agentplane.tui.ground import EntryFacts, facts_of
 
         try:
-            found = ground(subject)
+            found = facts_of(subject)
         except (AgentplaneError, OSError):
-            found = Ground()
-        self.post_message(self._Grounded(subject.mark, found))
+            found = EntryFacts()
+        self.post_message(self._FactsFound(subject.key, found))
 
-    @on(_Grounded)
-    def _take(self, message: _Grounded) -> None:
+    @on(_FactsFound)
+    def _take(self, message: _FactsFound) -> None:
         message.stop()
         while len(self._known) >= _REMEMBERED:
             del self._known[next(iter(self._known))]
-        self._known[message.mark] = message.ground
-        if self.subject and self.subject.mark == message.mark:
+        self._known[message.key] = message.facts
+        if self.subject and self.subject.key == message.key:
             self._draw()
 
     def action_lines(self, count: int) -> None:
@@ -186,9 +186,9 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.editing import open_file, say
         from agentplane.tui.pick import Pick
 
-        found = [piece for piece in (self.ground.evidence if self.ground else ()) if piece.path]
+        found = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
         if not found:
-            told = "It cites no file that is here" if self.ground else "Its evidence is still being looked up"
+            told = "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
             say(self.app, told)
             return
 
@@ -206,7 +206,7 @@ class Detail(VerticalScroll, can_focus=True):
         from agentplane.tui.editing import say
         from agentplane.tui.pick import Pick
 
-        links = [link for link in (self.ground.links if self.ground else ()) if link.statement is not None]
+        links = [link for link in (self.facts.links if self.facts else ()) if link.statement is not None]
         if not links:
             say(self.app, "It has no links to go to")
             return

@@ -32,6 +32,7 @@ from agentplane.tui.box import Answering
 from agentplane.tui.messages import OpDone, OpFailed
 from agentplane.tui.opening import open_field
 from agentplane.tui.pick import Pick
+from agentplane.tui.protocols import HasStatusLine
 
 
 if TYPE_CHECKING:
@@ -455,11 +456,10 @@ def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
 
 def say(app: "App[Any]", text: str) -> None:
     """In the line at the foot of the screen; where that has none, over it."""
-    told: Callable[[str], None] | None = getattr(app, "say", None)
-    if told is None or isinstance(app.screen, EditScreen):
-        app.notify(text, markup=False)
+    if isinstance(app, HasStatusLine) and not isinstance(app.screen, EditScreen):
+        app.say(text)
     else:
-        told(text)
+        app.notify(text, markup=False)
 
 
 def open_file(app: "App[Any]", path: str, line: int | None) -> None:

@@ -163,7 +163,7 @@ class EntryScreen(ListScreen):
         """To the run that it came from."""
         source = self.entry.head.source if self.entry else None
         if source:
-            await self.plane_app.go_to_run(source)
+            await self.plane_app.navigator.go_to_run(source)
         elif self.entry_id:
             self.plane_app.say("It names no run that it came from")
 

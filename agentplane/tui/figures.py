@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agentplane.tui import registry
+
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -18,7 +20,8 @@ class Figures(msgspec.Struct, frozen=True):
     conflicts: int = 0
     hand_edits: int = 0
     broken: int = 0
-    shelf: int | None = None
+    counts: Mapping[str, int] = {}
+    """The numbers of the tabs, by screen."""
     looking: int = 0
     """So many candidates are still to be looked at."""
     project: str = ""
@@ -36,10 +39,17 @@ def of_glimpse(glimpse: Mapping[str, Any], dot: str) -> Figures:
     waiting = glimpse.get("waiting", counts[0])
     if waiting is None:
         return Figures(dot=dot)
-    return Figures(waiting, counts[1], counts[2], project=glimpse.get("project", ""), dot=dot)
+    return Figures(
+        waiting,
+        counts[1],
+        counts[2],
+        counts={registry.HOME: waiting},
+        project=glimpse.get("project", ""),
+        dot=dot,
+    )
 
 
-def of_shown(shown: "Shown", dot: str, looking: int, problem: str) -> Figures:
+def of_shown(shown: "PlaneView", dot: str, looking: int, problem: str) -> Figures:
     """`looking`: so many are still to be looked at; `problem`: why it cannot be read any more."""
     problem = problem or shown.refusal or ""
     if shown.damaged and not problem:
@@ -49,7 +59,7 @@ def of_shown(shown: "Shown", dot: str, looking: int, problem: str) -> Figures:
         conflicts=shown.conflicts,
         hand_edits=len(shown.hand_edits),
         broken=shown.broken,
-        shelf=len(shown.shelf),
+        counts={row.name: tab.count(shown) for row, tab in registry.tabs() if tab.count is not None},
         looking=max(looking, 0),
         project=shown.project,
         branch=shown.branch or ("" if shown.head is None else "detached"),

@@ -1,131 +1,93 @@
-"""From one part of the plane to another: their screens, and the keys that lead there and back."""
+"""Going from one screen to another, and back."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from textual.message import Message
+from textual.app import App
 from textual.screen import Screen
 
-from agentplane.tui.bars import StatusBar
-from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.telling import Telling
+from agentplane.tui import registry
+from agentplane.tui.protocols import GoesToRow, StepsBack
 
 
-class Going(Telling):
-    """The app, as far as one goes about in it."""
+if TYPE_CHECKING:
+    from agentplane.tui.desk import PlaneView
 
-    _back_to = "inbox"
-    """The part that one step back leads to."""
 
-    def get_default_screen(self) -> Screen[Any]:
-        return self.room("inbox")
+class Navigator:
+    """The screens that have a tab. Each is made on the first visit, and stays. The inbox lies below the others."""
 
-    def room(self, name: str) -> Screen[Any]:
-        """The screen of one part of the plane; made when it is first gone to."""
-        if name not in self._rooms:
-            self._rooms[name] = _made(name)
-            self.install_screen(self._rooms[name], name)
-        return self._rooms[name]
+    def __init__(self, app: App[Any], arrived: Callable[[], None]) -> None:
+        """`arrived` is called each time another screen is shown."""
+        self._app = app
+        self._arrived = arrived
+        self._screens: dict[str, Screen[Any]] = {}
+        self._back_to = registry.HOME
+        """The screen that one step back leads to."""
 
     @property
-    def rooms(self) -> tuple[Screen[Any], ...]:
-        """The screens of the parts that were gone to and are there still."""
-        return tuple(room for room in self._rooms.values() if room.is_mounted)
+    def home(self) -> Screen[Any]:
+        return self.screen(registry.HOME)
 
-    def relay(self, made: Callable[[], Message]) -> None:
-        """Tells every screen."""
-        for room in self._rooms.values():
-            for bar in room.query(StatusBar):
-                bar.check()
-        for screen in {*self._rooms.values(), *self.screen_stack}:
-            if screen.is_mounted:
-                screen.post_message(made())
+    def screen(self, name: str) -> Screen[Any]:
+        """Return a screen with a tab. Make it on the first call."""
+        if name not in self._screens:
+            self._screens[name] = registry.tab(name).load()()
+            self._app.install_screen(self._screens[name], name)
+        return self._screens[name]
 
-    async def action_inbox(self) -> None:
-        await self._go_to("inbox")
+    @property
+    def visited(self) -> tuple[Screen[Any], ...]:
+        """The screens with a tab that were made so far."""
+        return tuple(self._screens.values())
 
-    async def action_shelf(self) -> None:
-        await self._go_to("shelf")
+    @property
+    def open(self) -> set[Screen[Any]]:
+        """The visited screens, and every screen on the stack, such as an open dialog."""
+        return {*self._screens.values(), *self._app.screen_stack}
 
-    async def action_runs(self) -> None:
-        await self._go_to("runs")
+    async def go_to(self, name: str, back_to: str = registry.HOME) -> None:
+        """Show a screen with a tab. Do nothing if a screen without a tab is open: its own keys close it."""
+        screen = self.screen(name)
+        if self._app.screen is screen or self._app.screen not in self._screens.values():
+            return
+        self._back_to = back_to
+        if self._app.screen is not self.home:
+            await self._app.pop_screen()
+        if self._app.screen is not screen:
+            await self._app.push_screen(screen)
+        self._arrived()
 
-    async def action_tools(self) -> None:
-        await self._go_to("tools")
+    async def go_to_row(self, name: str, id_: str, back_to: str = registry.HOME) -> None:
+        """Show a screen with a tab, with the cursor on one of its rows."""
+        await self.go_to(name, back_to)
+        screen = self.screen(name)
+        if isinstance(screen, GoesToRow):
+            screen.go_to(id_)
 
-    async def action_pack(self) -> None:
-        await self._go_to("pack")
+    async def go_to_run(self, run_id: str, back_to: str = registry.HOME) -> None:
+        """Show a run in the list of runs."""
+        await self.go_to_row("runs", run_id, back_to)
 
-    async def go_to_run(self, run_id: str, back_to: str = "inbox") -> None:
-        """A run in the list of runs."""
-        await self._go_to("runs", back_to)
-        go_to = getattr(self.room("runs"), "go_to", None)
-        if go_to is not None:
-            go_to(run_id)
+    async def go_to_entry(self, id_: str, back_to: str = registry.HOME) -> None:
+        """Show an approved entry."""
+        await self.go_to_row("shelf", id_, back_to)
 
-    async def go_to_memory(self, id_: str) -> None:
-        """What an id of a run, a candidate or an entry stands for."""
-        shown = self.shown
+    async def go_to_id(self, id_: str, shown: "PlaneView | None") -> None:
+        """Show the candidate, the approved entry or the run that has this id."""
         if shown is None or id_ not in shown.memory.entries:
             await self.go_to_run(id_)
         elif any(entry.id == id_ for entry in shown.inbox):
-            await self.action_inbox()
-            self.room("inbox").go_to(id_)  # type: ignore[attr-defined]
+            await self.go_to_row("inbox", id_)
         else:
             await self.go_to_entry(id_)
 
-    async def go_to_entry(self, id_: str, back_to: str = "inbox") -> None:
-        """An entry on the shelf."""
-        await self._go_to("shelf", back_to)
-        go_to = getattr(self.room("shelf"), "go_to", None)
-        if go_to is not None:
-            go_to(id_)
-
-    async def _go_to(self, name: str, back_to: str = "inbox") -> None:
-        """The inbox lies below the other parts. What is on top of one, such as a comparison, is left by its own keys."""
-        room = self.room(name)
-        if self.screen is room or self.screen not in self._rooms.values():
-            return
-        self._back_to = back_to
-        if self.screen is not self.room("inbox"):
-            await self.pop_screen()
-        if self.screen is not room:
-            await self.push_screen(room)
-        self.arrived()
-
-    def arrived(self) -> None:
-        """Another part is shown now."""
-        self.tell_badge()
-
-    async def action_back(self) -> None:
-        await self.went_back()
-
-    async def went_back(self) -> bool:
-        """One step back, from the innermost on; whether there was one."""
-        step_back = getattr(self.screen, "step_back", None)
-        if step_back is not None and step_back():
+    async def back(self) -> bool:
+        """Take one step back on the open screen, or else leave the screen. Return False if neither is possible."""
+        screen = self._app.screen
+        if isinstance(screen, StepsBack) and screen.step_back():
             return True
-        if self.screen is self.room("inbox"):
+        if screen is self.home:
             return False
-        await self._go_to(self._back_to)
+        await self.go_to(self._back_to)
         return True
-
-
-def _made(name: str) -> Screen[Any]:
-    if name == "shelf":
-        from agentplane.tui.shelf import ShelfScreen
-
-        return ShelfScreen()
-    if name == "runs":
-        from agentplane.tui.runs import RunsScreen
-
-        return RunsScreen()
-    if name == "tools":
-        from agentplane.tui.tools_screen import ToolsScreen
-
-        return ToolsScreen()
-    if name == "pack":
-        from agentplane.tui.pack_screen import PackScreen
-
-        return PackScreen()
-    return InboxScreen()

@@ -60,46 +60,49 @@ class Commit(msgspec.Struct, frozen=True):
     subject: str
 
 
-class Ground(msgspec.Struct, frozen=True):
+class EntryFacts(msgspec.Struct, frozen=True):
+    """Everything outside its own text that helps to judge an entry: evidence, runs, links and history."""
+
     evidence: tuple[Evidence, ...] = ()
     run: Run | None = None
     used_by: tuple[Run, ...] = ()
-    """Runs that name it in what they read."""
+    """The runs that were given this entry."""
     links: tuple[Link, ...] = ()
     steps: tuple[history.Step, ...] = ()
     signed: Mapping[str, str] = {}
-    """Who signed which of them, in words."""
+    """Who signed an operation, in words, by operation."""
     commits: tuple[Commit, ...] = ()
     approved: str | None = None
-    """Of what was edited by hand: the text that was approved."""
+    """The approved text, if the entry was edited by hand."""
     now: str | None = None
-    """And the one that stands in the file."""
+    """The text in the file, if the entry was edited by hand."""
     others: tuple[tuple[str, str], ...] = ()
-    """What its header says in keys that are not ours."""
+    """The header keys that agentplane does not know, with their values."""
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What is looked at: an entry in the memory as it was read, and what reviewing found of it."""
+    """An entry or a manual edit to look up, and the memory that it is part of."""
 
     entry: Entry | None
-    """None: it was taken out of its file by hand, or cannot be read there."""
+    """None if a person removed it from its file, or if it cannot be read there."""
     memory: Memory
     reviewed: "Reviewed | None" = None
     edit: HandEdit | None = None
-    """What was done to it by hand."""
+    """The manual edit of it, if there is one."""
 
     @property
     def id(self) -> str:
         return self.entry.id if self.entry else self.edit.id if self.edit else ""
 
     @property
-    def mark(self) -> tuple[str, ...]:
-        """Two subjects of the same mark stand on the same ground."""
+    def key(self) -> tuple[str, ...]:
+        """Cache key. Subjects with equal keys have the same facts."""
         size = str(self.memory.snapshot.ledger.size)
         return self.id, self.entry.digest if self.entry else "", self.edit.change if self.edit else "", size
 
 
-def ground(subject: Subject) -> Ground:
+def facts_of(subject: Subject) -> EntryFacts:
+    """Look up the facts. This reads the log, files of the project and Git history."""
     entry, memory, edit = subject.entry, subject.memory, subject.edit
     snapshot = memory.snapshot
     layout = snapshot.layout
@@ -107,7 +110,7 @@ def ground(subject: Subject) -> Ground:
     source = entry.head.source if entry else None
     runs = list(_runs(layout, subject.id, source or ""))
     steps = _steps(memory, subject.id)
-    return Ground(
+    return EntryFacts(
         evidence=evidence(entry, layout.project) if entry else (),
         run=next((run for run in runs if run.id == source), None),
         used_by=tuple(run for run in runs if run.id != source)[-_MOST:],

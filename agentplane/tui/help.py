@@ -11,33 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from agentplane.tui import actions
+from agentplane.tui import actions, registry
 from agentplane.tui.box import Box
+from agentplane.tui.protocols import is_plain
 
 
-_TOOLS = (
-    "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
-    "   · not wired"
-)
-_INBOX = "● clean   ≈ clean, with advice   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided"
-_SIGNS = {
-    "inbox": _INBOX,
-    "shelf": "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
-    "tools": _TOOLS,
-    "pack": "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
-    "runs": "● ok   × failed   · ended, nobody saw how   + import   ▸ open   ? lost   ◆ marked",
-}
 _PLAIN = str.maketrans("●×·▸→◆✓≈", "ox.>>*+=")
-_TITLES = {
-    "inbox": "Inbox: what tools propose waits here until a person decides",
-    "shelf": "Shelf: what was decided, and what tools are given",
-    "runs": "Runs: what was done, and how it ended",
-    "tools": "Tools: which are here, and what of ours is in their files",
-    "pack": "Pack: what a tool is given, why, and what is cut",
-    "two runs": "Two runs: what differs between them",
-    "conflict": "Conflict: what a candidate says beside what it conflicts with",
-    "edit": "Editing: what is written is kept in a file until it is saved",
-}
+"""The ASCII character for each sign."""
 
 
 class Help(Box[None]):
@@ -56,7 +36,7 @@ class Help(Box[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box wide"):
-            yield Static(Text(_TITLES.get(self._where, self._where.capitalize())), classes="box-title")
+            yield Static(Text(self._heading), classes="box-title")
             with VerticalScroll(can_focus=False):
                 yield Static(self._body())
             yield Static(
@@ -80,12 +60,20 @@ class Help(Box[None]):
             parts += [Text(f"\n{section}" if parts else section, "bold"), grid]
         return Group(*parts)
 
+    @property
+    def _heading(self) -> str:
+        row = registry.row(self._where)
+        return row.heading if row else self._where.capitalize()
+
     def _signs(self) -> str:
-        """As they are drawn in this terminal."""
-        signs = _SIGNS.get(self._where, "")
-        if not getattr(self.app, "plain", False):
-            return signs
-        return (signs.replace("·", "-") if self._where == "runs" else signs).translate(_PLAIN)
+        """Return the signs of the screen as this terminal shows them."""
+        row = registry.row(self._where)
+        if row is None:
+            return ""
+        if not is_plain(self.app):
+            return row.signs
+        own = {ord(sign): ord(plain) for sign, plain in row.ascii_signs.items()}
+        return row.signs.translate(_PLAIN | own)
 
     def action_scroll(self, lines: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from agentplane.tui import actions, rows
-from agentplane.tui.deciding import Deciding
+from agentplane.tui.deciding import Decisions
+from agentplane.tui.entry_screen import EntryScreen
 from agentplane.tui.listing import Row
-from agentplane.tui.messages import Looked
+from agentplane.tui.messages import Looked, OpDone, OpFailed
+from agentplane.tui.ops import DOING
 from agentplane.tui.rows import EDIT
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.detail import Detail
 
 FIRST_START = (
@@ -28,7 +30,7 @@ NOTHING_LEFT = (
 NO_HIT = "Nothing holds these words.\nesc takes the filter away."
 
 
-class InboxScreen(Deciding):
+class InboxScreen(EntryScreen):
     WHERE = "inbox"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("inbox")]
 
@@ -36,6 +38,7 @@ class InboxScreen(Deciding):
         super().__init__()
         self._by: rows.By = "run"
         self._place_of: dict[str, int] = {}
+        self.decisions = Decisions(self)
 
     # The rows
 
@@ -50,10 +53,10 @@ class InboxScreen(Deciding):
         marks = rows.PLAIN if self.plane_app.plain else rows.Marks()
         return rows.Place(self._by, datetime.now(UTC), marks)
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         return rows.rows(shown, self._place)
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str]:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
         return rows.found(words, rows_, shown)
 
     def taken(self) -> None:
@@ -62,7 +65,7 @@ class InboxScreen(Deciding):
         self.view.listing.rows = self._rows
         self._update(self.view.in_sight)
         self._look_here_first()
-        self.ask_now()
+        self.decisions.more_is_known()
 
     def what_is_empty(self) -> str:
         fresh = self._shown is not None and not self._shown.shelf
@@ -73,7 +76,7 @@ class InboxScreen(Deciding):
         if self.current in message.ids:
             self.show_detail()
         self.tell()
-        self.ask_now()
+        self.decisions.more_is_known()
 
     def _update(self, ids: Sequence[str]) -> None:
         """Rows of candidates that were looked at since the rows were made."""
@@ -128,7 +131,7 @@ class InboxScreen(Deciding):
         shown = self.plane_app.shown
         found = shown.reviewed.get(id_) if shown else None
         if found is not None and found.conflicts:
-            await self._compare(id_)
+            await self.decisions.compare(id_)
         else:
             await super().opened(id_)
 
@@ -138,9 +141,42 @@ class InboxScreen(Deciding):
         self.tell()
 
     async def on_detail_compare(self, message: "Detail.Compare") -> None:
-        await self._compare(message.id)
+        await self.decisions.compare(message.id)
 
     async def on_detail_follow(self, message: "Detail.Follow") -> None:
         """To a linked entry: here, or on the shelf."""
         if not self.view.seek(message.id):
-            await self.plane_app.go_to_entry(message.id)
+            await self.plane_app.navigator.go_to_entry(message.id)
+
+    # Deciding
+
+    def what_is_off(self) -> dict[str, str]:
+        return self.decisions.off()
+
+    def reason(self) -> str:
+        return self.decisions.reason()
+
+    def gray(self, names: Sequence[str], verb: str) -> None:
+        """Gray out rows that a change is about, and move the cursor to the next one that is undecided."""
+        self.view.settle(names, f"{DOING[verb]}…")
+
+    async def action_approve(self) -> None:
+        await self.decisions.approve()
+
+    async def action_approve_clean(self) -> None:
+        await self.decisions.approve_clean()
+
+    async def action_reject(self) -> None:
+        await self.decisions.reject()
+
+    def action_skip(self) -> None:
+        self.view.action_step(1)
+
+    def on_op_done(self, message: OpDone) -> None:
+        self.decisions.done(message)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self.decisions.failed(message)
+
+    async def heard(self, key: str) -> bool:
+        return await self.decisions.heard(key)

@@ -1,4 +1,4 @@
-"""What every screen with a list shares: the list, beside it what is said of a row, a filter, and the lines around them."""
+"""The base of every screen with a list: the list, the pane that describes a row, the filter, header and footer."""
 
 import asyncio
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from agentplane.text.visible import one_line
 from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar, StatusBar
-from agentplane.tui.list_view import ASCII, Glyphs, MemoryList
+from agentplane.tui.list_view import ASCII, Glyphs, RowList
 from agentplane.tui.listing import Row
 from agentplane.tui.messages import Glimpsed, Refreshed, Unreadable
 from agentplane.tui.panes import Panes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 _PREVIEW_SECONDS = 0.05
 _FILTER_SECONDS = 0.08
@@ -34,17 +34,17 @@ STILL_READ = "the plane is still being read"
 
 
 class ListScreen(Sized[None]):
-    """A screen of one part of the plane says what its rows are, what is said of one, and what cannot be done now."""
+    """A subclass makes the rows, describes one of them, and says which actions are not available."""
 
     WHERE: ClassVar[str]
-    """Its name in the registry of actions."""
+    """Its name in the table of screens."""
     HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
-    AUTO_FOCUS = "MemoryList"
+    AUTO_FOCUS = "RowList"
 
     class _Made(Message, bubble=False):
-        """Rows that a thread made of what was read."""
+        """A thread made the rows."""
 
-        def __init__(self, shown: "Shown", number: int, made: list[Row]) -> None:
+        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
             super().__init__()
             self.shown = shown
             self.number = number
@@ -53,25 +53,25 @@ class ListScreen(Sized[None]):
     def __init__(self) -> None:
         super().__init__()
         self.off: Mapping[str, str] = {}
-        """Actions that cannot be done now, and why."""
-        self._shown: Shown | None = None
+        """The ids of actions that are not available now, each with the reason."""
+        self._shown: PlaneView | None = None
         """What the rows were made of."""
         self._rows: list[Row] = []
         self._making = 0
-        """So often were rows asked for; only the last time counts."""
+        """The number of the last request for rows. The results of earlier requests are dropped."""
         self._words = ""
         self._wanted: str | None = None
-        """A row to go to once it is there."""
+        """The row to put the cursor on once it exists."""
         self._resting: Timer | None = None
 
     # What each screen says itself
 
     @abstractmethod
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         """Return the rows for what was read. Runs in a thread."""
 
     @abstractmethod
-    def found(self, words: str, shown: "Shown | None", rows: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
         """Return the ids of the rows that match the filter, or None if all of them do. Runs in a thread."""
 
     @abstractmethod
@@ -87,35 +87,36 @@ class ListScreen(Sized[None]):
         """Describe the row under the cursor."""
 
     def what_is_off(self) -> dict[str, str]:
+        """Return the ids of actions that are not available now, each with the reason."""
         return {}
 
     def show_first(self) -> None:
-        """Rows for the first paint, before anything was read."""
+        """Show rows before the plane was read, if some are known."""
 
     async def opened(self, id_: str) -> None:
-        """Enter on a row."""
+        """Open a row. The default is to show its description in place of the list."""
         self.show_detail()
         self.panes.read(full=True)
 
     def at_rest(self) -> str:
-        """What the lower line says of the list where nothing is marked or filtered."""
+        """Return what the status line says of the list if no row is selected and no filter is set."""
         return ""
 
     def reason(self) -> str:
-        """What it says of the row under the cursor."""
+        """Return what the status line says of the row under the cursor."""
         return ""
 
     @property
     def called(self) -> dict[str, str]:
-        """Other words for some actions, as things are."""
+        """The ids of actions that have another name now. An action with an empty name is not shown."""
         return {}
 
     def hits(self) -> str:
-        """How many rows fit the filter."""
+        """Return the number of rows that match the filter, as text."""
         return f"{len(self.view.listing.shown):,}"
 
     def taken(self) -> None:
-        """The rows are others now."""
+        """Called when the rows were replaced."""
 
     # What is on it
 
@@ -128,24 +129,29 @@ class ListScreen(Sized[None]):
         return self.query_one(Panes)
 
     @property
-    def view(self) -> MemoryList:
+    def view(self) -> RowList:
         return self.panes.view
 
     @property
     def current(self) -> str | None:
-        """The row under the cursor."""
+        """The id of the row under the cursor."""
         here = self.view.listing.current
         return here.id if here else None
 
     @property
+    def made_of(self) -> "PlaneView | None":
+        """What the rows were made of."""
+        return self._shown
+
+    @property
     def reading(self) -> bool:
-        """Whether the text takes the place of the list."""
+        """True if the description is shown in place of the list."""
         return self.panes.reading
 
     def compose(self) -> ComposeResult:
         plain = self.plane_app.plain
         yield Badge(self.WHERE)
-        panes = Panes(MemoryList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
+        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
         panes.fit(*self.app.size, self._side_wanted)
         yield panes
         yield StatusBar()
@@ -181,7 +187,7 @@ class ListScreen(Sized[None]):
             self.view.say(f"The plane cannot be read: {one_line(message.error.what)}")
 
     def read(self, *, anew: bool = False) -> None:
-        """Makes the rows of what was read last, unless they are made of it already."""
+        """Make the rows from the current view in a thread, unless they are made of it already. `anew`: in any case."""
         shown = self.plane_app.shown
         self.query_one(Badge).show(self.plane_app.figures())
         if shown is not None and (anew or shown is not self._shown):
@@ -189,7 +195,7 @@ class ListScreen(Sized[None]):
             work = partial(self._make, shown, self._making)
             self.run_worker(work, thread=True, exclusive=True, group="rows")
 
-    def _make(self, shown: "Shown", number: int) -> None:
+    def _make(self, shown: "PlaneView", number: int) -> None:
         """In a thread."""
         self.post_message(self._Made(shown, number, self.rows_of(shown)))
 
@@ -218,7 +224,7 @@ class ListScreen(Sized[None]):
 
     # Where one is
 
-    @on(MemoryList.Moved)
+    @on(RowList.Moved)
     def _moved(self) -> None:
         if self._resting is not None:
             self._resting.stop()
@@ -226,19 +232,19 @@ class ListScreen(Sized[None]):
         self.tell()
 
     def rested(self) -> None:
-        """The cursor has been on a row for a moment."""
+        """Called when the cursor has been on a row for a moment."""
         self.show_detail()
 
-    @on(MemoryList.Marked)
+    @on(RowList.Marked)
     def _marked(self) -> None:
         self.tell()
 
-    @on(MemoryList.Opened)
-    async def _opened(self, message: MemoryList.Opened) -> None:
+    @on(RowList.Opened)
+    async def _opened(self, message: RowList.Opened) -> None:
         await self.opened(message.id or "")
 
     def go_to(self, id_: str) -> None:
-        """To this row, as soon as it is there; where the filter hides it, the filter goes."""
+        """Put the cursor on this row, as soon as it exists. Remove the filter if it hides the row."""
         if self._shown is None:
             self._wanted = id_
             return
@@ -247,8 +253,12 @@ class ListScreen(Sized[None]):
         self.view.seek(id_)
         self.show_detail()
 
+    def go_to_when_read(self, id_: str | None) -> None:
+        """Put the cursor on this row once the plane was read again. None: leave the cursor where it is."""
+        self._wanted = id_
+
     def tell(self) -> None:
-        """The two lines at the foot: marks, filter, why something cannot be done, and the keys."""
+        """Update the two lines at the foot: selected rows, filter, reasons, and the keys."""
         listing = self.view.listing
         self.off = self.what_is_off()
         hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
@@ -260,7 +270,7 @@ class ListScreen(Sized[None]):
         self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
 
     def may(self, action: str) -> bool:
-        """Whether it can be done now; where not, says why."""
+        """Return True if an action is available. If not, say why."""
         self.off = self.what_is_off()
         why = self.off.get(action)
         if why is not None:
@@ -268,7 +278,7 @@ class ListScreen(Sized[None]):
         return why is None
 
     def say_why(self, why: str) -> None:
-        """Why something cannot be done; no longer than that is so."""
+        """Say why an action is not available, as long as that is true."""
         app = self.plane_app
         app.say(why, holds=(lambda: app.shown is None) if why == STILL_READ else None)
 
@@ -331,7 +341,7 @@ class ListScreen(Sized[None]):
             self.tell()
 
     async def _find(self, words: str) -> None:
-        """Once nobody typed for a moment; the matching is done in a thread."""
+        """Apply the filter once nobody has typed for a moment. A thread matches the rows."""
         await asyncio.sleep(_FILTER_SECONDS)
         ids = await asyncio.to_thread(self.found, words, self._shown, self._rows)
         if words == self._words:
@@ -340,7 +350,7 @@ class ListScreen(Sized[None]):
             self.tell()
 
     def step_back(self) -> bool:
-        """One step back, from the innermost on; whether there was one."""
+        """Close the filter, the description or the selection, the innermost first. Return False if none is open."""
         if self.query("Filter"):
             self._close_filter(keep=False)
         elif self.panes.reading:

@@ -1,4 +1,4 @@
-"""A list of any length: only the lines that are to be seen are ever made."""
+"""A list of any length. Only the visible lines are drawn."""
 
 from collections.abc import Iterable
 from textwrap import wrap
@@ -37,13 +37,13 @@ class Glyphs(msgspec.Struct, frozen=True):
 ASCII = Glyphs(bar=">", mark="*", done="+")
 
 
-class MemoryList(ScrollView, can_focus=True):
-    """Draws a listing. Keys and mouse move the cursor and mark; what a verb does is the screen's."""
+class RowList(ScrollView, can_focus=True):
+    """Draws a listing. Keys and the mouse move the cursor and select rows. The screen acts on them."""
 
     ALLOW_SELECT = False
 
     DEFAULT_CSS = """
-    MemoryList {
+    RowList {
         min-width: 12;
         height: 1fr;
         overflow-x: hidden;
@@ -55,61 +55,61 @@ class MemoryList(ScrollView, can_focus=True):
         scrollbar-background-active: $background;
         background: $background;
         color: $foreground;
-        & > .memory-list--heading { color: $text-muted; text-style: bold; }
-        & > .memory-list--right { color: $text-muted; }
-        & > .memory-list--letter { color: $text-muted; }
-        & > .memory-list--cursor { background: $block-cursor-blurred-background; }
-        & > .memory-list--bar { color: $primary; text-style: bold; }
-        & > .memory-list--mark { color: $text-accent; text-style: bold; }
-        & > .memory-list--marked { text-style: bold; }
-        & > .memory-list--settled { color: $text-disabled; text-style: none; }
-        & > .memory-list--empty { color: $text-muted; }
-        & > .memory-list--clean { color: $text-success; }
-        & > .memory-list--conflict { color: $text-error; text-style: bold; }
-        & > .memory-list--flag { color: $text-warning; text-style: bold; }
-        & > .memory-list--edited { color: $text-warning; }
-        & > .memory-list--quiet { color: $text-disabled; }
-        &:focus > .memory-list--cursor { background: $primary 30%; text-style: bold; }
-        &:nocolor > .memory-list--cursor { text-style: underline; }
+        & > .row-list--heading { color: $text-muted; text-style: bold; }
+        & > .row-list--right { color: $text-muted; }
+        & > .row-list--letter { color: $text-muted; }
+        & > .row-list--cursor { background: $block-cursor-blurred-background; }
+        & > .row-list--bar { color: $primary; text-style: bold; }
+        & > .row-list--mark { color: $text-accent; text-style: bold; }
+        & > .row-list--marked { text-style: bold; }
+        & > .row-list--settled { color: $text-disabled; text-style: none; }
+        & > .row-list--empty { color: $text-muted; }
+        & > .row-list--clean { color: $text-success; }
+        & > .row-list--conflict { color: $text-error; text-style: bold; }
+        & > .row-list--flag { color: $text-warning; text-style: bold; }
+        & > .row-list--edited { color: $text-warning; }
+        & > .row-list--quiet { color: $text-disabled; }
+        &:focus > .row-list--cursor { background: $primary 30%; text-style: bold; }
+        &:nocolor > .row-list--cursor { text-style: underline; }
         &:ansi {
             background: ansi_default;
             color: ansi_default;
-            & > .memory-list--cursor { background: ansi_bright_black; color: ansi_default; }
-            & > .memory-list--heading { color: ansi_default; text-style: bold dim; }
-            & > .memory-list--right { color: ansi_default; text-style: dim; }
-            & > .memory-list--letter { color: ansi_default; text-style: dim; }
-            & > .memory-list--settled { color: ansi_default; text-style: dim; }
+            & > .row-list--cursor { background: ansi_bright_black; color: ansi_default; }
+            & > .row-list--heading { color: ansi_default; text-style: bold dim; }
+            & > .row-list--right { color: ansi_default; text-style: dim; }
+            & > .row-list--letter { color: ansi_default; text-style: dim; }
+            & > .row-list--settled { color: ansi_default; text-style: dim; }
         }
     }
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "memory-list--heading",
-        "memory-list--right",
-        "memory-list--letter",
-        "memory-list--cursor",
-        "memory-list--bar",
-        "memory-list--mark",
-        "memory-list--marked",
-        "memory-list--settled",
-        "memory-list--empty",
-        "memory-list--clean",
-        "memory-list--conflict",
-        "memory-list--flag",
-        "memory-list--edited",
-        "memory-list--quiet",
+        "row-list--heading",
+        "row-list--right",
+        "row-list--letter",
+        "row-list--cursor",
+        "row-list--bar",
+        "row-list--mark",
+        "row-list--marked",
+        "row-list--settled",
+        "row-list--empty",
+        "row-list--clean",
+        "row-list--conflict",
+        "row-list--flag",
+        "row-list--edited",
+        "row-list--quiet",
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(LIST)]
 
     class _About(Message):
-        def __init__(self, view: "MemoryList", id_: str | None) -> None:
+        def __init__(self, view: "RowList", id_: str | None) -> None:
             super().__init__()
             self.view = view
             self.id = id_
 
         @property
-        def control(self) -> "MemoryList":
+        def control(self) -> "RowList":
             return self.view
 
     class Moved(_About):
@@ -253,7 +253,7 @@ class MemoryList(ScrollView, can_focus=True):
     def _look(self, *names: str) -> Style:
         found = self._looks.get(names)
         if found is None:
-            classes = [f"memory-list--{name}" for name in names]
+            classes = [f"row-list--{name}" for name in names]
             found = self._looks[names] = self.get_visual_style(*classes).rich_style
         return found
 

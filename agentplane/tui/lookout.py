@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentplane.tools.activity import Activity
     from agentplane.tools.restart import Outcome
     from agentplane.tools.sessions import Session
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.desk import PlaneModel
 
 _TICK, _SLOW_TICK = 0.25, 2.0
 """Seconds between two looks at what came of a request: soon after it was made, and later."""
@@ -46,9 +46,9 @@ class Help(msgspec.Struct, frozen=True):
 
 class Lookout:
     def __init__(
-        self, desk: "Desk", post: Callable[[Message], object], quiet_in: Callable[[], float]
+        self, model: "PlaneModel", post: Callable[[Message], object], quiet_in: Callable[[], float]
     ) -> None:
-        self._desk = desk
+        self._model = model
         self._post = post
         self._quiet_in = quiet_in
         """In so many seconds nobody will have typed for a moment; 0: now."""
@@ -141,9 +141,9 @@ class Lookout:
     def _look(self) -> None:
         with self._wake:
             revision, self._revision, self._again = self._revision, None, False
-        seen = again(self._desk, self._seen)
+        seen = again(self._model, self._seen)
         if revision is not None:
-            listed = found(self._desk, revision)
+            listed = found(self._model, revision)
             # One that is just being restarted has no run for a moment.
             held = {one.session.pid for one in listed}
             between = [one for one in seen if one.session.pid in self._followed.keys() - held]
@@ -158,8 +158,8 @@ class Lookout:
     def _ask(self, wanted: "Sequence[Session]") -> None:
         from agentplane.tools import restart
 
-        plane = self._desk.plane
-        self._desk.check_person("restarting")
+        plane = self._model.plane
+        self._model.check_person("restarting")
         # This time their ids are looked for in the files of the tools, too: what to type depends on that.
         known = {one.pid: one for one in plane.sessions()}
         wanted = [known.get(one.pid, one) for one in wanted]
@@ -177,7 +177,7 @@ class Lookout:
 
         followed = list(self._followed.values())
         for one, outcome in zip(
-            followed, restart.outcomes(self._desk.plane.layout, followed, 0), strict=True
+            followed, restart.outcomes(self._model.plane.layout, followed, 0), strict=True
         ):
             if self._came.get(one.pid) == outcome:
                 continue
@@ -191,24 +191,24 @@ class Lookout:
     def _revision_of(self, run_id: str | None) -> str:
         from agentplane.runs import session
 
-        run = session.load(self._desk.plane.layout, run_id or "")
+        run = session.load(self._model.plane.layout, run_id or "")
         return run.revision if run else ""
 
 
-def found(desk: "Desk", revision: str) -> tuple[Seen, ...]:
+def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
     """The sessions that run here. Their ids are not looked for in files of their tools, of which there may be many."""
     from agentplane.tools import activity, sessions
 
-    layout, now = desk.plane.layout, time.time()
+    layout, now = model.plane.layout, time.time()
     listed = sessions.here(layout, revision, os.environ, closely=False)
     return tuple(Seen(one, activity.of(layout, one, now)) for one in listed)
 
 
-def again(desk: "Desk", seen: Sequence[Seen]) -> tuple[Seen, ...]:
+def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
     """Those of them that are still there."""
     from agentplane.tools import activity
 
-    layout, now = desk.plane.layout, time.time()
+    layout, now = model.plane.layout, time.time()
     there = (one.session for one in seen if activity.is_there(one.session))
     return tuple(Seen(one, activity.of(layout, one, now)) for one in there)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tools.restart import Outcome as CameOut
     from agentplane.tools.sessions import Session
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.lookout import Help, Seen
 
 
@@ -39,7 +39,7 @@ class OpFailed(Message, bubble=False):
 class Refreshed(Message, bubble=False):
     """The plane was read anew."""
 
-    def __init__(self, shown: "Shown") -> None:
+    def __init__(self, shown: "PlaneView") -> None:
         super().__init__()
         self.shown = shown
 

@@ -1,4 +1,4 @@
-"""What can become of a candidate that meets another entry, tried out on the memory as it is: what would be written."""
+"""The choices for a candidate with a conflict. Each one is tried on the current memory, to show what it would write."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -27,23 +27,23 @@ Name = Literal["supersede", "merge", "keep both", "reject", "this", "other"]
 """Of two candidates, `this` and `other` name the one that is approved. The second one is rejected."""
 
 
-class Outlook(msgspec.Struct, frozen=True):
-    """One thing that can be chosen."""
+class ChoicePreview(msgspec.Struct, frozen=True):
+    """A choice, and what it would write."""
 
     name: Name
     label: str
     """The result for each side, by id."""
     writes: str
-    """What the plane would hold after it."""
+    """The memory after it, in a sentence or two."""
     op: Command | None
-    """None: a text or a reason is still wanted."""
+    """None if the person must write a text or a reason first."""
     off: str = ""
-    """Why it cannot be chosen."""
+    """Why it is not available, or empty."""
 
 
-def outlooks(
+def previews(
     memory: Memory, reviewed: Reviewed, conflict: Conflict, others: Mapping[str, Reviewed] = _NONE
-) -> list[Outlook]:
+) -> list[ChoicePreview]:
     """Return the choices in the order of their keys. `others` are the reviews of the other candidates."""
     other = memory.entries.get(conflict.id)
     if other is None:
@@ -75,7 +75,7 @@ class _Trial:
 
     # A candidate and an entry
 
-    def supersede(self, target: str) -> Outlook:
+    def supersede(self, target: str) -> ChoicePreview:
         """Of the entry that is shown; where others stand in the way as well, of all of them."""
         targets: tuple[str, ...] = (target,)
         plan, why = self._approve(Choice(supersede=targets))
@@ -89,51 +89,51 @@ class _Trial:
         label = f"approve {self.id}, supersede {gone}"
         writes = f"{self.id} is approved as {new}; {gone} {verb} superseded. Each links to the other."
         op = Approve((self.id,), Choice(supersede=targets))
-        return Outlook("supersede", label, writes, op, why)
+        return ChoicePreview("supersede", label, writes, op, why)
 
-    def merge(self, target: str) -> Outlook:
+    def merge(self, target: str) -> ChoicePreview:
         writes = f"You write one text from both. {target} gets that text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
             _, why = _tried(lambda: verbs.check_candidate(self.memory, self.reviewed.entry))
-        return Outlook("merge", f"merge {self.id} into {target}", writes, None, why)
+        return ChoicePreview("merge", f"merge {self.id} into {target}", writes, None, why)
 
-    def keep_both(self, target: str) -> Outlook:
+    def keep_both(self, target: str) -> ChoicePreview:
         kept = self._kept((self.id,), target)
         stay = f"{' and '.join(kept)} {'stays as it is' if len(kept) == 1 else 'stay as they are'}."
         label = f"keep {'both' if len(kept) == 1 else 'all'}: approve {self.id}, keep {' and '.join(kept)}"
         plan, why = self._approve(Choice())
         if plan is not None:
             writes = f"{self.id} is approved as {_new_id(plan)}. {stay}"
-            return Outlook("keep both", label, writes, Approve((self.id,), Choice()))
+            return ChoicePreview("keep both", label, writes, Approve((self.id,), Choice()))
         plan, why = self._approve(Choice(keep_both=True, why="a reason"))
         new = _new_id(plan) or "the candidate"
         writes = f"{self.id} is approved as {new}. {stay} Your reason is recorded."
-        return Outlook("keep both", label, writes, None, why)
+        return ChoicePreview("keep both", label, writes, None, why)
 
-    def rejects(self, id_: str, other: str) -> Outlook:
+    def rejects(self, id_: str, other: str) -> ChoicePreview:
         writes = f"{id_} is rejected, and recognized if it is proposed again. {other} stays as it is."
         _, why = _tried(lambda: verbs.reject(self.memory, [id_], None))
-        return Outlook("reject", f"reject {id_}, keep {other}", writes, None, why)
+        return ChoicePreview("reject", f"reject {id_}, keep {other}", writes, None, why)
 
     # Two candidates
 
-    def choose(self, name: Name, id_: str, other: str) -> Outlook:
+    def choose(self, name: Name, id_: str, other: str) -> ChoicePreview:
         choice = Choice(reject=(other,))
         plan, why = self._approve(choice, (id_,))
         new = _new_id(plan) or "the candidate"
         writes = f"{id_} is approved as {new}. {other} is rejected, and recognized if it is proposed again."
         op = Approve((id_,), choice)
-        return Outlook(name, f"approve {id_}, reject {other}", writes, op, why)
+        return ChoicePreview(name, f"approve {id_}, reject {other}", writes, op, why)
 
-    def merge_two(self, other: str) -> Outlook:
+    def merge_two(self, other: str) -> ChoicePreview:
         writes = f"You write one text from both. It is approved, and {self.id} and {other} leave the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
         for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
             why = why or _tried(partial(verbs.check_candidate, self.memory, entry))[1]
-        return Outlook("merge", f"merge {self.id} and {other} into one", writes, None, why)
+        return ChoicePreview("merge", f"merge {self.id} and {other} into one", writes, None, why)
 
-    def keep_two(self, other: str) -> Outlook:
+    def keep_two(self, other: str) -> ChoicePreview:
         both = (self.id, other)
         kept = self._kept(both)
         label = f"keep {'all' if kept else 'both'}: approve {self.id} and {other}"
@@ -144,10 +144,10 @@ class _Trial:
         plan, why = self._approve(Choice(), both)
         if plan is not None:
             writes = f"{self.id} and {other} are approved.{stay}"
-            return Outlook("keep both", label, writes, Approve(both, Choice()))
+            return ChoicePreview("keep both", label, writes, Approve(both, Choice()))
         plan, why = self._approve(Choice(keep_both=True, why="a reason"), both)
         writes = f"{self.id} and {other} are approved.{stay} Your reason is recorded."
-        return Outlook("keep both", label, writes, None, why)
+        return ChoicePreview("keep both", label, writes, None, why)
 
     def _kept(self, ids: Sequence[str], *more: str) -> tuple[str, ...]:
         """Return the accepted entries that stay next to some candidates: those that they conflict with, and `more`."""

@@ -28,7 +28,7 @@ from agentplane.tui.writing_screen import WritingScreen
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.pack_field import Field, Offer
     from agentplane.tui.packing import View
     from agentplane.tui.page import Page
@@ -62,23 +62,23 @@ class PackScreen(WritingScreen):
 
     # The rows
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         from agentplane.tui import pack_rows, packing
         from agentplane.tui.desk import as_error
 
-        desk = self.plane_app.desk
-        if desk is None:
+        model = self.plane_app.model
+        if model is None:
             return []
         ask, made, problem = self.ask, None, ""
         try:
-            made = packing.view(desk.plane, shown.memory, ask, desk.plane.store.clock().date())
+            made = packing.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
         except (AgentplaneError, OSError) as error:
             problem = as_error(error).what
         if ask == self.ask and shown is self.plane_app.shown:  # else a later thread knows better
             self._problem, self.made = problem, made
         return pack_rows.rows(made, plain=self.plane_app.plain) if made else []
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui import pack_rows
 
         made = self.made
@@ -117,12 +117,12 @@ class PackScreen(WritingScreen):
 
         app = self.plane_app
         if id_ == pack_rows.WAITING:
-            await app.action_inbox()
+            await app.navigator.go_to("inbox")
         elif id_.startswith(pack_rows.RUN):
-            await app.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
+            await app.navigator.go_to_run(id_.removeprefix(pack_rows.RUN), self.WHERE)
         elif id_.startswith((pack_rows.EDITED, pack_rows.WITHHELD)) or not pack_rows.is_ours(id_):
             entry = id_.removeprefix(pack_rows.EDITED).removeprefix(pack_rows.WITHHELD)
-            await app.go_to_entry(entry, self.WHERE)
+            await app.navigator.go_to_entry(entry, self.WHERE)
         else:
             await super().opened(id_)
 
@@ -306,8 +306,8 @@ class PackScreen(WritingScreen):
         """In a thread: git may take a while."""
         from agentplane.tui import packing
 
-        desk = self.plane_app.desk
-        paths = packing.changed_here(desk.plane.layout.project) if desk else ()
+        model = self.plane_app.model
+        paths = packing.changed_here(model.plane.layout.project) if model else ()
         if paths:
             count = "one file" if len(paths) == 1 else f"{len(paths)} files"
             self.post_message(self._Offered(field, [(", ".join(paths), f"{count} that this branch changed")]))

@@ -10,6 +10,7 @@ from textual.widgets import Input, OptionList
 
 from agentplane.tui import actions
 from agentplane.tui.box import Answering
+from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
 
 
 __all__ = ["Actions", "Palette", "Themes"]
@@ -51,20 +52,20 @@ class Actions(Provider):
 
     @property
     def _where(self) -> str:
-        return getattr(self.screen, "WHERE", actions.EVERYWHERE)
+        return self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
 
     def _called(self, one: actions.Action) -> str:
         """What the screen has for it as things are; empty: it is not there."""
-        called: dict[str, str] = getattr(self.screen, "called", {})
+        called = self.screen.called if isinstance(self.screen, HasActions) else {}
         return called.get(one.id, one.name)
 
     def _named(self, one: actions.Action) -> str:
-        keymap: actions.Keymap = getattr(self.app, "keys_wanted", actions.Keymap())
+        keymap = self.app.keys_wanted if isinstance(self.app, HasKeymap) else actions.Keymap()
         name = self._called(one)
         return f"{name[:1].upper()}{name[1:]}  ·  {keymap.shown(one, where=self._where)}"
 
     def _help(self, one: actions.Action) -> str:
-        off = getattr(self.screen, "off", {})
+        off = self.screen.off if isinstance(self.screen, HasActions) else {}
         return f"Not now: {off[one.id]}" if one.id in off else one.what
 
     async def _run(self, one: actions.Action) -> None:

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
 
-from agentplane.tui.list_view import MemoryList
+from agentplane.tui.list_view import RowList
 
 
 Side = Literal["right", "bottom"]
@@ -19,7 +19,7 @@ _LOW = 15
 class Panes(Container):
     """How they lie follows from the room there is, unless a person turned them."""
 
-    def __init__(self, view: MemoryList) -> None:
+    def __init__(self, view: RowList) -> None:
         super().__init__(classes="body")
         self.view = view
         self.detail: Widget | None = None

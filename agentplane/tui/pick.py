@@ -12,6 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from agentplane.tui.box import Box
+from agentplane.tui.protocols import is_plain
 
 
 class Pick(Box[int | None]):
@@ -52,7 +53,7 @@ class Pick(Box[int | None]):
 
     def _line(self, place: int, *, here: bool) -> Text:
         """With a bar where the cursor is: never told by colour alone."""
-        bar = (">" if getattr(self.app, "plain", False) else "▌") if here else " "
+        bar = (">" if is_plain(self.app) else "▌") if here else " "
         return Text(f"{bar}{place + 1 if place < 9 else ' '}  {self._options[place]}")
 
     @on(OptionList.OptionHighlighted)

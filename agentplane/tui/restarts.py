@@ -13,9 +13,9 @@ from agentplane.tui.messages import CameOf, Helps
 # Sessions are looked for by a thread, which loads what it needs.
 if TYPE_CHECKING:
     from agentplane.tools.sessions import Session
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.desk import PlaneModel
     from agentplane.tui.lookout import Seen
-    from agentplane.tui.restarting import Restarting
 
 _NEWS_SECONDS = 12.0
 
@@ -25,14 +25,14 @@ class Restarts:
 
     def __init__(
         self,
-        app: "Restarting",
-        desk: "Desk",
+        app: "PlaneApp",
+        model: "PlaneModel",
         post: Callable[[Message], object],
         quiet_in: Callable[[], float],
     ) -> None:
         self._app = app
-        self._desk = desk
-        self._lookout = Lookout(desk, post, quiet_in)
+        self._model = model
+        self._lookout = Lookout(model, post, quiet_in)
         self.seen: tuple[Seen, ...] = ()
         self._revision = ""
         self._waiting: dict[int, str] = {}
@@ -102,11 +102,13 @@ class Restarts:
         key = self._app.keys_wanted.shown(actions.action("restart"))
         ask = session_words.prompts(old, key, self._now) if old else []
         told = [*self._waiting.values(), *self._news.values()]
-        for room in self._app.rooms:
-            bars = list(room.query(SessionBar))
+        for screen in self._app.navigator.visited:
+            if not screen.is_mounted:
+                continue
+            bars = list(screen.query(SessionBar))
             if not bars and (ask or told):
                 bars = [SessionBar()]
-                room.mount(bars[0], before="StatusBar")
+                screen.mount(bars[0], before="StatusBar")
             for bar in bars:
                 bar.tell(ask, told)
 
@@ -121,7 +123,7 @@ class Restarts:
 
     @property
     def _now(self) -> float:
-        return self._desk.plane.store.clock().timestamp()
+        return self._model.plane.store.clock().timestamp()
 
     # What a person does
 

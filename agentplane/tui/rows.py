@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.shelf import HandEdit
     from agentplane.review.inbox import Reviewed
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 By = Literal["run", "kind"]
 EDIT = "edit:"
@@ -48,7 +48,7 @@ class Place(msgspec.Struct, frozen=True):
     marks: Marks = Marks()
 
 
-def rows(shown: "Shown", place: Place) -> list[Row]:
+def rows(shown: "PlaneView", place: Place) -> list[Row]:
     """All rows of the inbox in the order in which they are shown."""
     edited = {edit.id for edit in shown.hand_edits}
     reviewed = shown.reviewed
@@ -77,7 +77,7 @@ def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bo
     )
 
 
-def edit_row(shown: "Shown", edit: "HandEdit", place: Place) -> Row:
+def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:
     entry = shown.memory.entries.get(edit.id)
     return Row(
         id=f"{EDIT}{edit.id}",
@@ -148,7 +148,7 @@ def _days_at(updated: str, today: date) -> str:
     return f"{days} d" if days > 0 else ""
 
 
-def found(words: str, among: Sequence[Row], shown: "Shown | None") -> list[str]:
+def found(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
     """The ids of the rows in which each of the words stands, or in what else is known of their entries."""
     wanted = words.casefold().split()
     entries = shown.memory.entries if shown else {}

@@ -28,7 +28,7 @@ from agentplane.tui.run_chart import DAYS, RunChart
 
 if TYPE_CHECKING:
     from agentplane.runs.daily import Day
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.run_detail import RunDetail
 
 NOTHING = (
@@ -70,7 +70,7 @@ class RunsScreen(ListScreen):
         """The book belongs to the thread that holds it."""
         self._book: Book | None = None
         self._runs: dict[str, Run] = {}
-        self._made = run_rows.Made()
+        self._made = run_rows.RowCache()
         self._count = PAGE
         """So many runs are wanted by now."""
         self._ended = False
@@ -81,12 +81,12 @@ class RunsScreen(ListScreen):
         self._whole = True
         """The log is checked from its first line on where somebody comes here, and then as it grows."""
         self._chart = False
-        self._counted: Shown | None = None
+        self._counted: PlaneView | None = None
         """What the chart is of."""
 
     # The rows
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         with self._reading:
             try:
                 self._read_book(shown)
@@ -101,7 +101,7 @@ class RunsScreen(ListScreen):
             place = run_rows.Place(self._by, self._now(), self.plane_app.plain, self._ended)
             return run_rows.rows(runs, place, self._made)
 
-    def _read_book(self, shown: "Shown") -> None:
+    def _read_book(self, shown: "PlaneView") -> None:
         layout, query = shown.memory.snapshot.layout, self._query
         book = self._book
         if book is not None and (book.query != query or not book.grow()):
@@ -116,7 +116,7 @@ class RunsScreen(ListScreen):
         """Another log may say something else of the same runs."""
         if self._book is not None:
             self._book.close()
-        self._book, self._made = None, run_rows.Made()
+        self._book, self._made = None, run_rows.RowCache()
 
     @staticmethod
     def _now() -> datetime:
@@ -149,7 +149,7 @@ class RunsScreen(ListScreen):
         if short:
             self.read(anew=True)
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         """All that was read fits: the log is read through the filter."""
         return None
 
@@ -369,7 +369,7 @@ class RunsScreen(ListScreen):
 
     @on(Detail.Follow)
     async def _follow(self, message: Detail.Follow) -> None:
-        await self.plane_app.go_to_memory(message.id)
+        await self.plane_app.navigator.go_to_id(message.id, self.plane_app.shown)
 
     def action_copy(self) -> None:
         if self.current and self.may("copy"):

@@ -30,10 +30,10 @@ def main() -> None:
     wide, high = within(os.environ.get("COLUMNS"), os.environ.get("ROWS"))
     os.environ.update(COLUMNS=str(wide), ROWS=str(high), LINES=str(high))
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.desk import PlaneModel
 
     folder = Path(sys.argv[1])
-    PlaneApp(lambda: Desk(open_plane(folder, channel="tui"), check_person)).run()
+    PlaneApp(lambda: PlaneModel(open_plane(folder, channel="tui"), check_person)).run()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from agentplane.tui.why import Why
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 NOTHING = "The shelf is empty.\nWhat is approved in the inbox stands here: 1 goes there."
 NO_HIT = "No entry fits.\nesc takes the filter away."
@@ -33,10 +33,10 @@ class ShelfScreen(EntryScreen):
 
     # The rows
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         return shelf_rows.rows(shown, plain=self.plane_app.plain)
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         wanted = query.parse(words)
         if shown is None or wanted.empty:
             return None
@@ -156,7 +156,7 @@ class ShelfScreen(EntryScreen):
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
         if message.done.verb in ("undo", "redo"):
-            self._wanted = next((id_ for id_ in message.done.ids if not id_.startswith("CAND-")), None)
+            self.go_to_when_read(next((id_ for id_ in message.done.ids if not id_.startswith("CAND-")), None))
 
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)

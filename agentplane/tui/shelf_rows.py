@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.expiry import Expiry
     from agentplane.memory.shelf import HandEdit
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
 
 _BADGES = {"accepted": ("●", "clean"), "deprecated": ("×", "quiet"), "superseded": ("→", "quiet")}
 _PLAIN = {"●": "o", "×": "x", "→": ">"}
 _LOST = ("removed", "broken")
 
 
-def rows(shown: "Shown", *, plain: bool = False) -> list[Row]:
+def rows(shown: "PlaneView", *, plain: bool = False) -> list[Row]:
     """All rows. What was taken out of its file by hand stands first: there is no other place for it."""
     edits = {edit.id: edit for edit in shown.shelf_edits}
     lost = [edit for edit in shown.shelf_edits if edit.change in _LOST]
@@ -74,7 +74,7 @@ def _lost_row(edit: "HandEdit") -> Row:
     return Row(f"{EDIT}{edit.id}", "~", "-", text, edit.change, "edited", "gone from their files")
 
 
-def edits_among(shown: "Shown", ids: tuple[str, ...]) -> Iterator[str]:
+def edits_among(shown: "PlaneView", ids: tuple[str, ...]) -> Iterator[str]:
     """Of these rows, the entries that were edited by hand."""
     edited = {edit.id for edit in shown.shelf_edits}
     yield from (id_.removeprefix(EDIT) for id_ in ids if id_.removeprefix(EDIT) in edited)

@@ -15,12 +15,12 @@ def run(plane_dir: str | None = None) -> int:
     begun = glimpse.begin(plane_dir)
     from agentplane.tui.app import PlaneApp
 
-    def open_desk():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
+    def open_model():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
         from agentplane.tui import desk
 
-        return desk.open_desk(plane_dir)
+        return desk.open_model(plane_dir)
 
-    app = PlaneApp(open_desk, begun)
+    app = PlaneApp(open_model, begun)
     app.run()
     code = app.return_code or 0
     from agentplane.text.visible import visible

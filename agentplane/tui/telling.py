@@ -1,12 +1,7 @@
-"""What a person is told, on whichever screen: the header, and the two lines at the foot."""
+"""What every screen tells a person: the figures in its header, the line at its foot, and errors."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-from textual.app import App
-from textual.screen import Screen
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import figures
@@ -17,74 +12,86 @@ from agentplane.tui.figures import Figures
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.desk import PlaneView
+    from agentplane.tui.going import Navigator
 
-_PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
 
+class Notices:
+    """The headers and status lines of all screens."""
 
-class Telling(App[None]):
-    """The app, as far as it tells what was read, done, or went wrong."""
-
-    def __init__(self) -> None:
-        self.shown: Shown | None = None
-        """What was read last."""
-        self.glimpse: Mapping[str, Any] = {}
-        """What is known before anything was read."""
-        self._rooms: dict[str, Screen[Any]] = {}
-        """The screens of the parts that were gone to."""
-        self._left_to_look_at = 0
+    def __init__(self, app: "PlaneApp", navigator: "Navigator") -> None:
+        self._app = app
+        self._navigator = navigator
+        self.unreadable = ""
+        """The error that keeps the plane from being read, or empty."""
         self._problem = ""
-        self._unreadable = ""
-        super().__init__()
+        """The same error, in a few words."""
+        self._unchecked = 0
+        """The number of candidates that were not checked yet."""
 
-    @contextmanager
-    def suspend(self) -> Iterator[None]:
-        """The terminal is another program's meanwhile. Whatever goes wrong with that, the screens come back: Textual's
-        own way leaves a terminal in which nothing is drawn and no key is heard.
-        """
-        failed: Exception | None = None
-        with super().suspend():
-            try:
-                yield
-            except Exception as error:  # noqa: BLE001 -- raised again below, once the screens are back
-                failed = error
-        if failed is not None:
-            raise failed
-
-    @property
-    def plain(self) -> bool:
-        """Whether marks are drawn with plain characters."""
-        wanted = self.shown.settings.ascii if self.shown else bool(self.glimpse.get("ascii"))
-        return wanted or os.environ.get("TERM") in _PLAIN_TERMINALS
+    # The status line
 
     def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
-        """One line on what was done; `holds`: only as long as that is true."""
+        """Show a message for a few seconds, or as long as `stays` or `holds` says."""
         for bar in self._status_bars():
             bar.flash(text, stays=stays, holds=holds)
 
     def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
-        """What went wrong, until a key is pressed; `todo`: in place of what the error says to do."""
+        """Show an error until a key is pressed. `todo` replaces the advice of the error."""
         first, _, rest = str(error).partition("\n")
         for bar in self._status_bars():
             bar.fail(first, todo or rest)
-        if not self.screen.query(StatusBar):
-            self.notify(visible(str(error)), severity="error", markup=False)
+        if not self._app.screen.query(StatusBar):
+            self._app.notify(visible(str(error)), severity="error", markup=False)
 
     def _status_bars(self) -> list[StatusBar]:
-        found = list(self.screen.query(StatusBar))
-        return found or [bar for room in self._rooms.values() for bar in room.query(StatusBar)]
+        """The status line of the open screen. If it has none, those of all screens that were visited."""
+        return list(self._app.screen.query(StatusBar)) or self._visited_bars()
 
-    def tell_badge(self) -> None:
+    def _visited_bars(self) -> list[StatusBar]:
+        return [bar for screen in self._navigator.visited for bar in screen.query(StatusBar)]
+
+    def drop_outdated(self) -> None:
+        """Remove the messages that are no longer true."""
+        for bar in self._visited_bars():
+            bar.check()
+
+    # The header
+
+    def was_read(self, shown: "PlaneView") -> None:
+        """The plane was read again."""
+        self.unreadable = ""
+        # The thread that checks candidates reports later which of the others a change has touched.
+        self._unchecked = sum(entry.id not in shown.reviewed for entry in shown.inbox)
+
+    def cannot_be_read(self, error: "AgentplaneError") -> None:
+        """The plane cannot be read. Show the error, unless it is shown already."""
+        said = str(error)
+        if said != self.unreadable:
+            self.unreadable = said
+            self.fail(error)
+        self._problem = error.what
+        self.show_figures()
+
+    def were_checked(self, left: int) -> None:
+        """Some candidates were checked, and this number of them is left."""
+        self._unchecked = left
+
+    def show_figures(self) -> None:
+        """Update the header of every screen."""
         told = self.figures()
-        for screen in {*self._rooms.values(), *self.screen_stack}:
+        for screen in self._navigator.open:
             for badge in screen.query(Badge):
                 badge.show(told)
 
     def figures(self) -> Figures:
-        dot = "*" if self.plain else "●"
-        if self.shown is not None:
-            problem = self._problem if self._unreadable else ""
-            return figures.of_shown(self.shown, dot, self._left_to_look_at, problem)
-        if self._unreadable:
-            return Figures(dot=dot, problem=one_line(self._unreadable.partition("\n")[0], 60))
-        return figures.of_glimpse(self.glimpse, dot)
+        """Return what the header shows now."""
+        app = self._app
+        dot = "*" if app.plain else "●"
+        if app.shown is not None:
+            problem = self._problem if self.unreadable else ""
+            return figures.of_shown(app.shown, dot, self._unchecked, problem)
+        if self.unreadable:
+            return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
+        return figures.of_glimpse(app.glimpse, dot)

@@ -20,7 +20,7 @@ from agentplane.tui.writing_screen import WritingScreen
 
 if TYPE_CHECKING:
     from agentplane.api import Plane
-    from agentplane.tui.desk import Shown
+    from agentplane.tui.desk import PlaneView
     from agentplane.tui.lookout import Seen
     from agentplane.tui.page import Page
     from agentplane.tui.tooling import Planned, View
@@ -49,15 +49,15 @@ class ToolsScreen(WritingScreen):
 
     # The rows
 
-    def rows_of(self, shown: "Shown") -> list[Row]:
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
         from agentplane.tui import tooling
         from agentplane.tui.desk import as_error
 
-        desk = self.plane_app.desk
-        if desk is None:
+        model = self.plane_app.model
+        if model is None:
             return []
         try:
-            views = tooling.views(desk.plane, shown.memory, desk.plane.store.clock().date())
+            views = tooling.views(model.plane, shown.memory, model.plane.store.clock().date())
         except (AgentplaneError, OSError) as error:
             self._problem, self._views = as_error(error).what, {}
             return []
@@ -92,10 +92,10 @@ class ToolsScreen(WritingScreen):
 
     @property
     def _now(self) -> float:
-        desk = self.plane_app.desk
-        return desk.plane.store.clock().timestamp() if desk else 0.0
+        model = self.plane_app.model
+        return model.plane.store.clock().timestamp() if model else 0.0
 
-    def found(self, words: str, shown: "Shown | None", rows_: list[Row]) -> Collection[str] | None:
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
         from agentplane.tui import session_rows, tool_rows
 
         tools = tool_rows.found(words, self._views.values())
@@ -107,7 +107,7 @@ class ToolsScreen(WritingScreen):
     def on_screen_resume(self) -> None:
         # Files of tools are changed by others, and nobody watches them.
         self.read(anew=True)
-        self.plane_app.look_for_sessions()
+        self.plane_app.sessions.look()
 
     # The detail
 
@@ -187,7 +187,7 @@ class ToolsScreen(WritingScreen):
         ]
 
     def action_restart_here(self) -> None:
-        restarts = self.plane_app.restarts
+        restarts = self.plane_app.sessions.restarts
         if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
             restarts.ask([seen.session for seen in self._meant])
 

@@ -1,4 +1,4 @@
-"""Two threads behind the screens: one carries out ops in order, one reads the plane and looks at candidates.
+"""The two threads behind the screens: one runs commands, one reads the plane and checks candidates.
 
 Both post messages and touch no widget.
 """
@@ -16,7 +16,7 @@ from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreada
 
 
 if TYPE_CHECKING:
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.desk import PlaneModel
 
 Post = Callable[[Message], object]
 
@@ -32,11 +32,11 @@ _MOST_ROWS = 500
 """Rows of so many candidates are drawn anew at once, where a change has touched them."""
 
 
-class Queue:
-    """Ops in the order in which they were asked for, one at a time."""
+class CommandQueue:
+    """Runs commands in a thread, one at a time, in the order in which they were submitted."""
 
-    def __init__(self, desk_of: "Callable[[], Desk]", post: Post) -> None:
-        self._desk_of = desk_of
+    def __init__(self, model_of: "Callable[[], PlaneModel]", post: Post) -> None:
+        self._model_of = model_of
         self._post = post
         self._waiting: deque[Command] = deque()
         self._wake = threading.Condition()
@@ -56,18 +56,18 @@ class Queue:
 
     @property
     def left(self) -> int:
-        """How many have not ended."""
+        """The number of commands that have not ended."""
         with self._wake:
             return len(self._waiting) + (self._running is not None)
 
     @property
     def slow(self) -> tuple[Command, float] | None:
-        """What is being done now, and for how many seconds."""
+        """The command that runs now, and for how many seconds."""
         with self._wake:
             return (self._running, time.monotonic() - self._since) if self._running else None
 
     def drop(self) -> tuple[Command, ...]:
-        """Forgets what has not begun."""
+        """Remove the commands that have not begun, and return them."""
         with self._wake:
             dropped = tuple(self._waiting)
             self._waiting.clear()
@@ -75,12 +75,12 @@ class Queue:
             return dropped
 
     def finish(self, seconds: float | None = None) -> bool:
-        """Waits until nothing is left; whether that came to be."""
+        """Wait until no command is left. Return False on a timeout."""
         with self._wake:
             return self._wake.wait_for(lambda: not self._waiting and self._running is None, seconds)
 
     def close(self) -> None:
-        """Lets the thread end once nothing is left."""
+        """Let the thread end once no command is left."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
@@ -88,7 +88,7 @@ class Queue:
     def _work(self) -> None:
         while (op := self._next()) is not None:
             try:
-                self._post(OpDone(op, self._desk_of().do(op)))
+                self._post(OpDone(op, self._model_of().do(op)))
             except Exception as error:  # noqa: BLE001 -- border of the thread: the screen shows the error
                 from agentplane.tui.desk import as_error
 
@@ -106,13 +106,13 @@ class Queue:
             return self._running
 
 
-class Reader:
-    """Reads the plane when asked to, and looks at candidates in slices while nobody types."""
+class PlaneReader:
+    """Reads the plane on request, and checks candidates in small groups while nobody types, in a thread."""
 
-    def __init__(self, open_desk: "Callable[[], Desk]", post: Post) -> None:
-        self._open_desk = open_desk
+    def __init__(self, open_model: "Callable[[], PlaneModel]", post: Post) -> None:
+        self._open_model = open_model
         self._post = post
-        self._desk: Desk | None = None
+        self._model: PlaneModel | None = None
         self._failed: Exception | None = None
         self._wake = threading.Condition()
         self._reload = True
@@ -134,43 +134,43 @@ class Reader:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    def desk(self) -> "Desk":
-        """Waits for the plane to have been opened."""
+    def model(self) -> "PlaneModel":
+        """Wait until the plane is open, and return its model. Raise the error if it cannot be opened."""
         with self._wake:
-            self._wake.wait_for(lambda: self._desk is not None or self._failed is not None)
-            if self._desk is None:
+            self._wake.wait_for(lambda: self._model is not None or self._failed is not None)
+            if self._model is None:
                 raise self._failed or RuntimeError("no plane")
-            return self._desk
+            return self._model
 
     @property
-    def opened(self) -> "Desk | None":
-        return self._desk
+    def opened(self) -> "PlaneModel | None":
+        return self._model
 
     @property
     def reading(self) -> bool:
-        """Whether what is shown is about to be read anew."""
+        """True if the plane will be read again soon, or is being read."""
         return self._reload or self._loading
 
     def reload(self, *, only_if_changed: bool = False) -> None:
-        desk = self._desk
-        if only_if_changed and desk is not None and desk.mark == self._read_mark:
+        model = self._model
+        if only_if_changed and model is not None and model.mark == self._read_mark:
             return
         with self._wake:
             self._reload = True
             self._wake.notify_all()
 
     def in_sight(self, ids: Sequence[str]) -> None:
-        """What is to be looked at first."""
+        """Check these candidates first."""
         with self._wake:
             self._first = ids
             self._wake.notify_all()
 
     def hush(self) -> None:
-        """Somebody types: looking waits, so that keys are answered at once."""
+        """Stop checking for a moment, because a person types and keys come first."""
         self._typed_at = time.monotonic()
 
     def quiet_in(self) -> float:
-        """In so many seconds nobody will have typed for a moment; 0: now."""
+        """Return the number of seconds until nobody has typed for a moment."""
         return max(self._typed_at + _TYPING_SECONDS - time.monotonic(), 0.0)
 
     def close(self) -> None:
@@ -194,18 +194,18 @@ class Reader:
                     self._reload = True
 
     def _step(self) -> None:
-        if self._desk is None:
-            desk = self._open_desk()
+        if self._model is None:
+            model = self._open_model()
             with self._wake:
-                self._desk = desk
+                self._model = model
                 self._wake.notify_all()
-        desk = self._desk
+        model = self._model
         if self._reload:
             with self._wake:
                 self._reload, self._loading = False, True
-            mark = desk.mark
+            mark = model.mark
             try:
-                shown = desk.load()
+                shown = model.load()
             finally:
                 self._loading = False
             self._failed, self._read_mark = None, mark
@@ -213,33 +213,33 @@ class Reader:
             self._told_touched = False
             self._post(Refreshed(shown))
             return
-        left = desk.to_look_at(self._first)
+        left = model.to_look_at(self._first)
         if not self._told_touched:
             self._told_touched = True
-            if desk.touched or not left:
-                self._post(Looked(desk.touched[:_MOST_ROWS], len(left)))
+            if model.touched or not left:
+                self._post(Looked(model.touched[:_MOST_ROWS], len(left)))
         if left:
-            only_again = len(left) >= _MANY and not any(map(desk.is_urgent, left))
+            only_again = len(left) >= _MANY and not any(map(model.is_urgent, left))
             if not self._typing(max(_CALM_SECONDS, _TYPING_SECONDS) if only_again else _TYPING_SECONDS):
-                self._look(desk, left)
-                self._keep(desk)
+                self._look(model, left)
+                self._keep(model)
             return
-        self._keep(desk)
+        self._keep(model)
         if not self._looked_at_reasons:
             self._looked_at_reasons = True
-            desk.learn_reasons()
+            model.learn_reasons()
         with self._wake:
             self._wake.wait_for(lambda: self._reload or self._closed, _RETRY_SECONDS)
 
-    def _keep(self, desk: "Desk") -> None:
-        """For the next start; once the first candidates were looked at, and again at the end."""
-        left = bool(desk.to_look_at())
+    def _keep(self, model: "PlaneModel") -> None:
+        """Keep the first rows for the next start, once the first candidates were checked and again at the end."""
+        left = bool(model.to_look_at())
         if self._unkept == "all" or (self._unkept == "end" and not left):
             self._unkept = "end" if left else ""
-            desk.keep_glimpse()
+            model.keep_glimpse()
 
     def _typing(self, seconds: float) -> bool:
-        """Waits a little if somebody typed within so many seconds."""
+        """Wait, and return True, if a key was pressed in the last seconds."""
         wait = self._typed_at + seconds - time.monotonic()
         if wait <= 0:
             return False
@@ -247,10 +247,10 @@ class Reader:
             self._wake.wait_for(lambda: self._reload or self._closed, wait)
         return True
 
-    def _look(self, desk: "Desk", left: Sequence[str]) -> None:
+    def _look(self, model: "PlaneModel", left: Sequence[str]) -> None:
         ids = left[: self._slice]
         begin = time.perf_counter()
-        desk.look(ids)
+        model.look(ids)
         taken = time.perf_counter() - begin
         per_one = max(taken / len(ids), 1e-5)
         self._slice = max(min(int(_SLICE_SECONDS / per_one), self._slice * 4), 4)

@@ -41,11 +41,11 @@ class WritingScreen(ListScreen):
         """In a thread."""
         from agentplane.tui.desk import as_error
 
-        desk = self.plane_app.desk
-        if desk is None:
+        model = self.plane_app.model
+        if model is None:
             return
         try:
-            self.post_message(self._Planned(plan(desk.plane), then))
+            self.post_message(self._Planned(plan(model.plane), then))
         except (AgentplaneError, OSError) as error:
             self.post_message(self._Failed(as_error(error)))
 

@@ -27,7 +27,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane import cache, stamp, user_key
 from agentplane.text import document
 from agentplane.tools import answers, found, hook_log
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 
@@ -317,9 +317,9 @@ def use_all(plane: Plane) -> Iterator[None]:
     with pytest.raises(Exception, match="rejected"):
         plane.propose(decision(UNLIKE[0]))
     hook_log.note(str(plane.layout.root), "tool", "codex", "x")
-    desk = Desk(plane, lambda *_: None)
-    desk.load()
-    desk.keep_glimpse()
+    model = PlaneModel(plane, lambda *_: None)
+    model.load()
+    model.keep_glimpse()
     cache.save(plane.layout, "draft", b"")
 
 

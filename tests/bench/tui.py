@@ -89,15 +89,15 @@ async def _keys(root: Path, count: int) -> float:
     from agentplane.api import open_plane
     from agentplane.tui import work
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import Desk
+    from agentplane.tui.desk import PlaneModel
 
     # As if somebody typed all the time: nothing is looked at behind the screen meanwhile.
     work._TYPING_SECONDS = 1e6
-    app = PlaneApp(lambda: Desk(open_plane(root, channel="tui"), lambda *_: None))
+    app = PlaneApp(lambda: PlaneModel(open_plane(root, channel="tui"), lambda *_: None))
     app._reader.hush()
     async with app.run_test(size=(120, 40)) as pilot:
         end = time.monotonic() + _PATIENCE
-        room: Any = app.room("inbox")
+        room: Any = app.navigator.screen("inbox")
         while app.shown is None or room._shown is not app.shown:
             assert time.monotonic() < end
             await pilot.pause(0.05)

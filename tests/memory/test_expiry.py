@@ -17,7 +17,7 @@ from agentplane.memory.verbs import Proposal
 from agentplane.plane.store import Store
 from agentplane.tools import found
 from agentplane.tui import shelf_rows
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from tests.cli.conftest import change_by_hand
 from tests.conftest import decision
 
@@ -144,7 +144,7 @@ def test_what_is_out_of_force_or_waits_does_not_expire(dated: Plane) -> None:
 
 def test_the_shelf_marks_it(dated: Plane) -> None:
     plane = at(dated, DAY + timedelta(days=4))
-    shown = Desk(plane, lambda *_: None).load()
+    shown = PlaneModel(plane, lambda *_: None).load()
     marks = {row.id: (row.badge, row.state, row.right) for row in shelf_rows.rows(shown)}
     assert marks == {
         "DEC-001": ("×", "flag", "expired on 2031-05-10"),

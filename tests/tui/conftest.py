@@ -16,7 +16,7 @@ from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.confirming import Confirm
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from agentplane.tui.inbox import InboxScreen
 from tests.conftest import decision
 
@@ -87,10 +87,10 @@ class Sitting:
         def still() -> bool:
             shown, inbox = app.shown, self.inbox
             return bool(
-                (shown is not None or app._unreadable)
+                (shown is not None or app.notices.unreadable)
                 and not app.pending
                 and not app._reader._reload
-                and (shown is None or (inbox._shown is shown and not app._reader.desk().to_look_at()))
+                and (shown is None or (inbox._shown is shown and not app._reader.model().to_look_at()))
             )
 
         await self.until(still, "calm")
@@ -100,9 +100,9 @@ class Sitting:
 
     @property
     def inbox(self) -> InboxScreen:
-        room = self.app.room("inbox")
-        assert isinstance(room, InboxScreen)
-        return room
+        screen = self.app.navigator.home
+        assert isinstance(screen, InboxScreen)
+        return screen
 
     @property
     def screen(self) -> str:
@@ -140,7 +140,7 @@ def sit(
     calm: bool = True,
 ) -> PlaneApp:
     """Opens the screens on a plane and does the steps."""
-    app = PlaneApp(lambda: Desk(plane, check))
+    app = PlaneApp(lambda: PlaneModel(plane, check))
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

@@ -31,7 +31,7 @@ from agentplane.tools.activity import Activity
 from agentplane.tools.sessions import Session
 from agentplane.tui import about, inbox, lookout, run_detail, runs
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from agentplane.tui.lookout import Seen
 from tests.actor import fixed_plane
 from tests.conftest import ROOT, clean_environment
@@ -227,7 +227,7 @@ def stage(
                 for module in (about, inbox, runs, run_detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
                 stack.enter_context(patch.object(found.programs, "find", lambda *_: None))
-                yield plane, PlaneApp(lambda: Desk(plane, lambda *_: None))
+                yield plane, PlaneApp(lambda: PlaneModel(plane, lambda *_: None))
         finally:
             os.environ.pop("NO_COLOR", None)
             os.environ.pop("TZ") if zone is None else os.environ.update(TZ=zone)
@@ -241,7 +241,7 @@ async def _drawn(app: PlaneApp, picture: Picture) -> str:
         for key in picture.keys:
             await sitting.press(key)
             if picture.sessions:
-                await sitting.until(lambda: app.restarts and app.restarts.seen, "sessions")
+                await sitting.until(lambda: app.sessions.restarts and app.sessions.restarts.seen, "sessions")
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()

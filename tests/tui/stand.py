@@ -16,9 +16,10 @@ from agentplane.api import Plane
 from agentplane.commands import Command
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
-from agentplane.tui.desk import Desk, Shown
+from agentplane.tui.desk import PlaneModel, PlaneView
 from agentplane.tui.figures import Figures
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
+from agentplane.tui.protocols import StepsBack
 
 
 class Stand(App[None]):
@@ -33,8 +34,8 @@ class Stand(App[None]):
 
     def __init__(self, plane: Plane) -> None:
         super().__init__()
-        self.desk = Desk(plane, lambda *_: None)
-        self.shown: Shown = self.desk.load()
+        self.model = PlaneModel(plane, lambda *_: None)
+        self.shown: PlaneView = self.model.load()
         self.look_at_all()
         self.ops: list[Command] = []
         self.said: list[str] = []
@@ -43,7 +44,7 @@ class Stand(App[None]):
 
     def look_at_all(self) -> None:
         if self.shown.inbox:
-            self.desk.look([entry.id for entry in self.shown.inbox])
+            self.model.look([entry.id for entry in self.shown.inbox])
 
     def submit(self, op: Command) -> None:
         self.ops.append(op)
@@ -51,11 +52,11 @@ class Stand(App[None]):
 
     def _do(self, op: Command) -> None:
         try:
-            answer: OpDone | OpFailed = OpDone(op, self.desk.do(op))
+            answer: OpDone | OpFailed = OpDone(op, self.model.do(op))
         except AgentplaneError as error:
             self.errors.append(error)
             answer = OpFailed(op, error)
-        self.shown = self.desk.load()
+        self.shown = self.model.load()
         self.look_at_all()
         self.screen.post_message(answer)
         self.screen.post_message(Refreshed(self.shown))
@@ -70,9 +71,8 @@ class Stand(App[None]):
         pass
 
     def action_back(self) -> None:
-        step_back = getattr(self.screen, "step_back", None)
-        if step_back:
-            step_back()
+        if isinstance(self.screen, StepsBack):
+            self.screen.step_back()
 
     async def calm(self, pilot: Pilot[None]) -> None:
         """Waits for threads and for what they posted."""

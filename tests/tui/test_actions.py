@@ -9,12 +9,12 @@ from textual.keys import _character_to_key
 from textual.screen import Screen
 
 from agentplane.plane import keys
-from agentplane.tui import actions
+from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.conflict import ConflictScreen
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.list_view import MemoryList
+from agentplane.tui.list_view import RowList
 from agentplane.tui.pack_screen import PackScreen
 from agentplane.tui.run_diff import RunDiffScreen
 from agentplane.tui.runs import RunsScreen
@@ -32,7 +32,7 @@ def test_ids_are_unique_and_every_action_is_explained() -> None:
         assert one.where
 
 
-@pytest.mark.parametrize("screen", actions.SCREENS)
+@pytest.mark.parametrize("screen", [row.name for row in registry.SCREENS])
 def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
     keys = [key for one in actions.on(screen) for key in actions.Keymap().keys_on(one, screen)]
     assert len(keys) == len(set(keys))
@@ -77,7 +77,7 @@ def test_every_action_can_be_run() -> None:
         "pack": PackScreen,
         "conflict": ConflictScreen,
         "edit": EditScreen,
-        actions.LIST: MemoryList,
+        actions.LIST: RowList,
         actions.EVERYWHERE: PlaneApp,
     }
     for one in actions.ACTIONS:
@@ -108,7 +108,7 @@ def test_a_screen_binds_what_the_registry_says_and_nothing_else(
 
 
 def test_the_list_binds_what_the_registry_says() -> None:
-    bound = {binding.id: binding.key for binding in MemoryList.BINDINGS}
+    bound = {binding.id: binding.key for binding in RowList.BINDINGS}
     assert bound == {one.id: one.keys for one in actions.ACTIONS if actions.LIST in one.where}
 
 

@@ -72,7 +72,7 @@ def test_the_cursor_and_the_marks_stay_when_others_come_and_go(three: Plane) -> 
 def test_at_any_width_the_counts_come_first(three: Plane, width: int) -> None:
     async def steps(sitting: Sitting) -> None:
         badge = sitting.inbox.query_one(Badge)
-        badge.show(Figures(12, 2, 1, 0, 86, 0, "payments-api", "main", "3f2a1c9", "9c41d2ff"))
+        badge.show(Figures(12, 2, 1, 0, {"shelf": 86}, 0, "payments-api", "main", "3f2a1c9", "9c41d2ff"))
         await sitting.pilot.resize_terminal(width, 20)
         await sitting.pilot.pause()
         line = badge.render().plain.splitlines()[0]

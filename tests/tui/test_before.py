@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.summary import Summary
@@ -19,7 +19,7 @@ from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, waiting
 
 
-class Slow(Desk):
+class Slow(PlaneModel):
     """Reads, and looks, when it is let."""
 
     def __init__(self, plane: Plane) -> None:
@@ -36,25 +36,25 @@ class Slow(Desk):
 
 
 def before(plane: Plane, steps: Callable[[Sitting, Slow], object], first: Any = None) -> None:
-    desk = Slow(plane)
-    app = PlaneApp(lambda: desk, first)
+    model = Slow(plane)
+    app = PlaneApp(lambda: model, first)
 
     async def run() -> None:
         async with app.run_test(size=(120, 40)) as pilot:
             try:
-                await steps(Sitting(app, pilot), desk)  # type: ignore[misc]
+                await steps(Sitting(app, pilot), model)  # type: ignore[misc]
             finally:
-                desk.may_load.set()
-                desk.may_look.set()
+                model.may_load.set()
+                model.may_look.set()
 
     asyncio.run(run())
 
 
 def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_that(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
+    async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("e")
         assert "the plane is still being read" in sitting.said
-        desk.may_load.set()
+        model.may_load.set()
         await sitting.until(lambda: sitting.rows, "read")
         assert "still being read" not in sitting.screen
         await sitting.press("e")
@@ -64,11 +64,11 @@ def test_what_cannot_be_done_before_the_plane_was_read_is_said_no_longer_than_th
 
 
 def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        desk.may_look.set()  # the shelf is read by the thread that looks at the inbox
+    async def steps(sitting: Sitting, model: Slow) -> None:
+        model.may_look.set()  # the shelf is read by the thread that looks at the inbox
         await sitting.press("2", "d")
         assert "the plane is still being read" in sitting.screen
-        desk.may_load.set()
+        model.may_load.set()
         await sitting.until(lambda: "The shelf is empty" in sitting.screen, "read")
         assert "still being read" not in sitting.screen
 
@@ -76,12 +76,12 @@ def test_the_shelf_says_no_longer_that_it_is_being_read_than_it_is(three: Plane)
 
 
 def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_was(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
+    async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A")
         assert "the summary comes once they are read" in sitting.said
-        desk.may_load.set()
+        model.may_load.set()
         await sitting.until(lambda: "the summary comes once they are looked at" in sitting.said, "read")
-        desk.may_look.set()
+        model.may_look.set()
         await sitting.until(lambda: isinstance(sitting.app.screen, Summary), "asked")
         assert "Approve 3 candidates in one op?" in sitting.screen
         await sitting.press("y")
@@ -93,11 +93,11 @@ def test_a_bulk_approval_asked_for_before_anything_was_looked_at_comes_when_it_w
 
 
 def test_any_key_takes_back_what_was_asked_for_too_early(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
+    async def steps(sitting: Sitting, model: Slow) -> None:
         await sitting.press("A", "down")
         assert "the summary comes" not in sitting.said
-        desk.may_load.set()
-        desk.may_look.set()
+        model.may_load.set()
+        model.may_look.set()
         await sitting.calm()
         assert isinstance(sitting.app.screen, InboxScreen)
 
@@ -106,14 +106,14 @@ def test_any_key_takes_back_what_was_asked_for_too_early(three: Plane) -> None:
 
 
 def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        desk.may_load.set()
-        desk.may_look.set()
+    async def steps(sitting: Sitting, model: Slow) -> None:
+        model.may_load.set()
+        model.may_look.set()
         await sitting.calm()
-        desk.may_load.clear()
+        model.may_load.clear()
         await sitting.press("f5")
         assert "Reading the plane anew" in sitting.said
-        desk.may_load.set()
+        model.may_load.set()
         await sitting.until(lambda: "Reading" not in sitting.said, "read anew")
 
     before(three, steps)
@@ -145,13 +145,13 @@ class _Late:
 def test_first_rows_that_come_late_are_shown_all_the_same(three: Plane, comes: bool) -> None:
     late = _Late()
 
-    async def steps(sitting: Sitting, desk: Slow) -> None:
+    async def steps(sitting: Sitting, model: Slow) -> None:
         assert "Reading the plane…" in sitting.screen
         if comes:
             late.come()
             await sitting.until(lambda: sitting.rows == ["Seen before the plane was read."], "seen")
             assert late.closed
-        desk.may_load.set()
+        model.may_load.set()
         await sitting.until(lambda: len(sitting.rows) == 3, "read")
 
     before(three, steps, late)
@@ -159,17 +159,17 @@ def test_first_rows_that_come_late_are_shown_all_the_same(three: Plane, comes: b
 
 
 def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(three: Plane) -> None:
-    async def steps(sitting: Sitting, desk: Slow) -> None:
-        desk.may_load.set()
-        desk.may_look.set()
+    async def steps(sitting: Sitting, model: Slow) -> None:
+        model.may_load.set()
+        model.may_look.set()
         await sitting.calm()
         assert "checked" not in sitting.screen
-        desk.may_look.clear()
+        model.may_look.clear()
         three.propose(decision("Another one."))
         await sitting.press("f5")
         await sitting.until(lambda: len(sitting.rows) == 4, "read anew")
         assert "3 checked" in sitting.screen
-        desk.may_look.set()
+        model.may_look.set()
         await sitting.until(lambda: "checked" not in sitting.screen, "looked at")
 
     before(three, steps)

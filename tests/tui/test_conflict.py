@@ -14,7 +14,7 @@ from agentplane.tui.conflict import ConflictScreen, Decision
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.messages import Refreshed
 from agentplane.tui.ops import told
-from agentplane.tui.outcomes import outlooks
+from agentplane.tui.outcomes import previews
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive, words_on
 
@@ -88,7 +88,7 @@ def test_superseding(rivals: tuple[Plane, str], keys: list[str]) -> None:
 
     asked.drive(steps)
     assert asked.back == [Decision(Approve((id_,), Choice(supersede=("DEC-001",))))]
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     memory = plane.memory()
     assert memory.get("DEC-001").head.superseded_by == ("DEC-002",)
     assert memory.get("DEC-002").head.supersedes == ("DEC-001",)
@@ -107,7 +107,7 @@ def test_keeping_both_asks_why_and_insists(rivals: tuple[Plane, str]) -> None:
 
     asked.drive(steps)
     assert asked.back == [Decision(Approve((id_,), Choice(keep_both=True, why="two clusters")))]
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     assert [entry.head.status for entry in plane.memory().shelf] == ["accepted", "accepted"]
 
 
@@ -229,12 +229,12 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
     asked.drive(steps)
     assert asked.back == [Decision(Approve((come,), Choice(reject=(gone,))))]
     before = len(plane.ops())
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     assert len(plane.ops()) == before + 1
     memory = plane.memory()
     assert (len(memory.shelf), memory.inbox) == (1, [])
     assert tombstones.rejections(memory.snapshot)[0].id == gone
-    assert told(asked.app.desk.do(Undo())).startswith("Undid the approve of DEC-001 ·")
+    assert told(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
     memory = plane.memory()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
     assert tombstones.rejections(memory.snapshot) == []
@@ -280,7 +280,7 @@ def test_two_candidates_are_both_kept_with_a_reason(waiting: tuple[Plane, str, s
     asked.drive(steps)
     choice = Choice(keep_both=True, why="two clusters")
     assert asked.back == [Decision(Approve((second, first), choice))]
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     assert len(plane.memory().shelf) == 2
     plane.undo()
     assert len(plane.memory().inbox) == 2
@@ -304,7 +304,7 @@ def test_a_choice_does_not_go_around_the_confirmation(plane: Plane) -> None:
 
     asked.drive(steps)
     assert asked.back[0].op.confirmed.codes == ("hidden",)
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     assert plane.ops()[0].confirmed == ["hidden"]
 
 
@@ -342,7 +342,7 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
         await pilot.press("p", "1")
 
     asked.drive(steps)
-    asked.app.desk.do(asked.back[0].op)
+    asked.app.model.do(asked.back[0].op)
     assert {entry.head.status for entry in plane.memory().shelf[:2]} == {"superseded"}
 
 
@@ -374,9 +374,9 @@ def test_what_the_choices_promise_is_what_is_written(rivals: tuple[Plane, str]) 
     plane, id_ = rivals
     app = Stand(plane)
     reviewed = app.shown.reviewed[id_]
-    found = {outlook.name: outlook for outlook in outlooks(app.shown.memory, reviewed, reviewed.conflicts[0])}
+    found = {preview.name: preview for preview in previews(app.shown.memory, reviewed, reviewed.conflicts[0])}
     assert "DEC-002" in found["supersede"].writes
-    done = app.desk.do(found["supersede"].op)
+    done = app.model.do(found["supersede"].op)
     assert set(done.ids) == {id_, "DEC-002", "DEC-001"}
 
 
@@ -398,7 +398,7 @@ def test_what_another_process_decided_is_not_decided_again(rivals: tuple[Plane, 
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         plane.reject([id_])
-        app.shown = app.desk.load()
+        app.shown = app.model.load()
         app.screen.post_message(Refreshed(app.shown))
         await app.calm(pilot)
 
@@ -417,7 +417,7 @@ def test_what_is_being_typed_stays_where_another_process_decides_meanwhile(rival
         assert isinstance(editor, EditScreen)
         await pilot.press("x")
         plane.reject([id_])
-        app.shown = app.desk.load()
+        app.shown = app.model.load()
         for screen in app.screen_stack:
             screen.post_message(Refreshed(app.shown))
         await app.calm(pilot)
@@ -441,7 +441,7 @@ def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> Non
         old = memory.get("DEC-001")
         core = memory.snapshot.core(old.file, old.id) or b""
         plane.edit("DEC-001", core.replace(b"15", b"14"), old.digest)
-        app.shown = app.desk.load()
+        app.shown = app.model.load()
         app.look_at_all()
         app.screen.post_message(Refreshed(app.shown))
         await app.calm(pilot)
@@ -459,7 +459,7 @@ def test_of_several_conflicts_one_that_is_gone_is_left_out(plane: Plane, looked:
 
     async def gone(pilot: Pilot[None], app: Stand) -> None:
         plane.reject([others.pop()])
-        app.shown = app.desk.load()
+        app.shown = app.model.load()
         if looked:
             app.look_at_all()
         app.screen.post_message(Refreshed(app.shown))

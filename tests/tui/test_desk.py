@@ -23,20 +23,20 @@ from agentplane.memory.verbs import Proposal
 from agentplane.tools import found
 from agentplane.tui import glimpse
 from agentplane.tui.bulk import clean_ones
-from agentplane.tui.desk import Desk, as_error
+from agentplane.tui.desk import PlaneModel, as_error
 from agentplane.tui.ops import Outcome, told
 from agentplane.tui.rows import Place, rows
 from tests.conftest import UNLIKE, decision, files_of
 from tests.plane.branches import Repository, with_driver
 
 
-def desk_of(plane: Plane) -> Desk:
-    return Desk(plane, lambda *_: None)
+def model_of(plane: Plane) -> PlaneModel:
+    return PlaneModel(plane, lambda *_: None)
 
 
 def test_what_is_shown_is_what_is_on_disk(three: Plane) -> None:
-    desk = desk_of(three)
-    shown = desk.load()
+    model = model_of(three)
+    shown = model.load()
     assert shown.inbox[0].statement == "Use Postgres for the ledger."
     assert shown.shelf == ()
     assert shown.project == "project"
@@ -45,49 +45,49 @@ def test_what_is_shown_is_what_is_on_disk(three: Plane) -> None:
 
 
 def test_what_is_in_sight_is_looked_at_first_then_the_unseen(three: Plane) -> None:
-    desk = desk_of(three)
-    ids = [entry.id for entry in desk.load().inbox]
-    assert desk.to_look_at([ids[2]]) == [ids[2], ids[0], ids[1]]
-    desk.look([ids[0]])
-    assert desk.to_look_at() == ids[1:]
-    assert desk.shown is not None
-    assert desk.shown.reviewed.keys() == {ids[0]}
+    model = model_of(three)
+    ids = [entry.id for entry in model.load().inbox]
+    assert model.to_look_at([ids[2]]) == [ids[2], ids[0], ids[1]]
+    model.look([ids[0]])
+    assert model.to_look_at() == ids[1:]
+    assert model.shown is not None
+    assert model.shown.reviewed.keys() == {ids[0]}
 
 
 def test_what_was_found_stays_until_it_is_looked_at_again_unless_the_text_changed(three: Plane) -> None:
-    desk = desk_of(three)
-    ids = [entry.id for entry in desk.load().inbox]
-    desk.look(ids)
+    model = model_of(three)
+    ids = [entry.id for entry in model.load().inbox]
+    model.look(ids)
     path = three.layout.memory / "candidates.md"
     path.write_text(path.read_text().replace("Postgres", "SQLite"))
-    shown = desk.load()
+    shown = model.load()
     assert shown.reviewed.keys() == set(ids[1:])
-    assert desk.to_look_at() == ids[:1]
+    assert model.to_look_at() == ids[:1]
 
 
 def test_each_verb_is_carried_out(three: Plane) -> None:
-    desk = desk_of(three)
-    first, second, third = (entry.id for entry in desk.load().inbox)
-    assert told(desk.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
-    assert told(desk.do(Undo())) == f"Undid the approve of {first} · U does it again"
-    assert told(desk.do(Redo())) == f"Redid the approve of {first} · u undoes"
-    assert told(desk.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
-    assert told(desk.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
+    model = model_of(three)
+    first, second, third = (entry.id for entry in model.load().inbox)
+    assert told(model.do(Approve((first,)))) == "Approved DEC-001 · u undoes"
+    assert told(model.do(Undo())) == f"Undid the approve of {first} · U does it again"
+    assert told(model.do(Redo())) == f"Redid the approve of {first} · u undoes"
+    assert told(model.do(Reject((second,), why="no"))) == f"Rejected {second} · u undoes"
+    assert told(model.do(Deprecate(("DEC-001",), why="old"))) == "Deprecated DEC-001 · u undoes"
     proposal = Proposal(type="decision", statement="Use SQLite for tests.", rationale="Quick.")
-    assert told(desk.do(Propose(proposal))).startswith("Proposed CAND-")
-    shown = desk.load()
+    assert told(model.do(Propose(proposal))).startswith("Proposed CAND-")
+    shown = model.load()
     entry = shown.memory.get(third)
     text = (shown.memory.snapshot.core(entry.file, third) or b"").replace(b"Tuesdays", b"Mondays")
-    assert told(desk.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
-    same = desk.do(Edit(third, text, desk.load().memory.get(third).digest))
+    assert told(model.do(Edit(third, text, entry.digest))) == f"Edited {third} · u undoes"
+    same = model.do(Edit(third, text, model.load().memory.get(third).digest))
     assert told(same) == "Nothing was changed"
-    assert told(desk.do(ApproveClean())).startswith("Approved ")
+    assert told(model.do(ApproveClean())).startswith("Approved ")
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
-    seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
-    assert told(desk.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
+    seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
+    assert told(model.do(Adopt(("DEC-001",), seen))) == "Adopted DEC-001 · u undoes"
     path.write_text(path.read_text().replace("MariaDB", "Oracle"))
-    assert told(desk.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
+    assert told(model.do(Revert(("DEC-001",)))) == "Reverted DEC-001 · u undoes"
     assert b"MariaDB" in files_of(three)["memory/decisions.md"]
 
 
@@ -95,46 +95,46 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     three.approve([three.memory().inbox_ids[0]])
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
-    desk = desk_of(three)
-    seen = (("DEC-001", desk.load().memory.get("DEC-001").digest),)
+    model = model_of(three)
+    seen = (("DEC-001", model.load().memory.get("DEC-001").digest),)
     path.write_text(path.read_text().replace("MariaDB", "a spreadsheet"))
     with pytest.raises(Refused, match="changed by hand once more since it was shown"):
-        desk.do(Adopt(("DEC-001",), seen))
+        model.do(Adopt(("DEC-001",), seen))
     path.write_text("# Decisions\n")
     with pytest.raises(Refused, match="once more"):
-        desk.do(Adopt(("DEC-001",), seen))
-    desk.do(Adopt(("DEC-001",), (("DEC-001", None),)))
+        model.do(Adopt(("DEC-001",), seen))
+    model.do(Adopt(("DEC-001",), (("DEC-001", None),)))
     assert not three.memory().shelf
 
 
 def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEX_SANDBOX", "1")
-    desk = Desk(three)
+    model = PlaneModel(three)
     before = files_of(three)
-    shown = desk.load()
+    shown = model.load()
     assert shown.refusal == "deciding is a person's decision, and this is a shell of codex"
     with pytest.raises(Refused, match="approving is a person's decision"):
-        desk.do(Approve((shown.inbox[0].id,)))
+        model.do(Approve((shown.inbox[0].id,)))
     assert files_of(three) == before
 
 
 def test_a_reason_is_remembered_once_and_the_last_one_comes_first(three: Plane) -> None:
-    desk = desk_of(three)
-    first, second, _ = (entry.id for entry in desk.load().inbox)
-    desk.do(Reject((first,), why="one"))
-    desk.do(Reject((second,), why="two"))
-    desk.learn_reasons()
-    assert desk.reasons == ("two", "one")
-    desk.remember_reason("one")
-    assert desk.reasons == ("one", "two")
+    model = model_of(three)
+    first, second, _ = (entry.id for entry in model.load().inbox)
+    model.do(Reject((first,), why="one"))
+    model.do(Reject((second,), why="two"))
+    model.learn_reasons()
+    assert model.reasons == ("two", "one")
+    model.remember_reason("one")
+    assert model.reasons == ("one", "two")
 
 
 def test_a_plane_that_is_gone_is_said_so(three: Plane) -> None:
-    desk = desk_of(three)
-    desk.load()
+    model = model_of(three)
+    model.load()
     three.layout.root.rename(three.layout.root.with_name("elsewhere"))
     with pytest.raises(Damaged, match="the plane is gone"):
-        desk.load()
+        model.load()
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> 
     three.approve(three.memory().inbox_ids[:1])
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
-    desk = desk_of(three)
-    made = rows(desk.load(), Place("run", three.store.clock()))
+    model = model_of(three)
+    made = rows(model.load(), Place("run", three.store.clock()))
     assert [(row.id, row.badge, row.group) for row in made][-1] == ("edit:DEC-001", "~", "edited by hand")
     assert len(made) == 3
 
@@ -172,10 +172,10 @@ def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> 
 def test_what_was_kept_is_shown_at_the_next_start_unless_something_changed(three: Plane) -> None:
     root = str(three.layout.root)
     assert glimpse.kept(root) is None
-    desk = desk_of(three)
-    desk.load()
-    desk.look(desk.to_look_at())
-    desk.keep_glimpse()
+    model = model_of(three)
+    model.load()
+    model.look(model.to_look_at())
+    model.keep_glimpse()
     found = glimpse.kept(root)
     assert found is not None
     assert [row[3] for row in found["rows"]][1] == "Log in JSON lines."
@@ -235,51 +235,51 @@ def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
 def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: Plane) -> None:
     three.approve([three.memory().inbox_ids[0]])
     rival = three.propose(decision("Use MySQL for the ledger."))
-    desk = desk_of(three)
-    desk.load()
-    desk.look(desk.to_look_at())
-    assert desk.shown is not None
-    assert [met.id for met in desk.shown.reviewed[rival].conflicts] == ["DEC-001"]
-    assert desk.shown.inbox[-1].id == rival
+    model = model_of(three)
+    model.load()
+    model.look(model.to_look_at())
+    assert model.shown is not None
+    assert [met.id for met in model.shown.reviewed[rival].conflicts] == ["DEC-001"]
+    assert model.shown.inbox[-1].id == rival
     three.deprecate(["DEC-001"])
-    desk.load()
-    assert desk.to_look_at() == [rival]
-    assert not desk.shown.reviewed[rival].checked
+    model.load()
+    assert model.to_look_at() == [rival]
+    assert not model.shown.reviewed[rival].checked
     new = three.propose(decision("Print labels on recycled paper."))
-    desk.load()
-    assert desk.to_look_at() == [rival, new]
-    assert desk.to_look_at([new]) == [new, rival]
-    bulk = clean_ones(desk.shown, [entry.id for entry in desk.shown.inbox])
+    model.load()
+    assert model.to_look_at() == [rival, new]
+    assert model.to_look_at([new]) == [new, rival]
+    bulk = clean_ones(model.shown, [entry.id for entry in model.shown.inbox])
     assert len(bulk.ids) == 2
     assert bulk.left_out == ((2, "not checked yet"),)
-    desk.look([rival])
-    assert not desk.shown.reviewed[rival].conflicts
-    assert desk.shown.reviewed[rival].checked
-    assert desk.to_look_at() == [new]
+    model.look([rival])
+    assert not model.shown.reviewed[rival].conflicts
+    assert model.shown.reviewed[rival].checked
+    assert model.to_look_at() == [new]
 
 
 def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None:
     first = plane.propose(decision("Use Postgres for the ledger."))
     second = plane.propose(decision("Use MySQL for the ledger."))
-    desk = desk_of(plane)
-    desk.load()
-    desk.look([first, second])
+    model = model_of(plane)
+    model.load()
+    model.look([first, second])
     plane.approve([first])
-    shown = desk.load()
+    shown = model.load()
     assert second not in shown.reviewed
-    assert desk.is_urgent(second)
-    desk.look([second])
+    assert model.is_urgent(second)
+    model.look([second])
     assert [met.id for met in shown.reviewed[second].conflicts] == ["DEC-001"]
 
 
 def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
-    desk = desk_of(three)
-    first, second, _ = (entry.id for entry in desk.load().inbox)
+    model = model_of(three)
+    first, second, _ = (entry.id for entry in model.load().inbox)
     three.sync(found.named(["codex", "claude", "copilot"]), three.pack(Ask(passing=False)))
-    assert told(desk.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
+    assert told(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
-    done = desk.do(Approve((second,)))
+    done = model.do(Approve((second,)))
     assert told(done) == "Approved DEC-002 · old memory in AGENTS.md: sync · u undoes"
 
 
@@ -293,10 +293,10 @@ def test_branches_that_had_to_be_settled_first_are_told_of(git_project: Path) ->
     for hook in (git_project / ".git/hooks").glob("p*"):
         hook.unlink()
     repository.git("merge", "-q", "--no-edit", "other")
-    desk = desk_of(repository.plane)
-    done = desk.do(Propose(decision(UNLIKE[3])))
+    model = model_of(repository.plane)
+    done = model.do(Propose(decision(UNLIKE[3])))
     assert told(done).startswith("Settled merged branches · Proposed CAND-")
-    assert told(desk.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
+    assert told(model.do(Approve((done.ids[0],)))).startswith("Approved DEC-004")
 
 
 def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
@@ -305,6 +305,6 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
             Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         )
     first, second = (entry.id for entry in plane.memory().inbox)
-    desk = Desk(plane, lambda *_: None)
-    assert told(desk.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
-    assert told(desk.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"
+    model = PlaneModel(plane, lambda *_: None)
+    assert told(model.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
+    assert told(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"

@@ -114,7 +114,7 @@ def test_all_that_a_person_needs_is_there(plane: Plane, candidate: str) -> None:
 def test_what_is_in_memory_is_there_before_the_disk_was_asked(
     plane: Plane, candidate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grounds, "ground", lambda _: grounds.Ground())
+    monkeypatch.setattr(grounds, "facts_of", lambda _: grounds.EntryFacts())
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
         app.detail._known.clear()
@@ -215,7 +215,7 @@ def test_moving_on_forgets_what_comes_too_late(plane: Plane, candidate: str) -> 
         said = words_on(app)
         assert "Another one." in said
         assert "hooks.py" not in said
-        assert app.detail.ground is not None
+        assert app.detail.facts is not None
 
     drive(DetailApp(subject(plane, candidate)), steps)
 
@@ -283,7 +283,7 @@ def test_no_control_code_of_a_header_reaches_the_terminal(plane: Plane) -> None:
     (edit,) = memory.hand_edits
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
-        assert app.detail.ground is not None
+        assert app.detail.facts is not None
         said = words_on(app)
         assert "<U+001B>]0;t<U+0007>" in said
         assert not {"\x1b", "\x07"} & set(said)

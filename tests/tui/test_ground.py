@@ -9,7 +9,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.memory.verbs import Proposal
 from agentplane.review.resolve import Choice
-from agentplane.tui.ground import Evidence, Subject, ground
+from agentplane.tui.ground import Evidence, Subject, facts_of
 from tests.conftest import decision, plane_in
 
 
@@ -26,7 +26,7 @@ def test_evidence_is_there_gone_or_only_said(plane: Plane, project: Path) -> Non
     pieces = ["app/hooks.py", "app/hooks.py:2", "app/hooks.py#L3", "app/hooks.py#retry", "app/hooks.py::retry",
               "docs/gone.md", "https://x.test/y", "a talk with Ada", "../outside.py", "/etc/passwd"]  # fmt: skip
     id_ = plane.propose(decision("Retry.", evidence=pieces))
-    found = ground(look(plane, id_)).evidence
+    found = facts_of(look(plane, id_)).evidence
     path = str(project / "app" / "hooks.py")
     assert found[:5] == (
         Evidence(pieces[0], "there", "", path, None),
@@ -43,7 +43,7 @@ def test_a_link_out_of_the_project_is_never_opened(plane: Plane, project: Path, 
     (tmp_path / "secret.py").write_text("x\n")
     os.symlink(tmp_path / "secret.py", project / "inside.py")
     id_ = plane.propose(decision("Retry.", evidence=["inside.py"]))
-    (piece,) = ground(look(plane, id_)).evidence
+    (piece,) = facts_of(look(plane, id_)).evidence
     assert (piece.state, piece.path) == ("gone", None)
 
 
@@ -53,7 +53,7 @@ def test_a_commit_is_evidence(git_project: Path) -> None:
         ("git", "rev-parse", "HEAD"), cwd=git_project, capture_output=True, text=True
     ).stdout.strip()
     id_ = plane.propose(decision("Retry.", evidence=[sha[:12], f"commit:{sha[:10]}", "deadbeefdead"]))
-    assert [piece.state for piece in ground(look(plane, id_)).evidence] == ["there", "there", "gone"]
+    assert [piece.state for piece in facts_of(look(plane, id_)).evidence] == ["there", "there", "gone"]
 
 
 def test_commits_that_touched_it(git_project: Path) -> None:
@@ -61,12 +61,12 @@ def test_commits_that_touched_it(git_project: Path) -> None:
     done = plane.approve([plane.propose(decision("Retry."))])
     for words in (("add", "-A"), ("commit", "-q", "-m", "memory: one entry")):
         subprocess.run(("git", *words), cwd=git_project, check=True)
-    (commit,) = ground(look(plane, done.ids[-1])).commits
+    (commit,) = facts_of(look(plane, done.ids[-1])).commits
     assert (commit.subject, commit.author) == ("memory: one entry", "Test Person")
 
 
 def test_without_git_there_are_no_commits(plane: Plane) -> None:
-    assert ground(look(plane, plane.propose(decision("Retry.")))).commits == ()
+    assert facts_of(look(plane, plane.propose(decision("Retry.")))).commits == ()
 
 
 def test_the_run_that_it_came_from_and_those_that_used_it(plane: Plane) -> None:
@@ -74,7 +74,7 @@ def test_the_run_that_it_came_from_and_those_that_used_it(plane: Plane) -> None:
     id_ = plane.approve([plane.propose(decision("Retry.", source=run))]).ids[-1]
     plane.write_log({"tool": "claude-code", "inputs": [{"memory": id_}], "summary": "Read it."})
     plane.write_log({"tool": "other", "summary": f"Speaks of {id_}."})
-    found = ground(look(plane, id_))
+    found = facts_of(look(plane, id_))
     assert found.run is not None
     assert (found.run.tool, found.run.task, found.run.summary) == ("codex", "retry policy", "Backoff now.")
     assert [used.tool for used in found.used_by] == ["claude-code"]
@@ -89,30 +89,30 @@ def test_links_both_ways(plane: Plane) -> None:
         [plane.propose(Proposal(type="fact", statement=f"As {second} says, it is quick.", evidence=["x"]))]
     )
     named = third.ids[-1]
-    assert {(link.way, link.id) for link in ground(look(plane, first)).links} == {("superseded by", second)}
-    assert {(link.way, link.id) for link in ground(look(plane, second)).links} == {
+    assert {(link.way, link.id) for link in facts_of(look(plane, first)).links} == {("superseded by", second)}
+    assert {(link.way, link.id) for link in facts_of(look(plane, second)).links} == {
         ("supersedes", first),
         ("named in", named),
     }
-    assert {(link.way, link.id) for link in ground(look(plane, named)).links} == {("names", second)}
+    assert {(link.way, link.id) for link in facts_of(look(plane, named)).links} == {("names", second)}
 
 
 def test_a_link_to_nowhere_is_told_as_such(plane: Plane) -> None:
     id_ = plane.propose(decision("Retry.", supersedes=["DEC-099"]))
-    (link,) = ground(look(plane, id_)).links
+    (link,) = facts_of(look(plane, id_)).links
     assert (link.id, link.statement) == ("DEC-099", None)
 
 
 def test_an_id_inside_a_longer_one_is_no_link(plane: Plane) -> None:
     id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
     plane.propose(decision(f"Not {id_}9, nor X{id_}, nor {id_}-a."))
-    assert ground(look(plane, id_)).links == ()
+    assert facts_of(look(plane, id_)).links == ()
 
 
 def test_history_goes_back_to_the_candidate(plane: Plane) -> None:
     id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
     plane.deprecate([id_], "no more")
-    steps = ground(look(plane, id_)).steps
+    steps = facts_of(look(plane, id_)).steps
     assert [step.verb for step in steps] == ["propose", "approve", "deprecate"]
     assert steps[-1].why == "no more"
 
@@ -121,11 +121,11 @@ def test_a_hand_edit_comes_with_both_texts(plane: Plane) -> None:
     id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
     path = plane.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Retry.", "Give up."))
-    found = ground(look(plane, id_))
+    found = facts_of(look(plane, id_))
     assert "Retry." in (found.approved or "")
     assert "Give up." in (found.now or "")
     path.write_text("# Decisions\n")
-    found = ground(look(plane, id_))
+    found = facts_of(look(plane, id_))
     assert "Retry." in (found.approved or "")
     assert found.now is None
 
@@ -139,5 +139,5 @@ def test_what_an_id_holds_runs_nothing(git_project: Path, name: str) -> None:
     memory = plane.memory()
     entry = next(iter(memory.entries.values()))
     assert entry.id == name
-    ground(Subject(entry, memory))
+    facts_of(Subject(entry, memory))
     assert set(os.listdir(git_project)) == before

@@ -94,7 +94,7 @@ def test_the_last_reasons_come_from_the_plane_and_from_the_arrow(three: Plane) -
     three.reject([three.memory().inbox_ids[0]], "too early")
 
     async def steps(sitting: Sitting) -> None:
-        await sitting.until(lambda: sitting.app.desk and sitting.app.desk.reasons, "reasons")
+        await sitting.until(lambda: sitting.app.model and sitting.app.model.reasons, "reasons")
         await sitting.press("r", "up", "enter")
         await sitting.calm()
 

@@ -11,17 +11,17 @@ from textual.containers import Horizontal
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from agentplane.tui.list_view import ASCII, Glyphs, MemoryList
+from agentplane.tui.list_view import ASCII, Glyphs, RowList
 from agentplane.tui.listing import Row
 
 
 class ListApp(App[None]):
-    CSS = "MemoryList { width: 40%; } Static { width: 1fr; min-width: 1; }"
+    CSS = "RowList { width: 40%; } Static { width: 1fr; min-width: 1; }"
 
     def __init__(self, rows: list[Row], glyphs: Glyphs | None = None) -> None:
         super().__init__()
         self.rows = rows
-        self.view = MemoryList(glyphs=glyphs, empty="Nothing waits.\nPropose something.")
+        self.view = RowList(glyphs=glyphs, empty="Nothing waits.\nPropose something.")
         self.heard: list[tuple[str, str | None]] = []
 
     def compose(self) -> ComposeResult:
@@ -33,10 +33,10 @@ class ListApp(App[None]):
         self.view.replace(self.rows)
         self.view.focus()
 
-    @on(MemoryList.Moved)
-    @on(MemoryList.Opened)
-    @on(MemoryList.Marked)
-    def hear(self, message: MemoryList.Moved | MemoryList.Opened | MemoryList.Marked) -> None:
+    @on(RowList.Moved)
+    @on(RowList.Opened)
+    @on(RowList.Marked)
+    def hear(self, message: RowList.Moved | RowList.Opened | RowList.Marked) -> None:
         self.heard.append((type(message).__name__, message.id))
 
     @property
@@ -160,17 +160,17 @@ def test_marks_by_keys() -> None:
 
 def test_the_mouse_moves_marks_and_opens() -> None:
     async def steps(pilot: Pilot[None], app: ListApp) -> None:
-        await pilot.click(MemoryList, offset=(10, 3))
+        await pilot.click(RowList, offset=(10, 3))
         assert app.here == "CAND-2"
-        await pilot.click(MemoryList, offset=(1, 2))
+        await pilot.click(RowList, offset=(1, 2))
         assert app.view.listing.marks == {"CAND-1"}
-        await pilot.click(MemoryList, offset=(10, 4), shift=True)
+        await pilot.click(RowList, offset=(10, 4), shift=True)
         assert app.view.listing.marks == {"CAND-1", "CAND-2", "CAND-3"}
-        await pilot.click(MemoryList, offset=(10, 0))
+        await pilot.click(RowList, offset=(10, 0))
         assert app.here == "CAND-3"
-        await pilot.click(MemoryList, offset=(10, 30))
+        await pilot.click(RowList, offset=(10, 30))
         assert app.here == "CAND-3"
-        await pilot.click(MemoryList, offset=(10, 5), times=2)
+        await pilot.click(RowList, offset=(10, 5), times=2)
         assert app.heard[-1] == ("Opened", "CAND-4")
 
     drive(ListApp(rows(6, "one")), steps)

@@ -151,7 +151,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
         assert screen.current == waiting
         await at(sitting, screen, run)
         await sitting.press("enter")
-        await sitting.until(lambda: sitting.app.screen is sitting.app.room("runs"), "the runs")
+        await sitting.until(lambda: sitting.app.screen is sitting.app.navigator.screen("runs"), "the runs")
 
     sit(shelf, steps)
 
@@ -698,8 +698,8 @@ def test_the_screen_is_loaded_when_it_is_gone_to(shelf: Plane) -> None:
         "import asyncio, sys\n"
         "from agentplane.api import open_plane\n"
         "from agentplane.tui.app import PlaneApp\n"
-        "from agentplane.tui.desk import Desk\n"
-        f"app = PlaneApp(lambda: Desk(open_plane({str(shelf.layout.root)!r})))\n"
+        "from agentplane.tui.desk import PlaneModel\n"
+        f"app = PlaneApp(lambda: PlaneModel(open_plane({str(shelf.layout.root)!r})))\n"
         "async def run():\n"
         "    async with app.run_test() as pilot:\n"
         "        while app.shown is None: await pilot.pause(0.05)\n"

@@ -159,7 +159,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
             file.unlink()
         await sitting.press("M")
         await sitting.until(says(sitting, "was not restarted", "id is not known"))
-        assert not sitting.app.restarts._waiting
+        assert not sitting.app.sessions.restarts._waiting
 
     sit(stage.plane, steps)
     terminal.type("still there\r")
@@ -338,12 +338,12 @@ _LOADED = """
 import asyncio, sys
 from pathlib import Path
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import open_desk
+from agentplane.tui.desk import open_model
 
 async def run():
-    app = PlaneApp(lambda: open_desk(sys.argv[1]))
+    app = PlaneApp(lambda: open_model(sys.argv[1]))
     async with app.run_test() as pilot:
-        while not app.shown or app._reader.desk().to_look_at():
+        while not app.shown or app._reader.model().to_look_at():
             await pilot.pause(0.01)
         await pilot.press("j", "k")
 

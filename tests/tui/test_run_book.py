@@ -257,7 +257,7 @@ def test_rows_by_task_stand_together() -> None:
 
 
 def test_rows_of_sealed_runs_are_made_once_as_long_as_they_would_be_the_same() -> None:
-    kept, runs = run_rows.Made(), [run(run_id="o", kind="open"), run(run_id="a"), run(run_id="b")]
+    kept, runs = run_rows.RowCache(), [run(run_id="o", kind="open"), run(run_id="a"), run(run_id="b")]
     first, again = (run_rows.rows(runs, Place("day", NOW), kept) for _ in range(2))
     assert [one is other for one, other in zip(first, again, strict=True)] == [False, True, True]
     for place in (Place("task", NOW), Place("day", NOW, plain=True), Place("day", NOW + timedelta(days=1))):

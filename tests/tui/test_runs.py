@@ -45,7 +45,7 @@ def ran(git_project: Path) -> Plane:
 
 
 def runs(sitting: Sitting) -> RunsScreen:
-    room = sitting.app.room("runs")
+    room = sitting.app.navigator.screen("runs")
     assert isinstance(room, RunsScreen)
     return room
 
@@ -413,7 +413,7 @@ def test_from_a_candidate_to_its_run_and_back(ran: Plane) -> None:
         await calm(sitting)
         await sitting.until(lambda: "DEC-001" in sitting.screen, "under its new id")
         await sitting.press("enter", "enter")
-        await sitting.until(lambda: sitting.app.screen is sitting.app.room("shelf"), "the shelf")
+        await sitting.until(lambda: sitting.app.screen is sitting.app.navigator.screen("shelf"), "the shelf")
         assert "Keep the pool small." in sitting.screen
 
     sit(ran, steps)
@@ -444,7 +444,7 @@ def test_a_filter_that_hides_the_run_goes(ran: Plane) -> None:
         screen.query_one(Input).value = "outcome:ok"
         await sitting.until(lambda: len(listed(screen)) == 1, "filtered")
         await sitting.press("enter")
-        await sitting.app.go_to_run(first)
+        await sitting.app.navigator.go_to_run(first)
         await sitting.until(lambda: screen.current == first, "there")
         assert len(listed(screen)) == 2
         assert "not in this log" not in said(screen)

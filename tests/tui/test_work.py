@@ -9,10 +9,10 @@ from textual.message import Message
 from agentplane.api import Plane
 from agentplane.commands import Approve, Reject
 from agentplane.errors import Damaged, Refused
-from agentplane.tui.desk import Desk
+from agentplane.tui.desk import PlaneModel
 from agentplane.tui.messages import Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.ops import Outcome
-from agentplane.tui.work import Queue, Reader
+from agentplane.tui.work import CommandQueue, PlaneReader
 from tests.conftest import decision
 
 
@@ -20,7 +20,7 @@ _PATIENCE = 20.0
 
 
 class Fake:
-    """A desk that notes what it did, and can be held up."""
+    """A model that notes what it did, and can be held up."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -38,9 +38,9 @@ class Fake:
         return Outcome(op.verb, op.verb, op.ids, "op", "r")
 
 
-def queue_of(fake: Fake) -> tuple[Queue, list[Message]]:
+def queue_of(fake: Fake) -> tuple[CommandQueue, list[Message]]:
     posted: list[Message] = []
-    return Queue(lambda: fake, posted.append), posted  # type: ignore[arg-type,return-value]
+    return CommandQueue(lambda: fake, posted.append), posted  # type: ignore[arg-type,return-value]
 
 
 def test_ops_are_carried_out_in_the_order_in_which_they_were_asked_for() -> None:
@@ -88,7 +88,7 @@ class Read:
     def __init__(self, plane: Plane) -> None:
         self.posted: list[Message] = []
         self.plane = plane
-        self.reader = Reader(lambda: Desk(plane, lambda *_: None), self.posted.append)  # type: ignore[arg-type]
+        self.reader = PlaneReader(lambda: PlaneModel(plane, lambda *_: None), self.posted.append)  # type: ignore[arg-type]
         self.reader.start()
 
     def until(self, kind: type[Message], count: int = 1) -> list[Message]:
@@ -105,9 +105,9 @@ def test_the_plane_is_read_and_its_candidates_are_looked_at(three: Plane) -> Non
     read = Read(three)
     read.until(Refreshed)
     read.until(Looked)
-    desk = read.reader.desk()
-    assert desk.shown is not None
-    assert len(desk.shown.reviewed) == 3
+    model = read.reader.model()
+    assert model.shown is not None
+    assert len(model.shown.reviewed) == 3
     read.reader.close()
 
 
@@ -136,14 +136,14 @@ def test_what_cannot_be_read_is_told_and_tried_again(three: Plane, monkeypatch: 
 
 
 def test_where_no_plane_can_be_opened_whoever_waits_for_it_is_told() -> None:
-    def none() -> Desk:
+    def none() -> PlaneModel:
         raise Damaged("nothing there")
 
     posted: list[Message] = []
-    reader = Reader(none, posted.append)  # type: ignore[arg-type]
+    reader = PlaneReader(none, posted.append)  # type: ignore[arg-type]
     reader.start()
     with pytest.raises(Damaged, match="nothing there"):
-        reader.desk()
+        reader.model()
     reader.close()
 
 
@@ -166,8 +166,8 @@ def test_many_that_are_only_looked_at_again_wait_longer(
     monkeypatch.setattr("agentplane.tui.work._MANY", 2)
     read = Read(three)
     read.until(Looked)
-    desk = read.reader.desk()
-    while desk.to_look_at():
+    model = read.reader.model()
+    while model.to_look_at():
         time.sleep(0.01)
     checked_out = ["one"]
     monkeypatch.setattr("agentplane.plane.git.head", lambda _: checked_out[-1])
@@ -182,30 +182,30 @@ def test_many_that_are_only_looked_at_again_wait_longer(
         begin = time.monotonic()
         read.reader.reload()
         read.until(Looked)
-        while len(desk.to_look_at()) == len(three.memory().inbox_ids):
+        while len(model.to_look_at()) == len(three.memory().inbox_ids):
             time.sleep(0.01)
         # Another commit may have other files as evidence; what nobody looked at does not wait for that.
         assert (time.monotonic() - begin > 0.55) is waits
-        while desk.to_look_at():
+        while model.to_look_at():
             time.sleep(0.01)
     read.reader.close()
 
 
 def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three: Plane) -> None:
-    desk = Desk(three, lambda *_: None)
+    model = PlaneModel(three, lambda *_: None)
     for text in ("Use MySQL for the ledger.", "Log in plain text lines."):
         three.propose(decision(text))
-    desk.load()
-    first, *rest = desk.to_look_at()
-    desk.look([first])
+    model.load()
+    first, *rest = model.to_look_at()
+    model.look([first])
     kept = three.layout.cache / "looked"
     assert not kept.exists()
-    desk.look(rest)
+    model.look(rest)
     assert kept.exists()
-    before, statement = desk._looks, three.memory().get(first).statement
+    before, statement = model._looks, three.memory().get(first).statement
     three.reject([first])
-    desk.load()
-    assert desk._looks is before
+    model.load()
+    assert model._looks is before
     three.prune(statement)
-    desk.load()
-    assert desk._looks is not before
+    model.load()
+    assert model._looks is not before
