@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +21,7 @@ from agentplane.text.visible import one_line
 from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.harmless import Harmless
-from agentplane.tui.messages import Changed, Glimpsed, Looked, OpDone, OpFailed, Refreshed, Unreadable
+from agentplane.tui.messages import Changed, Looked, OpDone, OpFailed, Refreshed, Unreadable
 from agentplane.tui.opening import open_field
 from agentplane.tui.ops import DOING, told
 from agentplane.tui.restarting import Restarting
@@ -31,13 +31,11 @@ from agentplane.tui.work import Queue, Reader
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tui.desk import Desk, Shown
-    from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.palette import Palette
     from agentplane.tui.watch import Watch
 
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
-_GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
 _HANDED_ON = 100
 
@@ -51,15 +49,13 @@ class PlaneApp(Restarting):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- no class variable in Textual
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
-    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: "Glimpse | AtHand | None" = None) -> None:
+    def __init__(self, open_desk: "Callable[[], Desk]", glimpse: Mapping[str, Any] | None = None) -> None:
         self.keys_wanted = actions.Keymap()
         self._harmless = Harmless()
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
-        self._late = glimpse
-        """What the first rows come from, as long as they have not come."""
-        self._take_glimpse(_GLIMPSE_SECONDS)
+        self.glimpse = glimpse or {}
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._reader = Reader(open_desk, self._post)
         self._queue = Queue(self._reader.desk, self._post)
@@ -72,30 +68,6 @@ class PlaneApp(Restarting):
         """Keys that widgets have, and the screen that they were for; None: it does nothing with them."""
         self.kept: list[str] = []
         """Files with what was being written when it ended."""
-
-    def _take_glimpse(self, seconds: float = 0.0) -> None:
-        late = self._late
-        if late is None:
-            return
-        self.glimpse = late.get(seconds)
-        if self.glimpse or seconds == 0.0:
-            late.close()
-            self._late = None
-
-    def _await_glimpse(self) -> None:
-        """The frame is there already; the rows follow as soon as they can be had."""
-        fd = self._late.fd if self._late is not None else None
-        if fd is None:
-            return
-        loop = asyncio.get_running_loop()
-
-        def came() -> None:
-            loop.remove_reader(fd)
-            self._take_glimpse()
-            if self.shown is None:
-                self.relay(Glimpsed)
-
-        loop.add_reader(fd, came)
 
     def get_driver_class(self) -> type[Driver]:
         from agentplane.tui.driver import of_terminal
@@ -133,7 +105,6 @@ class PlaneApp(Restarting):
         self.call_after_refresh(self._begin)
         # Whoever leaves the first screen at once takes what should follow its paint along.
         self.set_timer(_BEGIN_SECONDS, self._begin)
-        self._await_glimpse()
         if not self.is_headless:
             ending.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
 
@@ -149,9 +120,6 @@ class PlaneApp(Restarting):
         self._reader.start()
 
     def on_unmount(self) -> None:
-        if self._late is not None and self._late.fd is not None:
-            asyncio.get_running_loop().remove_reader(self._late.fd)
-            self._late.close()
         self._reader.close()
         self._queue.close()
         if self._watch is not None:
