@@ -5,12 +5,9 @@ results are cached by the statements of each pair, so only new texts are compare
 """
 
 import hashlib
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,7 +15,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.plane import cache
 from agentplane.plane.store import Snapshot
-from agentplane.review import globs
+from agentplane.review import globs, result_versions
 from agentplane.text import decoding
 
 
@@ -48,7 +45,7 @@ class Contradiction(msgspec.Struct, frozen=True, order=True):
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    program: str
+    version: str
     without: bytes
     """The keys of pairs that do not contradict each other, one after the other."""
     likely: bytes
@@ -179,7 +176,7 @@ def _load(snapshot: Snapshot) -> _Judged:
     data = cache.load(snapshot.layout, KEPT)
     with suppress(msgspec.MsgspecError, ValueError):
         kept = _codec.decode(data) if data else None
-        if kept and kept.program == _program():
+        if kept and kept.version == _version():
             groups = ((kept.without, None), (kept.likely, False), (kept.proven, True))
             return {key: proven for keys, proven in groups for key in _keys(keys)}
     return {}
@@ -189,7 +186,7 @@ def _save(snapshot: Snapshot, judged: _Judged) -> None:
     def keys(wanted: bool | None) -> bytes:
         return b"".join(sorted(key for key, proven in judged.items() if proven is wanted))
 
-    kept = _Kept(_program(), keys(None), keys(False), keys(True))
+    kept = _Kept(_version(), keys(None), keys(False), keys(True))
     cache.save_as_of(snapshot.layout, snapshot.ledger.head, KEPT, msgspec.msgpack.encode(kept))
 
 
@@ -197,15 +194,5 @@ def _keys(joined: bytes) -> list[bytes]:
     return [joined[at : at + _KEY] for at in range(0, len(joined), _KEY)]
 
 
-@lru_cache(maxsize=1)
-def _program() -> str:
-    """Names, sizes and times of the files that judge. Answers of another version count for nothing."""
-    house = Path(__file__).parents[1]
-    made = hashlib.sha256()
-    for room in ("claims", "claims/data", "match"):
-        folder = house / room
-        for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-            if not name.startswith("__"):
-                found = (folder / name).stat()
-                made.update(f"{name} {found.st_size} {found.st_mtime_ns}\n".encode())
-    return made.hexdigest()
+def _version() -> str:
+    return result_versions.mark(result_versions.CONFLICTS)

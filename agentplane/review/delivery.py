@@ -4,11 +4,9 @@ Context packs, files of tools, recall and MCP resources all ask here. What was f
 that only new texts are searched.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import lru_cache
 
 import msgspec
 
@@ -18,6 +16,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane import cache, held
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import Snapshot
+from agentplane.review import result_versions
 from agentplane.text import decoding
 
 
@@ -26,8 +25,6 @@ _KEY = 16
 _MANY = 1000
 _AT_ONCE = 500
 _MOST = 100_000
-_ENGINE = ("gate", "secret", "views", "worth", "delivery")
-"""How the names of the modules begin that find secrets."""
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -55,7 +52,7 @@ def _name(id_: str) -> str:
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    engine: str
+    version: str
     without: bytes
     """The first bytes of the digests of entries that hold no secret, one after the other."""
     holding: bytes
@@ -136,7 +133,7 @@ class _Known:
         data = cache.load(snapshot.layout, KEPT)
         with suppress(msgspec.MsgspecError, ValueError):
             kept = _codec.decode(data) if data else None
-            if kept and kept.engine == engine():
+            if kept and kept.version == _version():
                 self._without, self._holding = set(_keys(kept.without)), set(_keys(kept.holding))
 
     def holds_secret(self, entry: Entry) -> bool:
@@ -156,7 +153,7 @@ class _Known:
             approved = {bytes.fromhex(mark.digest)[:_KEY] for mark in marks if mark.digest}
             self._without &= approved
             self._holding &= approved
-        kept = _Kept(engine(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
+        kept = _Kept(_version(), b"".join(sorted(self._without)), b"".join(sorted(self._holding)))
         head = self._snapshot.ledger.head
         cache.save_as_of(self._snapshot.layout, head, KEPT, msgspec.msgpack.encode(kept))
         self.new = 0
@@ -170,10 +167,5 @@ def _keys(joined: bytes) -> Iterable[bytes]:
     return (joined[at : at + _KEY] for at in range(0, len(joined), _KEY))
 
 
-@lru_cache(maxsize=1)
-def engine() -> str:
-    """Names, sizes and times of the modules that find secrets. Answers of another version count for nothing."""
-    folder = os.path.dirname(__file__)
-    names = sorted(name for name in os.listdir(folder) if name.startswith(_ENGINE) and name.endswith(".py"))
-    found = ((name, os.stat(os.path.join(folder, name))) for name in names)
-    return " ".join(f"{name} {one.st_size} {one.st_mtime_ns}" for name, one in found)
+def _version() -> str:
+    return result_versions.mark(result_versions.SECRETS)

@@ -1,11 +1,10 @@
 """What was found about candidates, kept in the plane's cache by the content of what was compared.
 
 For each candidate: what it was compared with, what it conflicts with, and what the gate said of it. When texts of the plane
-change, only the candidates are looked at again that were compared with one of them, or would be now. What one program found
-counts nothing for another: the files that the comparison is made of are part of the mark.
+change, only the candidates are looked at again that were compared with one of them, or would be now. Results of another
+version of the comparison, of the gate or of the embeddings aren't used.
 """
 
-import hashlib
 import os
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -24,9 +22,10 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Snapshot
+from agentplane.review import result_versions
 from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
 from agentplane.review.gate_answers import Flag
-from agentplane.review.neighbours import Neighbours, Reach, key_of, package_of_embeddings
+from agentplane.review.neighbours import Neighbours, Reach, key_of, release_of_embeddings
 from agentplane.text import chain, decoding
 
 
@@ -108,7 +107,7 @@ class _Head(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _File(msgspec.Struct, frozen=True, array_like=True):
-    program: str
+    version: str
     head: _Head
     seen: list[msgspec.Raw]
     stale: list[msgspec.Raw]
@@ -119,18 +118,10 @@ _some_seen = decoding.Pack(dict[str, Seen])
 
 
 @lru_cache(maxsize=1)
-def program() -> str:
-    """Names, sizes and times of the files that a comparison is made of."""
-    house = Path(__file__).parents[1]
-    made = hashlib.sha256()
-    ours = (house / room for room in ("review", "review/data", "claims", "claims/data", "match", "text"))
-    folders = [*ours, package_of_embeddings()]
-    for folder in (folder for folder in folders if folder):
-        for name in sorted(os.listdir(folder)):
-            found = (folder / name).stat()
-            if not name.startswith("__"):
-                made.update(f"{name} {found.st_size} {found.st_mtime_ns}\n".encode())
-    return made.hexdigest()
+def version() -> str:
+    """Return the version of the results that this process finds."""
+    ours = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
+    return f"{ours} {release_of_embeddings()}"
 
 
 class Looks:
@@ -421,7 +412,7 @@ class Looks:
         sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
         rejected = sorted(self.rejected) if self.rejected is not None else None
         first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
-        file = _File(program(), first, list(_packed(self.seen)), list(_packed(self._stale)))
+        file = _File(version(), first, list(_packed(self.seen)), list(_packed(self._stale)))
         cache.save_as_of(self._layout, head, KEPT, msgspec.msgpack.encode(file))
         self._changed, self._unsaved = False, 0
         self._stamp = _stamp(self._layout)
@@ -451,7 +442,7 @@ class Looks:
         data = cache.load(self._layout, KEPT)
         try:
             file = _file.decode(data) if data else None
-            if file is None or file.program != program():
+            if file is None or file.version != version():
                 return
             seen, stale = _unpacked(file.seen), _unpacked(file.stale)
             keys = file.head.keys

@@ -77,12 +77,20 @@ def key_of(text: Text) -> bytes:
 
 def embeds() -> bool:
     """Whether the package for embeddings is there; nothing is loaded."""
-    return package_of_embeddings() is not None
+    return _package_of_embeddings() is not None
 
 
-def package_of_embeddings() -> Path | None:
+def _package_of_embeddings() -> Path | None:
     spec = importlib.util.find_spec("wordllama")
     return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def release_of_embeddings() -> str:
+    """Return what tells the installed release of the package for embeddings from others, without loading it."""
+    package = _package_of_embeddings()
+    if package is None:
+        return "without embeddings"
+    return " ".join(sorted(one.name for one in package.parent.glob("wordllama-*.dist-info"))) or str(package)
 
 
 class Kept:

@@ -156,8 +156,8 @@ def wrong(store: "Store") -> "Iterator[str]":
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         try:
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
-            program, day, tool, budget, measure, task = found["for"]
-            is_current = [program, day] == [_program(), _today()] and found["stamp"] == stamp.of(root)
+            version, day, tool, budget, measure, task = found["for"]
+            is_current = [version, day] == [_version(), _today()] and found["stamp"] == stamp.of(root)
             is_current = is_current and _is_here(root, found)
             text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -210,29 +210,18 @@ def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
 
 def _for(tool: "Tool", task: str | None) -> list[object]:
     """What else the text depends on: entries end on a day, and another version may write it otherwise."""
-    return [_program(), _today(), tool.name, tool.budget, tool.measure, task]
+    return [_version(), _today(), tool.name, tool.budget, tool.measure, task]
 
 
 def _today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-_WRITTEN_BY = (
-    "context/active.py", "context/choose.py", "context/notes.py", "context/pack.py",
-    "review/assumptions.py", "claims/verdict.py", "tools/said.py", "tools/harvest_lines.py", "tools/harvest_files.py",
-)  # fmt: skip
-_WITHHELD_BY = (
-    "delivery", "gate", "gate_header", "gate_orders", "gate_words", "orders", "secrets", "secret_commands",
-    "secret_formats", "secret_layouts", "secret_named", "secret_plain", "secret_values", "views",
-)  # fmt: skip
+def _version() -> str:
+    """Return the version of the text, and of what may be withheld from it."""
+    from agentplane.review import result_versions as versions
 
-
-def _program() -> list[int]:
-    """Return times and sizes of the modules that make the answer and find secrets. They change with an upgrade."""
-    house = os.path.dirname(os.path.dirname(__file__))
-    names = (*_WRITTEN_BY, *(f"review/{name}.py" for name in _WITHHELD_BY))
-    found = [os.stat(os.path.join(house, name)) for name in names]
-    return [number for one in found for number in (one.st_mtime_ns, one.st_size)]
+    return versions.mark(versions.CONTEXT, versions.CONFLICTS, versions.GATE, versions.SECRETS)
 
 
 def _name(tool: "Tool", task: str | None) -> str:

@@ -27,7 +27,6 @@ from agentplane.tui.harmless import Harmless
 from agentplane.tui.messages import (
     CameOf,
     Changed,
-    Glimpsed,
     Helps,
     Looked,
     LookFailed,
@@ -49,13 +48,11 @@ if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tui.desk import PlaneModel, PlaneView
     from agentplane.tui.figures import Figures
-    from agentplane.tui.glimpse import AtHand, Glimpse
     from agentplane.tui.palette import Palette
     from agentplane.tui.watch import Watch
 
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
-_GLIMPSE_SECONDS = 0.12
 _SETTLED_SECONDS = 0.1
 _HANDED_ON = 100
 _PLAIN_TERMINALS = ("linux", "dumb", "vt100", "vt220")
@@ -73,12 +70,10 @@ class PlaneApp(App[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (15, "-tall")]  # noqa: RUF012
 
     def __init__(
-        self, open_model: "Callable[[], PlaneModel]", glimpse: "Glimpse | AtHand | None" = None
+        self, open_model: "Callable[[], PlaneModel]", glimpse: Mapping[str, Any] | None = None
     ) -> None:
         self.shown: PlaneView | None = None
         """The plane as it was read last."""
-        self.glimpse: Mapping[str, Any] = {}
-        """What is known before anything was read."""
         self.keys_wanted = actions.Keymap()
         self.navigator = Navigator(self, self._arrived)
         self.notices = Notices(self, self.navigator)
@@ -86,10 +81,8 @@ class PlaneApp(App[None]):
         super().__init__()
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
-        self._late = glimpse
-        """Where the first rows come from, until they are here."""
-        registry.tab(registry.HOME).load()  # while another process looks up the first rows
-        self._take_glimpse(_GLIMPSE_SECONDS)
+        self.glimpse: Mapping[str, Any] = glimpse or {}
+        """The first rows as the last session kept them, until the plane was read."""
         self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._reader = PlaneReader(open_model, self._post)
         self._queue = CommandQueue(self._reader.model, self._post)
@@ -103,30 +96,6 @@ class PlaneApp(App[None]):
         """The last keys that were given to a widget, each with the screen where it was typed into a field, or None."""
         self.kept: list[str] = []
         """Files with texts that were not saved when the app ended."""
-
-    def _take_glimpse(self, seconds: float = 0.0) -> None:
-        late = self._late
-        if late is None:
-            return
-        self.glimpse = late.get(seconds)
-        if self.glimpse or seconds == 0.0:
-            late.close()
-            self._late = None
-
-    def _await_glimpse(self) -> None:
-        """Show the first rows as soon as they are here. The frame is on the screen already."""
-        fd = self._late.fd if self._late is not None else None
-        if fd is None:
-            return
-        loop = asyncio.get_running_loop()
-
-        def came() -> None:
-            loop.remove_reader(fd)
-            self._take_glimpse()
-            if self.shown is None:
-                self.relay(Glimpsed)
-
-        loop.add_reader(fd, came)
 
     def get_default_screen(self) -> Screen[Any]:
         return self.navigator.home
@@ -173,7 +142,6 @@ class PlaneApp(App[None]):
         self.call_after_refresh(self._begin)
         # Whoever leaves the first screen at once takes what should follow its paint along.
         self.set_timer(_BEGIN_SECONDS, self._begin)
-        self._await_glimpse()
         if not self.is_headless:
             ending.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
 
@@ -189,9 +157,6 @@ class PlaneApp(App[None]):
         self._reader.start()
 
     def on_unmount(self) -> None:
-        if self._late is not None and self._late.fd is not None:
-            asyncio.get_running_loop().remove_reader(self._late.fd)
-            self._late.close()
         self._reader.close()
         self._queue.close()
         if self._watch is not None:

@@ -17,7 +17,7 @@ from agentplane.tui.badge import Badge
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.list_view import ASCII, Glyphs, RowList
 from agentplane.tui.listing import Row
-from agentplane.tui.messages import Glimpsed, Refreshed, Unreadable
+from agentplane.tui.messages import Refreshed, Unreadable
 from agentplane.tui.panes import Panes
 from agentplane.tui.sized import Sized
 
@@ -156,11 +156,6 @@ class ListScreen(Sized[None]):
         yield panes
         yield StatusBar()
         yield KeyBar(self.WHERE)
-
-    def on_glimpsed(self, _: Glimpsed) -> None:
-        if self._shown is None:
-            self.show_first()
-            self.read()
 
     def on_mount(self) -> None:
         self.show_first()

@@ -62,10 +62,6 @@ class Looked(Message, bubble=False):
         """How many are still to be looked at."""
 
 
-class Glimpsed(Message, bubble=False):
-    """The first rows can be had, before anything was read."""
-
-
 class Changed(Message, bubble=False):
     """Something in the plane's folder is not as it was."""
 

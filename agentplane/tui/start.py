@@ -1,4 +1,4 @@
-"""Where the program begins: the plane is being read before anything that draws is loaded."""
+"""Where the program begins: the rows kept from last time, the app, and what is left to do at the end."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ def run(plane_dir: str | None = None) -> int:
     """Opens the screens on the plane that is named, or that the current folder is in. Returns their exit code."""
     # Until the first paint only what stays is made; looking for garbage among it would only take time.
     gc.disable()
-    begun = glimpse.begin(plane_dir)
+    first = glimpse.kept(plane_dir)
     from agentplane.tui.app import PlaneApp
 
     def open_model():  # type: ignore[no-untyped-def] # noqa: ANN202 -- its type is heavy to load
@@ -20,7 +20,7 @@ def run(plane_dir: str | None = None) -> int:
 
         return desk.open_model(plane_dir)
 
-    app = PlaneApp(open_model, begun)
+    app = PlaneApp(open_model, first)
     app.run()
     code = app.return_code or 0
     from agentplane.text.visible import visible

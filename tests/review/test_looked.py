@@ -186,7 +186,7 @@ def test_the_gate_is_asked_again_where_what_it_looked_up_has_changed(plane: Plan
 def test_what_is_kept_and_not_whole_counts_as_none(crowd: Plane, damage: bytes) -> None:
     found = [reviewed.conflicts for reviewed in crowd.review()]
     kept = cache.load(crowd.layout, looked.KEPT) or b""
-    other = msgspec.msgpack.encode(["another program", [[], [], [b"", b""], None], [], []])
+    other = msgspec.msgpack.encode(["another version", [[], [], [b"", b""], None], [], []])
     for data in (damage, kept[: len(kept) // 2], kept + b"x", other):
         cache.save(crowd.layout, looked.KEPT, data)
         looks = Looks(crowd.layout)

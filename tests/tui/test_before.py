@@ -1,13 +1,9 @@
 """What is shown, said and asked before the plane was read, or looked at."""
 
 import asyncio
-import os
-import select
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import pytest
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
@@ -35,7 +31,9 @@ class Slow(PlaneModel):
         super().look(ids)
 
 
-def before(plane: Plane, steps: Callable[[Sitting, Slow], object], first: Any = None) -> None:
+def before(
+    plane: Plane, steps: Callable[[Sitting, Slow], object], first: Mapping[str, Any] | None = None
+) -> None:
     model = Slow(plane)
     app = PlaneApp(lambda: model, first)
 
@@ -119,43 +117,27 @@ def test_that_the_plane_is_read_anew_is_said_until_it_was(three: Plane) -> None:
     before(three, steps)
 
 
-class _Late:
-    """A glimpse that takes longer than the first paint waits."""
-
-    def __init__(self) -> None:
-        self.fd, self._end = os.pipe()
-        self.closed = False
-
-    def get(self, _: float) -> Mapping[str, Any]:
-        if not select.select([self.fd], [], [], 0)[0]:
-            return {}
-        row = ("CAND-1", "·", "D", "Seen before the plane was read.", "", "quiet", "ada")
-        return {"rows": [row], "waiting": 1}
-
-    def come(self) -> None:
-        os.write(self._end, b"x")
-
-    def close(self) -> None:
-        os.close(self.fd)
-        os.close(self._end)
-        self.closed = True
+_ROW = ("CAND-1", "·", "D", "Seen before the plane was read.", "", "quiet", "ada")
 
 
-@pytest.mark.parametrize("comes", [True, False])
-def test_first_rows_that_come_late_are_shown_all_the_same(three: Plane, comes: bool) -> None:
-    late = _Late()
-
+def test_rows_kept_from_last_time_are_shown_until_the_plane_was_read(three: Plane) -> None:
     async def steps(sitting: Sitting, model: Slow) -> None:
-        assert "Reading the plane…" in sitting.screen
-        if comes:
-            late.come()
-            await sitting.until(lambda: sitting.rows == ["Seen before the plane was read."], "seen")
-            assert late.closed
+        assert sitting.rows == ["Seen before the plane was read."]
+        assert "1 wait" in sitting.screen
         model.may_load.set()
         await sitting.until(lambda: len(sitting.rows) == 3, "read")
 
-    before(three, steps, late)
-    assert late.closed
+    before(three, steps, {"rows": [_ROW], "waiting": 1})
+
+
+def test_without_kept_rows_the_screen_says_that_it_is_reading(three: Plane) -> None:
+    async def steps(sitting: Sitting, model: Slow) -> None:
+        assert "Reading the plane…" in sitting.screen
+        assert sitting.rows == []
+        model.may_load.set()
+        await sitting.until(lambda: len(sitting.rows) == 3, "read")
+
+    before(three, steps)
 
 
 def test_the_header_says_that_candidates_are_looked_at_again_until_they_were(three: Plane) -> None:

@@ -171,18 +171,17 @@ def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> 
 
 def test_what_was_kept_is_shown_at_the_next_start_unless_something_changed(three: Plane) -> None:
     root = str(three.layout.root)
-    assert glimpse.kept(root) is None
+    assert glimpse.kept(root) == {}
     model = model_of(three)
     model.load()
     model.look(model.to_look_at())
     model.keep_glimpse()
     found = glimpse.kept(root)
-    assert found is not None
     assert [row[3] for row in found["rows"]][1] == "Log in JSON lines."
     assert found["counts"] == [3, 0, 0]
     assert found["rows"][0][1] == "●"
     three.propose(decision("Another one."))
-    assert glimpse.kept(root) is None
+    assert glimpse.kept(root) == {"theme": "auto", "ascii": False}, "rows that no longer hold aren't shown"
 
 
 @pytest.mark.parametrize("data", ["", "[]", "{}", '{"stamp": 1, "rows": 3}', "null", "\udcff"])
@@ -190,46 +189,19 @@ def test_a_kept_glimpse_that_is_broken_is_none(three: Plane, data: str) -> None:
     path = three.layout.cache / "glimpse"
     path.parent.mkdir(exist_ok=True)
     path.write_text(data, errors="surrogateescape")
-    assert glimpse.kept(str(three.layout.root)) is None
+    assert glimpse.kept(str(three.layout.root)) == {}
 
 
-@pytest.mark.parametrize("by_hand", [False, True])
-def test_the_first_rows_are_read_at_once_or_by_a_child_that_leaves_nothing_behind(
-    three: Plane, by_hand: bool
+@pytest.mark.parametrize(("most", "goes_on"), [(3, False), (2, True)])
+def test_the_heading_says_when_more_follow_than_were_kept(
+    three: Plane, monkeypatch: pytest.MonkeyPatch, most: int, goes_on: bool
 ) -> None:
-    if by_hand:
-        path = three.layout.file("memory/candidates.md")
-        path.write_bytes(path.read_bytes().replace(b"\nstatus: ", b"\nstatus:  "))
-    begun = glimpse.begin(str(three.layout.root))
-    assert isinstance(begun, glimpse.Glimpse if by_hand else glimpse.AtHand)
-    assert begun is not None
-    found = begun.get(20)
-    begun.close()
-    assert [row[3] for row in found["rows"]] == [entry.statement for entry in three.memory().inbox]
-    assert found["waiting"] == 3
-    assert found["project"] == "project"
-
-
-def test_a_plane_that_cannot_be_read_gives_no_glimpse(three: Plane) -> None:
-    three.layout.config.write_text("not toml")
-    begun = glimpse.begin(str(three.layout.root))
-    assert begun is not None
-    assert dict(begun.get(20)) == {}
-    begun.close()
-
-
-def test_of_a_long_inbox_only_the_beginning_is_glimpsed(
-    plane: Plane, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(6):
-        plane.propose(decision(f"Statement number {number}."))
-    monkeypatch.setattr(glimpse, "_BEGINNING", plane.layout.file("memory/candidates.md").stat().st_size // 2)
-    found = glimpse.read(str(plane.layout.root)) or {}
-    told = [row[3] for row in found["rows"]]
-    assert told
-    assert told == [f"Statement number {number}." for number in range(len(told))]
-    assert len(told) < 6
-    assert "waiting" not in found, "how many there are is not known from the beginning"
+    monkeypatch.setattr(glimpse, "ROWS", most)
+    model = model_of(three)
+    model.load()
+    model.keep_glimpse()
+    found = glimpse.kept(str(three.layout.root))
+    assert (len(found["rows"]), found["goes_on"]) == (most, goes_on)
 
 
 def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: Plane) -> None:
