@@ -1,4 +1,4 @@
-"""Two statements word by word: which words stand for each other, and which only one of them has."""
+"""Alignment of two statements word by word, with the words that only one of them has."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -16,7 +16,7 @@ from agentplane.claims.told import told
 
 
 NEAR_WORD = 0.36
-"""From this nearness in meaning on, two words can stand for each other."""
+"""Minimum similarity in meaning at which two words can be paired."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -24,7 +24,9 @@ class Pairing(msgspec.Struct, frozen=True):
     right: int
     strength: float
     turned: bool = False
-    """The one denies by its prefix what the other denies by its sentence: `unsigned ones are refused`, `signed`."""
+    """True if one word denies by its prefix and the other sentence denies in full, as in `unsigned ones are
+    refused` and `signed`.
+    """
 
 
 class Aligned(msgspec.Struct, frozen=True):
@@ -55,7 +57,10 @@ def align(new: Statement, old: Statement) -> Aligned:
 
 
 def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Words that both have, in the order of the one. Where the other has fewer of them, its last stands for the rest."""
+    """Return the pairs of equal words, in the order of the left statement.
+
+    If the right statement has the word less often, its last occurrence is paired with the remaining ones.
+    """
     pairs = []
     for stem in left.keys() & right.keys():
         places, there = left[stem], right[stem]
@@ -71,7 +76,7 @@ def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]
 def _near(
     left: Sequence[Item], right: Sequence[Item], lone: Sequence[int], others: Sequence[int]
 ) -> list[Pairing]:
-    """Pairs the words that are left, the nearest first."""
+    """Pair the remaining words, the most similar first."""
     near = []
     for here in lone:
         for there in others:
@@ -90,7 +95,9 @@ def _near(
 
 
 def _turned(new: Statement, old: Statement, lone: Sequence[int], others: Sequence[int]) -> list[Pairing]:
-    """Words of which one is the other behind a prefix that denies it, where only one of the two sentences denies."""
+    """Return pairs in which one word negates the other by its prefix, if only one of the two sentences
+    denies.
+    """
     if not lone or not others:
         return []
     mine, theirs = told(new.source).lower, told(old.source).lower
@@ -105,7 +112,7 @@ def _turned(new: Statement, old: Statement, lone: Sequence[int], others: Sequenc
 
 
 def likeness(one: Item, other: Item) -> float:
-    """How far two words can stand for each other; alternatives and opposites cannot."""
+    """Return the strength with which two words can be paired. Alternatives and opposites can't be paired."""
     return likeness_of(one.stem, one.written, one.name, other.stem, other.written, other.name)
 
 
@@ -123,7 +130,7 @@ def likeness_of(stem: str, written: str, name: bool, stem2: str, written2: str, 
 
 
 def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
-    """Members of one family, or two sides of one pair of opposites."""
+    """True if the words are members of one family, or the two sides of one pair of opposites."""
     mine, theirs = words.MEMBERS.get(stem, ()), words.MEMBERS.get(stem2, ())
     if mine and theirs and {family for family, _ in mine} & {family for family, _ in theirs}:
         return True
@@ -136,5 +143,5 @@ def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _pole(word: str) -> tuple[str, int] | None:
-    """The pair of opposites that a word is a side of, and which."""
+    """Return the pair of opposites that the word belongs to, with its side."""
     return POLES.get(bare(word))

@@ -1,4 +1,4 @@
-"""Names out of families of alternatives: which are chosen, which are refused or replaced."""
+"""Detection of names from families of alternatives that a statement chooses, refuses or replaces."""
 
 import msgspec
 
@@ -18,7 +18,7 @@ _PREFERS = words.listed(
 )
 
 _RATHER = words.listed("prefer preferred prefers preferable")
-"""`prefer A to B`."""
+"""Verbs as in `prefer A to B`."""
 
 _MOVES = words.listed(
     "switch switched switches move moved moves migrate migrated migrates migrating change changed rewrite rewritten"
@@ -27,23 +27,23 @@ _MOVES = words.listed(
 
 _REPLACES = words.listed("replace replaces replacing replaced swap drop dropped retire abandon")
 
-# Families of verbs: `squash feature branches` is no kind of branches.
+# Families of verbs. `squash feature branches` doesn't choose a kind of branch.
 VERBAL = frozenset({"merge strategy", "deletion", "compression", "rendering", "locking"})
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A name out of families of alternatives."""
+    """A name from families of alternatives."""
 
     name: str
     families: tuple[str, ...]
     chosen: bool
-    """False: it is what the statement speaks against."""
+    """False if the statement speaks against the name."""
     replaced: bool = False
-    """It was chosen before, and the statement says so."""
+    """True if the statement says that the name was chosen before."""
     named: tuple[tuple[str, str], ...] = ()
-    """Its families, and its name in each."""
+    """Each family of the name, with its canonical name in that family."""
     qualifies: bool = False
-    """It says which thing is meant (`JSON field names`), not what was chosen."""
+    """True if the name only specifies a thing, as in `JSON field names`. Then it isn't a choice."""
 
 
 def same_choice(one: Choice, other: Choice) -> bool:
@@ -54,7 +54,7 @@ Families = tuple[tuple[str, str], ...]
 
 
 def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
-    """Where names out of families stand: place -> (how many tokens, families). The longest counts."""
+    """Return the names from families: place -> (number of tokens, families). The longest match wins."""
     found: dict[int, tuple[int, Families]] = {}
     place = 0
     while place < len(tokens):
@@ -95,7 +95,7 @@ def _is_name(tokens: list[Token], place: int) -> bool:
 
 
 def how_refused(tokens: list[Token], place: int) -> str | None:
-    """Whether the name at this place is what the statement speaks against."""
+    """Return how the statement speaks against the name at this place: `not` or `replaced`, or None."""
     before = [
         token.word
         for token in tokens[max(0, place - 5) : place]
@@ -117,7 +117,7 @@ def how_refused(tokens: list[Token], place: int) -> str | None:
 def mark_replaced(
     tokens: list[Token], names: dict[int, tuple[int, Families]], against: dict[int, str]
 ) -> None:
-    """Of "replace X with Y", "switch from X to Y" and "X was replaced by Y", the X."""
+    """Mark the X of "replace X with Y", "switch from X to Y" and "X was replaced by Y"."""
     line = [token.word for token in tokens]
     for place, word in enumerate(line if names else ()):
         later = [at for at in names if at > place]

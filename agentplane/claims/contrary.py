@@ -33,14 +33,16 @@ _SIDES = (
     (words.listed("external externally"), words.listed("internal internally")),
     (words.listed("exceed exceeds exceeded exceeding"), words.listed("fit fits fitting")),
 )
-"""Opposites that turn a statement around, and are too wide to prove that two exclude each other."""
+"""Opposites that reverse a statement, but are too broad to prove that two statements exclude each other."""
 _DOOR = words.listed("log logs logged logging sign signs signed signing")
 _BETWEEN = words.listed("of the a an our their its any der die das den dem des eines einer")
 _A_FEW = words.listed("a an so too as very")
 
 
 def contrary(new: Statement, old: Statement) -> tuple[str, ...]:
-    """Return what makes opposites of two statements, or nothing where small words make no difference."""
+    """Return the small words that make the two statements opposites, or nothing if small words make no
+    difference.
+    """
     left, right = _words(new), _words(old)
     if _swapped(left, right):
         return ("the other way round",)
@@ -64,7 +66,7 @@ def _denials(said: Sequence[str]) -> int:
 
 
 def _turned(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | None:
-    """The word that turns the one around, and the word of the other in its place."""
+    """Return the word that reverses the first statement, and the word in its place in the second."""
     for side, opposite in _SIDES:
         one, other = (
             next((word for word in said if word in those), None)
@@ -101,7 +103,7 @@ def _turned(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | Non
 
 
 def _behind(said: Sequence[str], at: int) -> str:
-    """The word that a small word is about, without its ending."""
+    """Return the word that the small word refers to, without its ending."""
     return next((bare(word) for word in said[at + 1 : at + 4] if word not in _BETWEEN), "")
 
 
@@ -118,7 +120,7 @@ def _enters(said: Sequence[str]) -> bool:
 
 
 def _bounds(new: Statement, old: Statement) -> tuple[str, ...]:
-    """The same number once as the least and once as the most."""
+    """Return the two bounds if the same number is a minimum on one side and a maximum on the other."""
     for one in new.quantities:
         for other in old.quantities:
             if one.key == other.key and {one.bound, other.bound} == {"at least", "at most"}:
@@ -146,7 +148,7 @@ def _parted(said: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _denied_elsewhere(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
-    """One side denies, in a language whose denials the rest of this package does not read."""
+    """Return the denials if only one side denies, in a language that the rest of this package can't read."""
     denials = [[word for word in said if word in _ELSEWHERE] for said in (left, right)]
     if len(denials[0]) % 2 == len(denials[1]) % 2 or not _DENIALS.isdisjoint({*left, *right} - _ELSEWHERE):
         return ()

@@ -1,4 +1,4 @@
-"""What speaks against what in two statements of one subject: opposites, numbers, must and must not."""
+"""Contrasts between two statements about one subject: opposites, numbers, and obligation against prohibition."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def numbers(new: Sequence[Quantity], old: Sequence[Quantity]) -> list[str]:
 
 
 def _one_thing(one: Quantity, other: Quantity) -> bool:
-    """Four processes and a thousand requests say nothing of each other."""
+    """True if both count the same thing. Four processes and a thousand requests can't be compared."""
     return not one.of or not other.of or bool(set(one.of) & set(other.of))
 
 
@@ -56,12 +56,15 @@ def within(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 
 
 def _slack(quantity: Quantity) -> float:
-    """Half a megabyte and 512 KB are one size."""
+    """Return the tolerated difference. Half a megabyte and 512 KB are the same size."""
     return quantity.value * 0.05 if quantity.dimension == "size" else 0.0
 
 
 def _can_both_hold(one: Quantity, other: Quantity) -> bool:
-    """At least 3 and 5 can, at least 3 and 2 cannot. Two limits of one kind are two answers."""
+    """True if both limits can be true. At least 3 and 5 can, at least 3 and 2 can't.
+
+    Two different limits of one kind are two different answers.
+    """
     if one.bound == other.bound:
         return False
     for limit, value in ((one, other), (other, one)):
@@ -73,7 +76,7 @@ def _can_both_hold(one: Quantity, other: Quantity) -> bool:
 
 
 def denied(one: Statement, other: Statement) -> list[str]:
-    """What the one denies aside and the other is about."""
+    """Return the words that the first statement denies in an aside and the other statement is about."""
     return [spelt([word], one, other) for word in one.denied if word in other.subject]
 
 
@@ -82,7 +85,7 @@ def sign(statement: Statement) -> int:
 
 
 def names_negated(new: Statement, old: Statement) -> bool:
-    """Both refuse by name: what is refused was compared already."""
+    """True if both statements refuse by name. The refused names were compared already."""
     return any(not choice.chosen for choice in new.choices) and any(
         not choice.chosen for choice in old.choices
     )

@@ -1,4 +1,4 @@
-"""Which words of a statement are said and which are denied: `use A, not B`, `no A without B`, `A instead of B`."""
+"""Detection of denied words in a statement: `use A, not B`, `no A without B`, `A instead of B`."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ REFUSING = words.listed(
     " discouraged unsupported bypass bypasses prevents prevent"
 )
 _TAIL = words.listed("without regardless except non")
-"""Deny what comes behind them."""
+"""Words that deny the words after them."""
 _TAIL_PAIRS = (("instead", "of"), ("rather", "than"), ("free", "of"), ("apart", "from"), ("other", "than"),
                ("independent", "of"), ("out", "of"), ("drop", "support"), ("dropped", "support"), ("decided", "against"))  # fmt: skip
 _CANCELS = words.listed("without unless until except")
@@ -39,21 +39,21 @@ _PARTICLE = words.listed(
 _LEAVES = words.listed("leave leaves left keep keeps kept")
 _WRONG = words.listed("error errors mistake mistakes bug bugs invalid illegal")
 _CALLED = words.listed("is are counts count treated")
-"""`trailing commas are a syntax error`."""
+"""Verbs as in `trailing commas are a syntax error`."""
 REACH = 6
 FIRST = 4
-"""So many words the first clause has at least: a shorter one goes on behind its comma."""
+"""Minimum number of words in the first clause. A shorter clause continues after its comma."""
 
 
 class Denied(msgspec.Struct, frozen=True):
-    """What one statement denies."""
+    """The denials in one statement."""
 
     words: tuple[bool, ...]
-    """Of each word, whether it stands under a denial; under two it does not."""
+    """For each word, True if it is denied. Two denials cancel each other."""
     times: int
-    """How often the statement itself denies, not a condition, a reason or a relative clause of it."""
+    """Number of denials in the statement itself, without its conditions, reasons and relative clauses."""
     first: int
-    """The same of its first clause: what comes behind often says it again."""
+    """Number of denials in its first clause. Later clauses often repeat them."""
 
 
 def denied(line: Sequence[Item]) -> Denied:
@@ -63,7 +63,7 @@ def denied(line: Sequence[Item]) -> Denied:
     for at, begin, end, whole in _spans(line, said):
         flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
         if whole and said[at] in REFUSING:
-            flips[at] -= 1  # It denies the rest of the clause, not itself.
+            flips[at] -= 1  # It denies the rest of the clause, but not itself.
         if not whole or said[begin] not in _SUBORDINATE:
             begins.append(begin)
     first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
@@ -84,7 +84,7 @@ def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int
 
 
 def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
-    """Of each word, where its clause begins and ends."""
+    """Return the start and end of the clause of each word."""
     starts = [
         at
         for at in range(len(line))
@@ -97,7 +97,7 @@ def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
-    """Whether this word denies its whole clause."""
+    """True if this word denies its whole clause."""
     word = said[at]
     before = said[at - 1] if at > begin else ""
     if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
@@ -112,12 +112,14 @@ def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
 
 
 def _kept_out(said: Sequence[str], at: int, begin: int) -> bool:
-    """`leave A out of B`."""
+    """True for `leave A out of B`."""
     return said[at] == "out" and said[at + 1 : at + 2] == ["of"] and not _LEAVES.isdisjoint(said[begin:at])
 
 
 def _bounded(said: Sequence[str]) -> bool:
-    """`not longer than`, `no more than`, `larger ones are rejected`: a limit, and no denial."""
+    """True if the words set a limit instead of denying: `not longer than`, `no more than`, `larger ones are
+    rejected`.
+    """
     if not _LIMITS.isdisjoint(said):
         # `not accepted any more` sets no limit.
         return any(word in _LIMITS and said[at - 1 : at] != ["any"] for at, word in enumerate(said))
@@ -125,7 +127,7 @@ def _bounded(said: Sequence[str]) -> bool:
 
 
 def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
-    """`no A without B`, `A without B is rejected` and `nobody but A` say what is."""
+    """True if a second word cancels the denial: `no A without B`, `A without B is rejected`, `nobody but A`."""
     rest = said[at + 1 :]
     if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS or "without" in said[begin:at]:
         return True
@@ -135,7 +137,7 @@ def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
 
 
 def _answers(said: Sequence[str], at: int) -> bool:
-    """Whether it is what cancels a denial."""
+    """True if this word cancels another denial."""
     cancels = said[at] in _CANCELS or said[at : at + 2] == ["other", "than"]
     return cancels and any(word in _NEGATORS or word in REFUSING for word in said if word != said[at])
 
@@ -148,7 +150,9 @@ def _denies_rest(said: Sequence[str], at: int) -> bool:
 
 
 def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:
-    """Where the thing ends that is lacked: `without a network | the app works`, `non-root | user`."""
+    """Return the end of the span after `without` or `non`: `without a network | the app works`, `non-root |
+    user`.
+    """
     if said[at - 1] == "non":
         return min(at + 1, end)
     if said[at - 1] != "without":

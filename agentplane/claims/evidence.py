@@ -1,4 +1,4 @@
-"""What two statements have in common and what speaks against what, gathered for the verdict."""
+"""The evidence for a verdict: common parts of two statements and the contrasts between them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -16,19 +16,19 @@ from agentplane.claims.told import Told, told
 
 
 Sides = Mapping[str, tuple[int, str]]
-"""Of each pair of opposites, the side and the word."""
+"""For each pair of opposites, the side and the word."""
 AS_ONE = 0.5
-"""Up to this part denied by one only, must and must not are two ways to say one thing."""
+"""Up to this share denied by one statement only, must and must not can be two ways to say the same."""
 LITTLE = 0.9
-"""Below this weight, what only one has tells nothing apart."""
+"""Unmatched words below this weight don't make two statements different."""
 ONE_WORD = 0.9
-"""Words that stand for each other with this strength are one."""
+"""Words paired with at least this strength are the same word."""
 IN_TIME = ("before / after", "after / before")
-"""`X before Y` and `Y after X` are one order, whose parts stand the other way round."""
+"""`X before Y` and `Y after X` describe the same order with the parts exchanged."""
 
 
 class Evidence:
-    """Of a new statement beside an old one."""
+    """The evidence about a new statement and an old one."""
 
     def __init__(self, new: Statement, old: Statement) -> None:
         self.new, self.old = new, old
@@ -38,11 +38,11 @@ class Evidence:
         self.turned = turned(self.aligned, *self.told)
         self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
         self.balanced = any(pair.turned for pair in self.aligned.pairs)
-        """`no X is unsigned`: what looks denied is demanded."""
+        """True for `no X is unsigned`, where the words look denied but are demanded."""
         self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.denied_apart = _denied_apart(self.aligned, new, old)
-        """The part of what both say that only one of them denies."""
+        """Share of the common words that only one statement denies."""
         self.modals = modals(new, old)
         opposites = _opposites(
             self.aligned, _sides(new.source), _sides(old.source), self.told, alike=new.denies == old.denies
@@ -51,19 +51,19 @@ class Evidence:
         self.contexts = _contexts(*self.told)
         explained = self._explained()
         self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
-        """What only the new one has, without what is compared as choice or opposite."""
+        """Words that only the new statement has, without those already compared as choices or opposites."""
         self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
         self.one_slot = _one_slot(self.aligned, *self.told)
 
     def excuses(self, pair: str) -> bool:
-        """Opposites that are none: an order told from its other end, one word denied twice."""
+        """True if the pair isn't a contrast: the same order from its other end, or one word denied twice."""
         one, _, other = pair.partition(" / ")
         twice = self.balanced and one.removeprefix("not ") == other.removeprefix("not ")
         return twice or (self.one_order and pair in IN_TIME)
 
     @cached_property
     def excused(self) -> set[str]:
-        """What looks like must and must not, where word by word both say the same: `no A without B`."""
+        """Pairs that look like must and must not although word by word both say the same: `no A without B`."""
         found = set(self.modals) if self.denied_apart <= AS_ONE else set()
         left, right = sense(self.new.source).denied, sense(self.old.source).denied
         for pair in self.aligned.pairs:
@@ -74,7 +74,9 @@ class Evidence:
 
     @property
     def against(self) -> bool:
-        """Whether anything speaks against; names in one place do only as far as the verdict finds them to."""
+        """True if there is any contrast. Names in one place aren't counted here, because the verdict weighs
+        them.
+        """
         signed = self.modals and not (self.new.denies and self.old.denies)
         return bool(
             self.numbers
@@ -88,17 +90,17 @@ class Evidence:
 
     @property
     def strong(self) -> bool:
-        """Whether values speak against: another choice, another side, another number, another order."""
+        """True if values contradict: another choice, side, number or order."""
         return bool(self.slots.clashes or self.poles or self.opposites or self.numbers or self.turned)
 
     @property
     def weak(self) -> bool:
-        """Nothing speaks against but must and must not, or a name that one refuses."""
+        """True if the only contrast is must and must not, or a name that one statement refuses."""
         return not self.strong and bool(self.modals or self.slots.refused or not self.named())
 
     @cached_property
     def blurred(self) -> bool:
-        """Whether words of the subject are only near each other: files and folders may be two subjects."""
+        """True if subject words are only similar, not equal. Files and folders can be two subjects."""
         left, right = self.aligned.left, self.aligned.right
         return any(
             pair.strength < ONE_WORD and max(left[pair.left].weight, right[pair.right].weight) >= LITTLE
@@ -107,7 +109,7 @@ class Evidence:
 
     @property
     def one_value(self) -> bool:
-        """One sentence with another choice or number in its place, and nothing else in either."""
+        """True if the statements differ only in one choice or number."""
         if self.new.outcome and self.old.outcome:
             return True
         if self.blurred:
@@ -119,7 +121,7 @@ class Evidence:
 
     @property
     def one_subject(self) -> bool:
-        """Whether they are about one thing: by a word that both have, or by names that leave no other."""
+        """True if they are about one thing, shown by a common word or by names that leave no alternative."""
         mine = {choice.name: choice.families for choice in self.new.choices}
         others = {choice.name: choice.families for choice in self.old.choices}
         same = (mine.get(one) == others.get(other) for _, one, other in self.slots.clashes)
@@ -127,11 +129,11 @@ class Evidence:
 
     @property
     def one_frame(self) -> bool:
-        """One sentence with another name in its place."""
+        """True if the statements differ only in one name."""
         if not self.one_slot or self.contexts or self.blurred or self.slots.clashes or self.numbers:
             return False
         if all(any(item.weight < LITTLE for item in side) for side in (self.left, self.right)):
-            return False  # Another verb: built with the one, stored in the other.
+            return False  # The verbs differ, as in "built with" and "stored in".
         names = [[item for item in side if item.name] for side in (self.left, self.right)]
         rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
         alone = len(names[0]) == len(names[1]) == 1 and rest < LITTLE
@@ -142,7 +144,7 @@ class Evidence:
         return found | {word.removeprefix("not ") for pair in self.poles for word in pair.split(" / ")}
 
     def reasons(self) -> list[str]:
-        """What speaks against, in words."""
+        """Return the contrasts in words."""
         about = self.shared(3)
         subject = f" of `{about}`" if about else ""
         found = [f"same subject `{family}`{subject}, other choice: {mine} / {others}"
@@ -155,7 +157,7 @@ class Evidence:
         return found or self.modals or self.named()
 
     def named(self) -> list[str]:
-        """Names that stand in one place of one sentence."""
+        """Return the names that fill the same place in one sentence."""
         mine, others = (
             " ".join(item.written for item in side if item.name)[:80] for side in (self.left, self.right)
         )
@@ -164,7 +166,7 @@ class Evidence:
         return [f"same subject `{self.shared(3)}`, other words in its place: {mine} / {others}"]
 
     def shared(self, most: int) -> str:
-        """The words of the subject that both have, as they stand in the new one."""
+        """Return the common subject words, as the new statement writes them."""
         told = dict.fromkeys(
             self.aligned.left[pair.left].written
             for pair in self.aligned.pairs
@@ -181,7 +183,7 @@ def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> 
 
 
 def _one_slot(aligned: Aligned, new: Told, old: Told) -> bool:
-    """Words that only one has, behind the same word: `through A`, `through the B`."""
+    """True if words that only one statement has follow the same word: `through A`, `through the B`."""
     before = {aligned.right[at].stem for at in map(old.before.__getitem__, aligned.right_only) if at >= 0}
     places = map(new.before.__getitem__, aligned.left_only)
     return any(at >= 0 and aligned.left[at].stem in before for at in places)
@@ -201,7 +203,7 @@ def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
 def _opposites(
     aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told], *, alike: bool
 ) -> list[str]:
-    """Words of two sides of one pair of opposites, also as adjectives: `mutable object`."""
+    """Return the words on two sides of one pair of opposites, including adjectives as in `mutable object`."""
     found = [
         f"{word} / {others[axis][1]}"
         for axis, (side, word) in mine.items()
@@ -229,13 +231,13 @@ def _sides(source: str) -> Sides:
 
 
 def _contexts(new: Told, old: Told) -> bool:
-    """Whether the one speaks of iOS and the other of Android."""
+    """True if the statements are about different contexts, such as iOS and Android."""
     mine, others = new.contexts, old.contexts
     return any(line in others and not mine[line] & others[line] for line in mine)
 
 
 def turned(aligned: Aligned, new: Told, old: Told) -> bool:
-    """Whether what comes first in the one comes last in the other."""
+    """True if the first part of one statement is the last part of the other."""
     left, right = new.order, old.order
     if not left or not right:
         return False

@@ -1,4 +1,4 @@
-"""How two statements are built beside each other: what is denied of what, and where the words stand that differ."""
+"""Signals from the form of two statements: the denied parts, and the places of the words that differ."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,7 +11,7 @@ from agentplane.claims.told import Told
 
 
 def frames(evidence: Evidence) -> dict[str, float]:
-    """By name, the same whichever of the two statements is the new one."""
+    """Return the signals by name. They are the same if the two statements are exchanged."""
     one, other = evidence.told
     only = frozenset(evidence.aligned.left_only), frozenset(evidence.aligned.right_only)
     clauses = [told.items[-1].clause if told.items else 0 for told in (one, other)]
@@ -29,11 +29,11 @@ def frames(evidence: Evidence) -> dict[str, float]:
 
 
 _ROLES = words.listed("by as in from with to after through via at under")
-"""Lead to how, with what, whence or where it is done: of one thing done, one answer."""
+"""Prepositions of manner, means, origin or place. One action has one answer to each of them."""
 
 
 def one_role(evidence: Evidence) -> bool:
-    """One sentence up to the preposition it ends with, and behind that something else: `sent by X`, `sent by Y`."""
+    """True if the statements differ only after their last preposition: `sent by X`, `sent by Y`."""
     aligned, (one, other) = evidence.aligned, evidence.told
     if (
         not _one_place(evidence)
@@ -47,11 +47,14 @@ def one_role(evidence: Evidence) -> bool:
 
 
 Only = tuple[Collection[int], Collection[int]]
-"""Where the words stand that only one of the two has."""
+"""Places of the words that only one of the two statements has."""
 
 
 def _refused(one: Told, other: Told, only: Only) -> dict[str, float]:
-    """Whether the other speaks of what one alone denies: who may not comment may read all the same."""
+    """Return whether the other statement mentions the words that only one side denies.
+
+    Users who may not comment may still read.
+    """
     sides = [(told.refused, lone) for told, lone in zip((one, other), only, strict=True) if told.refused]
     places, lone = sides[0] if len(sides) == 1 else ((), ())
     return {
@@ -61,7 +64,7 @@ def _refused(one: Told, other: Told, only: Only) -> dict[str, float]:
 
 
 def _zones(one: Told, other: Told, only: Only) -> dict[str, float]:
-    """How much is met by neither, ahead of the verb and behind it."""
+    """Return the unmatched share before the verb and after it, the lower of both sides."""
     if one.verb < 0 or other.verb < 0:
         return {"ahead": 0.0, "behind": 0.0, "verbs": 0.0}
     sides = ((one, only[0]), (other, only[1]))
@@ -73,7 +76,7 @@ def _zones(one: Told, other: Told, only: Only) -> dict[str, float]:
 
 
 def _one_place(evidence: Evidence) -> bool:
-    """One sentence, and in one place of it, behind one word, something else."""
+    """True if the statements differ only in one place, after the same word."""
     aligned, (one, other) = evidence.aligned, evidence.told
     if not aligned.left_only or not aligned.right_only or any(pair.strength < 1 for pair in aligned.pairs):
         return False
@@ -82,7 +85,7 @@ def _one_place(evidence: Evidence) -> bool:
 
 
 def _led(told: Told, places: Sequence[int]) -> str:
-    """The word that these words stand behind, where they stand together."""
+    """Return the word before these words if they are adjacent, otherwise ""."""
     first = told.before[places[0]]
     together = all(told.before[at] in places for at in places[1:])
     return told.items[first].stem if together and first >= 0 else ""
@@ -93,7 +96,7 @@ def _share(places: Sequence[int], lone: Collection[int]) -> float:
 
 
 def _longest_run(aligned: Aligned, one: Told, other: Told) -> int:
-    """So many words follow each other in both."""
+    """Return the length of the longest sequence of words that both have."""
     right = {one.ranks[pair.left]: other.ranks[pair.right] for pair in aligned.pairs if pair.strength == 1}
     longest = run = 0
     for rank in range(len(one.weighty)):

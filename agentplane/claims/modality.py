@@ -1,4 +1,4 @@
-"""Whether a statement demands, forbids, permits or waives what it speaks of."""
+"""Detection of whether a statement demands, forbids, permits or waives something."""
 
 from typing import Literal
 
@@ -47,7 +47,7 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
             "fewer",
             "less",
         ):
-            # `not held longer than`: a limit.
+            # `not held longer than` is a limit.
             least = 0 if word in ("exceed", "exceeds", "beyond") or "than" in line[at : at + 2] else len(line)
             negators = [place for place in negators if not max(at - 5, least - 1) < place < at]
         negated = any(at - 3 < place < at for place in negators)
@@ -79,7 +79,7 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
 
 
 def _left_out(line: list[str]) -> bool:
-    """`can be left blank`, `you may leave it out`."""
+    """True for `can be left blank` or `you may leave it out`."""
     at = next((at for at, word in enumerate(line) if word in ("leave", "left", "omit", "omitted")), None)
     if at is None or not _MAY.intersection(line[:at]) or not NEGATORS.isdisjoint(line):
         return False
@@ -87,7 +87,7 @@ def _left_out(line: list[str]) -> bool:
 
 
 def _demanded(line: list[str]) -> list[str]:
-    """Without the condition: `if it is not fed` forbids nothing."""
+    """Return the line without its condition. `if it is not fed` forbids nothing."""
     if line and line[0] in _CONDITIONS and "," in line[:-1]:
         return line[line.index(",") + 1 :]
     if line and line[0] in _CONDITIONS:
@@ -101,12 +101,12 @@ def _demanded(line: list[str]) -> list[str]:
 
 
 def in_condition(tokens: list[Token], place: int) -> bool:
-    """True in a condition: `avoid A where B will do` doesn't forbid B."""
+    """True in a condition. `avoid A where B will do` doesn't forbid B."""
     return any(token.word in _CONDITIONS for token in tokens[2:place])
 
 
 def _waived(line: list[str], negator: int) -> bool:
-    """`no release without tests`, `nothing except it`: what is denied is the lack."""
+    """True if the statement denies the lack of something: `no release without tests`, `nothing except it`."""
     rest = line[negator + 1 :]
     if line[0] in ("without", "until", "unless") or ("other" in rest and "than" in rest):
         return True
@@ -116,7 +116,7 @@ def _waived(line: list[str], negator: int) -> bool:
 
 
 def _bounds(line: list[str], at: int) -> bool:
-    """`no more than`, `not only`: no negation."""
+    """True if the word isn't a negation: `no more than`, `not only`."""
     return line[at + 1 : at + 2] in (
         ["more"],
         ["less"],

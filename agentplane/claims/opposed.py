@@ -1,7 +1,7 @@
-"""Opposites that look alike: they share their words, but one denies, limits, switches off or does without.
+"""Detection of opposites that share their words, where one denies, limits, switches off or does without.
 
-Two such statements share most of their words, so the likelihood in `verdict.py` can take them for a repeat. A match
-here prevents that. It never makes a repeat of two opposites.
+Two such statements share most of their words, so the likelihood in `verdict.py` can take them for a repeat. A
+match here prevents that. It never makes a repeat of two opposites.
 """
 
 from collections.abc import Collection, Sequence
@@ -48,7 +48,7 @@ def opposed(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
-    """Two sides of one pair of opposites, where nothing else tells the two apart."""
+    """Return the two sides of one pair of opposites if nothing else distinguishes the statements."""
     found = tuple(
         pair
         for pair in dict.fromkeys((*evidence.poles, *evidence.opposites))
@@ -62,14 +62,14 @@ def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _kept(evidence: Evidence, pair: str) -> bool:
-    """Kept for 90 days and deleted after 90 days."""
+    """True for a pair such as "kept for 90 days" and "deleted after 90 days"."""
     return _pole(pair.split(" / ", maxsplit=1)[0])[:1] == ("keep",) and kept_so_long(
         evidence.new, evidence.old
     )
 
 
 def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
-    """The one denies all that both say, and no word of either could turn that around."""
+    """Return the contrast if one statement denies everything that both say and no word can reverse that."""
     if evidence.denied_apart < WHOLLY or evidence.balanced or evidence.one_order or shared(evidence) < ENOUGH:
         return ()
     lone = evidence.aligned.left_only, evidence.aligned.right_only
@@ -82,7 +82,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _rest(items: Sequence[Item]) -> float:
-    """Return the weight of the words that only one side has, without those that name one side of a pair of opposites."""
+    """Return the weight of the unmatched words, without words that name one side of a pair of opposites."""
     return _weight([item for item in items if not _is_side(item)])
 
 
@@ -96,7 +96,7 @@ def _denies(said: Statement) -> bool:
 
 
 def _limited(evidence: Evidence) -> tuple[str, ...]:
-    """The one holds only under a condition of which the other knows nothing."""
+    """Return the condition of one statement that the other doesn't mention."""
     aligned = evidence.aligned
     for_all = sense(evidence.new.source).all, sense(evidence.old.source).all
     limits = [
@@ -121,7 +121,7 @@ def _limit(line: Sequence[Item], lone: Collection[int], others_all: bool) -> str
 
 
 def _granted(statement: Statement) -> str:
-    """Whether it says that something is let through, or not, and nothing of exceptions."""
+    """Return `granted` or `refused` if the statement says so without exceptions, otherwise ""."""
     said = frozenset(item.written.lower() for item in statement.line)
     refused, granted = not said.isdisjoint(_REFUSED), not said.isdisjoint(_ALLOWING)
     if refused == granted or not said.isdisjoint(_BUT) or not said.isdisjoint(NEGATORS):
@@ -130,7 +130,9 @@ def _granted(statement: Statement) -> str:
 
 
 def _switched(statement: Statement) -> str:
-    """Return `on` or `off` if the statement says that something is switched so. `on` is mostly a preposition."""
+    """Return `on` or `off` if the statement switches something on or off, otherwise "". `on` is mostly a
+    preposition.
+    """
     line = statement.line
     said = [item.written.lower() for item in line]
     for at, word in enumerate(said):
@@ -142,7 +144,7 @@ def _switched(statement: Statement) -> str:
 
 
 def _is_side(item: Item) -> bool:
-    """Whether it is a word that says which of two sides is meant."""
+    """True if the word says which of two sides is meant."""
     word = item.written.lower()
     return word in REFUSING or word in _ALLOWING or word in _TURNS or bool(_pole(word))
 
@@ -152,7 +154,7 @@ def _pole(word: str) -> tuple[str, int] | tuple[()]:
 
 
 def _without(evidence: Evidence) -> str:
-    """The words that one uses and the other does without, where neither denies anything else."""
+    """Return the words that one statement uses and the other does without, if neither denies anything else."""
     lines = evidence.aligned.left, evidence.aligned.right
     for lacks, other, side in ((evidence.new, evidence.old, 0), (evidence.old, evidence.new, 1)):
         if not _only_without(lacks) or not _uses(other):
@@ -171,7 +173,7 @@ def _without(evidence: Evidence) -> str:
 
 
 def _uses(said: Statement) -> bool:
-    """Whether it denies nothing, or no more than `no A without B`, which uses B."""
+    """True if the statement denies nothing, or only as in `no A without B`, which uses B."""
     line = frozenset(item.written.lower() for item in said.line)
     denies = said.denies or not line.isdisjoint(REFUSING)
     return (
@@ -180,7 +182,9 @@ def _uses(said: Statement) -> bool:
 
 
 def permits(evidence: Evidence) -> bool:
-    """True if one permits what the other always forbids. A condition on one side makes no difference."""
+    """True if one statement permits a thing that the other always forbids. A condition on one side makes no
+    difference.
+    """
     forbidding = {"must not": 0, "may": 1}
     sides = sorted(
         (forbidding.get(said.modality, 2), at) for at, said in enumerate((evidence.new, evidence.old))
@@ -200,7 +204,7 @@ def shared(evidence: Evidence) -> int:
 
 
 def _only_without(said: Statement) -> bool:
-    """Whether `without` is all that denies here."""
+    """True if `without` is the only denial in the statement."""
     line = [item.written.lower() for item in said.line]
     denied = sense(said.source).denied
     if line.count("without") != 1:

@@ -41,7 +41,7 @@ def replaces(evidence: Evidence) -> bool:
 
 
 def _nothing_over(evidence: Evidence) -> bool:
-    """Whether neither says anything that the other does not, but for the value."""
+    """True if both statements say the same apart from the value."""
     _, left, right = words_of(evidence.new, evidence.old, evidence.slots)
     if not left and not right:
         return True
@@ -50,7 +50,10 @@ def _nothing_over(evidence: Evidence) -> bool:
 
 
 def _weighs(evidence: Evidence) -> bool:
-    """True if one may only rank what the other forbids. `avoid B where A will do` and `prefer A over B` agree."""
+    """True if one statement may only rank a thing that the other forbids.
+
+    For example, `avoid B where A will do` and `prefer A over B` agree.
+    """
     new, old = ({item.written.lower() for item in side.line} for side in (evidence.new, evidence.old))
     for forbids, there, other in ((evidence.new, new, old), (evidence.old, old, new)):
         if forbids.modality == "must not" and (there & _CONDITIONS) - other:

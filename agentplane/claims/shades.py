@@ -1,4 +1,4 @@
-"""What two statements mean beside each other, beyond the words that stand for each other: as numbers."""
+"""Signals from the meaning of two statements, beyond the pairs of words."""
 
 import re
 from collections.abc import Sequence
@@ -23,12 +23,14 @@ _SCOPED = words.listed("in for when if during while on of at until")
 _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
-"""Words that stand for each other with this strength are one."""
+"""Words paired with at least this strength are the same word."""
 HEAD = 2
-"""So many words that say what it is about are looked at as its head."""
+"""Number of subject words that form the head of a statement."""
 STRANGE = ("strange_low", "strange_high")
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
-"""Nearness means something else where something speaks against, where only one denies, and beside names."""
+"""Similarity signals with extra weights: where there is a contrast, where only one statement denies, and with
+names.
+"""
 _BOTH = (
     ("num_apart", "soft_low"),
     ("scope_apart", "soft_low"),
@@ -49,11 +51,14 @@ SHADED = {
     **{f"{name}_{factor}": (name, factor) for name, factor in _BOTH},
     **{f"ag_{name}": ("speaks", name) for name in ("start_both", "scoped_both", *STRANGE)},
 }
-"""What is weighed as the product of two of these."""
+"""Signals that are the product of two other signals."""
 
 
 def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
-    """By name, the same whichever of the two statements is the new one. `near`: of either beside the other."""
+    """Return the signals by name. They are the same if the two statements are exchanged.
+
+    `near` is the similarity in either direction.
+    """
     new, old = evidence.new, evidence.old
     near = near or nearness(evidence)
     said = _nearness(evidence, near)
@@ -79,7 +84,7 @@ def nearness(evidence: Evidence) -> Near:
 
 
 def lone(evidence: Evidence, near: Near) -> Rows:
-    """The rows of the words that only one of the two has."""
+    """Return the rows of the words that only one of the two statements has."""
     aligned, turned = evidence.aligned, _turned(evidence, near)
     mine, others = (
         (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
@@ -88,7 +93,7 @@ def lone(evidence: Evidence, near: Near) -> Rows:
 
 
 def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
-    """How much of each is covered by the other, and how near what is left over is."""
+    """Return the covered share of each statement, and the similarity of their unmatched words."""
     mine, others = near.mine, near.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
@@ -117,7 +122,7 @@ def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
 
 
 def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
-    """How near each word comes to one of the other: by meaning, or by standing for it."""
+    """Return the similarity of each word to the other statement, by meaning or as a pair."""
     rows, columns = list(near.rows), list(near.columns)
     turned = _turned(evidence, near)
     for pair in evidence.aligned.pairs:
@@ -130,7 +135,7 @@ def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
 
 
 def _heads(evidence: Evidence, near: Near, met: tuple[list[float], list[float]]) -> dict[str, float]:
-    """How far what they begin with is from all that the other says: mostly that is what they are about."""
+    """Return the distance of each head from the other statement. The head mostly names the subject."""
     rows, columns = met
     turned = _turned(evidence, near)
     for pair in evidence.aligned.pairs:
@@ -148,7 +153,7 @@ def _far(one: Sense, met: Sequence[float]) -> float:
 
 
 def _turned(evidence: Evidence, near: Near) -> bool:
-    """Whether what is left in the evidence stands right in the nearness."""
+    """True if the new statement of the evidence is the second one of the similarity."""
     return near.mine.source != evidence.new.source
 
 
@@ -157,9 +162,10 @@ def _part(one: Sense, rows: Sequence[int]) -> float:
 
 
 def _reach(mine: Sense, others: Sense, turned: int) -> dict[str, float]:
-    """Whether only one denies, and whether what holds for the one alone holds for all of the other.
+    """Return the signals for denial on one side only, and for a rule about one case against a rule about all
+    cases.
 
-    `turned`: how many words deny by their prefix.
+    `turned` is the number of words that deny by their prefix.
     """
     denials = mine.denials, others.denials
     only, every = (mine.only, others.only), (mine.all, others.all)
@@ -191,7 +197,7 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
 
 
 def _differences(evidence: Evidence, numbers: float) -> dict[str, float]:
-    """In how many ways they differ: two at once are mostly two subjects."""
+    """Return the kinds of difference. With two at once, the statements mostly have two subjects."""
     left = [item for item in evidence.left if item.name]
     right = [item for item in evidence.right if item.name]
     named = bool(left and right)
@@ -221,15 +227,15 @@ def lone_words(source: str, places: tuple[int, ...]) -> "Lone":
 
 
 class Lone:
-    """The words that only one statement has, and where they stand."""
+    """The words that only one statement has, and their places."""
 
     def __init__(self, told: Told, places: Sequence[int]) -> None:
         items = told.items
         only = [at for at in places if items[at].weight >= 0.4]
         self.filled: set[int] = set()
-        """Behind what leads to a choice: `by X`, `is X`, `in the X Y`."""
+        """Places after a word that leads to a choice: `by X`, `is X`, `in the X Y`."""
         self.scoped: set[int] = set()
-        """Behind what says where or when it holds."""
+        """Places after a word that limits the rule to a place or a time."""
         first = told.head if told.head >= 0 else len(items)
         for at in only:
             before = told.before[at]

@@ -1,4 +1,4 @@
-"""What can be measured of two statements, as numbers between 0 and about 2."""
+"""Signals about two statements, as numbers between 0 and about 2."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,23 +13,26 @@ from agentplane.claims.told import HEAVY
 
 
 AGAINST = ("cover_small", "modifier", "slot", "one_name")
-"""Signals that mean something else where something speaks against."""
+"""Signals with extra weights where there is a contrast."""
 
 
 QUIET = ("head_met", "modality", "common")
-"""Signals that count where nothing does."""
+"""Signals that count only where there is no contrast."""
 PRODUCTS: dict[str, tuple[str, str]] = {
     **{f"against_{name}": ("against", name) for name in AGAINST},
     **{f"quiet_{name}": ("quiet", name) for name in QUIET},
     **SHADED,
 }
-"""What is weighed as the product of two that were measured."""
+"""Inputs of the model that are the product of two signals."""
 PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
-"""Those that count only in a product."""
+"""Signals that count only in a product."""
 
 
 def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[str, float]:
-    """By name. `rules`: the kind that the rules alone give, or nothing. `near`: where that was looked at before."""
+    """Return the signals by name.
+
+    `rules` is the kind that the rules alone give, or "". `near` is the similarity, if it was computed before.
+    """
     new, old = evidence.new, evidence.old
     said = shades(evidence, near)
     said |= _words(evidence)
@@ -45,13 +48,13 @@ def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[s
 
 
 def weighed(said: Mapping[str, float]) -> dict[str, float]:
-    """All that has a weight: what was measured, and the products."""
+    """Return all inputs of the model: the signals and their products."""
     found = {name: value for name, value in said.items() if name not in PARTLY}
     return found | {name: said[one] * said[other] for name, (one, other) in PRODUCTS.items()}
 
 
 def _words(evidence: Evidence) -> dict[str, float]:
-    """How much of the subject both have, and how many words only one has."""
+    """Return the common share of the subject, and the number of words that only one statement has."""
     aligned = evidence.aligned
     left, right = _unnamed(evidence.left, evidence.right)
     weights = [
@@ -69,7 +72,7 @@ def _words(evidence: Evidence) -> dict[str, float]:
 
 
 def _unnamed(left: Sequence[Item], right: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Without their names, where both have some: those are compared as names."""
+    """Return the words without names if both sides have names, because names are compared separately."""
     plain = [item for item in left if not item.name], [item for item in right if not item.name]
     return plain if len(plain[0]) < len(left) and len(plain[1]) < len(right) else ([*left], [*right])
 
@@ -120,12 +123,12 @@ def _heavy(items: Sequence[Item]) -> int:
 
 
 def _modifiers(aligned: Aligned, right: Mapping[int, int]) -> int:
-    """Words that only one has, before a word that both have: `unit tests`, `load tests`."""
+    """Return the number of unmatched words before a common word: `unit tests`, `load tests`."""
     return sum([right.get(at + 1, 0) - 1 in aligned.right_only for at in aligned.left_only])
 
 
 def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
-    """What they begin with, only one has."""
+    """True if the heads of both statements are unmatched."""
     aligned = evidence.aligned
     left, right = (one.head for one in evidence.told)
     return (
@@ -134,11 +137,11 @@ def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
 
 
 def _in_order(right: Mapping[int, int]) -> int:
-    """Words beside each other in both."""
+    """Return the number of adjacent words that are adjacent in both statements."""
     return sum([right.get(left + 1, -1) == there + 1 for left, there in right.items()])
 
 
 def _common(aligned: Aligned, mine: int, others: int) -> float:
-    """Of all the words that say what it is about, those that both have."""
+    """Return the common share of all subject words."""
     met = sum([aligned.left[pair.left].weight >= HEAVY for pair in aligned.pairs])
     return met / max(1, mine + others - met)

@@ -1,4 +1,4 @@
-"""How one statement stands to another, by their structure."""
+"""Comparison of two statements by rules on their structure."""
 
 from typing import Literal
 
@@ -13,15 +13,16 @@ from agentplane.claims.subjects import lone_poles, spelt, words_of
 Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
 """`near` means that the two are about the same things and that nothing else is known."""
 
-# Tuned on the pairs of tests/review/pairs.py that are not set aside; `python -m tests.bench.kinds` shows what they give.
+# Tuned on the pairs of tests/review/pairs.py that are not set aside. `python -m tests.bench.kinds` shows the
+# results.
 SAME_SUBJECT = 0.4
-"""Of the words that say what two statements are about, so many must be shared for a contradiction."""
+"""Minimum share of common subject words for a contradiction."""
 SAME_STATEMENT = 0.55
-"""The same for a duplicate, by words, choices and quantities."""
+"""Minimum share for a duplicate, by words, choices and quantities."""
 LIGHT_WORD = 0.1
-"""What a common word counts beside one of the subject."""
+"""Weight of a common word, relative to a subject word."""
 SURE_STATEMENT = 0.75
-"""From here on, an adverb that only one of two statements has makes no difference."""
+"""From this share on, an adverb that only one of two statements has makes no difference."""
 NEAR_SUBJECT = 0.3
 UNSURE = "whether they mean one thing can't be told"
 
@@ -31,11 +32,11 @@ class Found(msgspec.Struct, frozen=True):
     score: float
     reasons: tuple[str, ...]
     proven: bool = False
-    """True if it follows from the two statements, and not only from likelihood."""
+    """True if it follows from the two statements and isn't only likely."""
 
 
 def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
-    """`slots`: where they were held beside each other before."""
+    """Compare two statements by rules. `slots` are their compared choices, if those were computed before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
@@ -60,7 +61,7 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
 def _same_place(
     new: Statement, old: Statement, shared: list[str], slots: Slots, sides: tuple[list[str], list[str]]
 ) -> Found | None:
-    """One sentence, and in one place of it words or names that no family knows."""
+    """Return an overlap if the statements differ in one place, in words or names that no family contains."""
     left, right = sides
     if not shared or not left or not right or slots.left or slots.right:
         return None
@@ -112,7 +113,7 @@ def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float
 def _others_conflict(
     new: Statement, old: Statement, slots: Slots, overlap: int, agreement: float, differ: int
 ) -> Found | None:
-    """Contradictions by number, by opposites, by must and must not."""
+    """Return contradictions by number, by opposites, and by must and must not."""
     if overlap == 0:
         return None
     reasons = [*poles(new, old), *numbers(new.quantities, old.quantities)]
@@ -169,5 +170,5 @@ def _duplicate(
 
 
 def _score(least: float, agreement: float, most: float = 0.95) -> float:
-    """Only the same words, and what the author says, are certain."""
+    """Return the score. Only equal words, and relations that the author states, are certain."""
     return least + (most - least) * agreement

@@ -1,4 +1,4 @@
-"""How one statement stands to another: what the rules see, weighed with all that can be measured."""
+"""The relation of one statement to another, from the rules and a fitted model of all signals."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -25,18 +25,24 @@ from agentplane.claims.whys import whys
 
 SURE_CONTRADICTION = 0.5
 SURE_DUPLICATE = 0.44
-"""A little below one half: for a hand that the weights are not fitted to, it finds more than it gets wrong so
-(`python -m tests.bench.kinds --crossed`)."""
+"""A little below one half. It finds more than it gets wrong for an author that the weights weren't fitted to
+(`python -m tests.bench.kinds --crossed`).
+"""
 SURE_WHERE_LONE = 0.5
 MOSTLY = 0.5
-"""Where more than this part of both is said by one only, more is asked of a duplicate."""
+"""If more than this share of both statements is unmatched, a duplicate needs a higher score."""
 SURE_WHERE_WEAK = 0.6
-"""Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
-two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
+"""The bar where no value, name or number contradicts, only a negation of unknown reach or other plain words.
+
+It also applies where two things differ at once, and where the other statement doesn't mention the denied
+thing. These pairs mostly have two subjects.
+"""
 SURE_FRAME = 0.6
-"""What stands in the very same frame, or in the other order, excludes the other by its form."""
+"""The minimum score of a contradiction by form: the same sentence with one other value, or the opposite
+order.
+"""
 MAYBE = 0.3
-"""Where the rules see an overlap, it is shown from this on, as the sum of both."""
+"""The minimum sum of both scores for showing an overlap found by the rules."""
 NEAR = 0.3
 """Two statements are about the same things if each covers this share of the other."""
 NEAR_WHERE_LONG = 0.55
@@ -46,21 +52,24 @@ SURE_WHERE_LONG = 0.85
 BEGIN_ALIKE = 0.9
 FAR = 0.3
 SCANT = 0.65
-"""Below these nothing else is looked at: what they have in common as wholes, and then word by word. Two thirds of what
-a shelf of a thousand gives as nearest fall below, and 2 of 100 pairs in which something would be found."""
+"""Minimum similarity of two whole statements, and then minimum similarity word by word.
+
+Pairs below them aren't judged further. Two thirds of the entries that are nearest in a memory of a thousand
+are below them, as are 2 of 100 pairs with a finding.
+"""
 
 
 def judge(new: Statement, old: Statement) -> Found | None:
-    """The same kind whichever is the new one, but for what says that it takes the place of the other."""
+    """Return the relation of two statements. It is symmetric, except for a statement that replaces the other."""
     return judge_each(new, [old])[0]
 
 
 Pair = tuple[Statement, Statement]
-"""In the order of their texts."""
+"""Two statements in the order of their texts."""
 
 
 class BothWays:
-    """Verdicts on pairs that are looked at from both sides: worked out for the one, kept until the other asks."""
+    """Verdicts on pairs that are judged from both sides, stored until the second side asks."""
 
     def __init__(self, sources: Collection[str]) -> None:
         """`sources` are the statements that are compared with each other."""
@@ -80,8 +89,9 @@ class BothWays:
 def judge_each(
     new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
 ) -> list[Found | None]:
-    """Judge one against many. The verdicts are those of one by one, much faster. Long statements are judged by their
-    heads.
+    """Judge one statement against many. The verdicts are the same as one by one, but much faster.
+
+    Long statements are judged by their heads.
     """
     pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
     found: list[Found | None] = [None] * len(olds)
@@ -95,8 +105,9 @@ def judge_each(
 
 
 def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
-    """Return the verdict on two heads if it stays valid for the long statements. The rest can make them about two
-    subjects.
+    """Return the verdict on two heads if it stays valid for the long statements.
+
+    The rest of their text can make them about two subjects.
     """
     if found.score == 1 and new.text != old.text:
         return Found("duplicate", BEGIN_ALIKE, ("begins with the same words",))
@@ -104,7 +115,10 @@ def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
 
 
 def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
-    """Return the statements about the same things, with the share that the two cover. The result is symmetric."""
+    """Return an overlap for each old statement about the same things, with the share that the two cover.
+
+    The result is symmetric.
+    """
     found: list[Found | None] = [None] * len(olds)
     said = [at for at, old in enumerate(olds) if old.line] if new.line else []
     if not said:
@@ -152,7 +166,7 @@ def _sorted(new: Statement, old: Statement) -> Pair:
 
 
 def _both_ways(new: Statement, pairs: Sequence[Pair], both_ways: BothWays | None) -> list[Found | None]:
-    """Pairs of which the new one is either."""
+    """Judge pairs of which the new statement is either the first or the second."""
     if both_ways is None:
         return _weighed_each(new, pairs)
     known = [both_ways.take(pair) for pair in pairs]
@@ -186,7 +200,9 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
 
 
 def _not_far(new: Statement, olds: Sequence[Statement], beside: Beside) -> dict[int, Near]:
-    """Those with enough in common for anything to be found; most of a shortlist has not."""
+    """Return the similarity of the pairs with enough in common for a finding. Most pairs of a shortlist have
+    too little.
+    """
     families = {family for choice in new.choices for family in choice.families}
     met = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
     wanted = []
@@ -232,7 +248,7 @@ def _verdict(
 
 
 def ruled(evidence: Evidence) -> Found | None:
-    """What the rules find, without what one order in other words looks like."""
+    """Return the result of the rules, without contrasts that only look like one because of other wording."""
     found = by_structure(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
         return Found("contradiction", found.score, found.reasons)
@@ -251,7 +267,7 @@ def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
 
 
 def _enough(evidence: Evidence, rules: Found | None, said: Mapping[str, float]) -> float:
-    """What a contradiction must reach, by what speaks for it."""
+    """Return the score that a contradiction needs, depending on the evidence for it."""
     if said["kinds"] + said["modals"] / 2 >= 1 or said["refused_unmet"] > said["refused_met"]:
         return SURE_WHERE_WEAK
     if (rules and rules.kind == "contradiction") or evidence.strong or evidence.one_frame:
@@ -260,7 +276,7 @@ def _enough(evidence: Evidence, rules: Found | None, said: Mapping[str, float]) 
 
 
 def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
-    """Of a contradiction and of a duplicate, for each."""
+    """Return the probabilities of a contradiction and of a duplicate, for each pair."""
     if not measures:
         return []
     fit = columns_of(meaning.embeds())
@@ -277,7 +293,7 @@ def _chances(sums: Sequence[float]) -> tuple[float, float]:
 
 
 class Columns:
-    """Weights as matrices: of what was measured, and of products of two."""
+    """The weights of the model as matrices, for signals and for products of two signals."""
 
     def __init__(self, bias: tuple[float, float], weights: Mapping[str, tuple[float, float]]) -> None:
         products = [name for name in weights if name in PRODUCTS]
@@ -297,5 +313,5 @@ def columns_of(embeds: bool) -> Columns:
 
 
 def _score(chance: float) -> float:
-    """Only the same words, and what the author says, are certain."""
+    """Return the score. Only equal words, and relations that the author states, are certain."""
     return min(chance, 0.97)

@@ -1,7 +1,7 @@
-"""Statements without the versions and counts of what they chose. `PostgreSQL 16` and `MySQL 8` differ in one thing
-only.
+"""Removal of versions and counts from statements whose choices already exclude each other.
 
-So do `Kafka with 3 brokers` and `RabbitMQ with 5 nodes`.
+`PostgreSQL 16` and `MySQL 8` differ in one thing only. So do `Kafka with 3 brokers` and `RabbitMQ with 5
+nodes`.
 """
 
 import re
@@ -14,7 +14,7 @@ from agentplane.claims.tokens import normal
 
 
 def told_apart_by_name(new: Statement, old: Statement) -> tuple[Statement, Statement]:
-    """Return the two without the numbers of names that already exclude each other."""
+    """Return the two statements without the numbers of names that already exclude each other."""
     if not (new.versions or old.versions):
         return new, old
     slots = side_by_side(new.choices, old.choices)

@@ -1,4 +1,4 @@
-"""What a person is told where no single value speaks against: what only one of two statements says."""
+"""Reasons to show where no single value contradicts, from the words that only one of two statements has."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from agentplane.claims.told import Told
 
 
 MOST = 4
-"""So many words are shown."""
+"""Maximum number of words in a reason."""
 
 
 def whys(evidence: Evidence) -> list[str]:
-    """Other amounts, other reach, a denial on one side, or other words; the first that there is."""
+    """Return the first reason found: other amounts, other scope, a denial on one side, or other words."""
     return _amounts(evidence) or _reach(evidence) or _denied(evidence) or _words(evidence)
 
 
@@ -52,6 +52,6 @@ def _words(evidence: Evidence) -> list[str]:
 
 
 def _shown(told: Told, places: Sequence[int]) -> str:
-    """Those that stand where a choice stands, else all that only this one has."""
+    """Return the unmatched words in the place of a choice, or else all unmatched words."""
     filled = Lone(told, places).filled
     return " ".join(told.items[at].written for at in sorted(filled or places)[:MOST])[:80]
