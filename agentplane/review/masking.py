@@ -1,4 +1,4 @@
-"""Masks the likely secrets in an entry or a candidate. It replaces exactly the secrets and no other byte."""
+"""Masking of the likely secrets in an entry or a candidate. It replaces the secrets and no other byte."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +63,7 @@ def _masked(memory: Memory, entry: Entry) -> bytes:
 
 
 def _fields(entry: Entry) -> dict[str, Any]:
-    """The fields of the header that hold a secret, masked."""
+    """Return the header fields that contain a secret, masked."""
     found: dict[str, Any] = {}
     for name in _LISTS:
         value = getattr(entry.head, name)
