@@ -1,8 +1,6 @@
-"""The fitted weights for a contradiction and a duplicate. `python -m tests.bench.kinds --fit` writes this
-file.
+"""The fitted weights for a contradiction and a duplicate, written by `python -m tests.bench.kinds --fit`.
 
-The bias comes first, then the weight of each signal. There is one set for use with embeddings and one
-without.
+The bias comes first, then the weight of each signal. There is one set with embeddings and one without.
 """
 
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]

@@ -19,8 +19,8 @@ import msgspec
 class Plain(msgspec.Struct, frozen=True):
     """A plain reading of a text.
 
-    For each piece it has the start in the plain text, the start and the length in the original, and True if
-    both are equally long.
+    Each piece has its start `here` in the plain text, and its start `there` and length in the original.
+    `same` is True if it has that length in both.
     """
 
     text: str
