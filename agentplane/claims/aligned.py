@@ -12,7 +12,7 @@ from agentplane.claims.sense import sense
 from agentplane.claims.statement import Statement
 from agentplane.claims.stems import POLES, bare
 from agentplane.claims.subjects import alike, negates
-from agentplane.claims.told import told
+from agentplane.claims.told import profile_of
 
 
 NEAR_WORD = 0.36
@@ -38,7 +38,7 @@ class Aligned(msgspec.Struct, frozen=True):
 
 
 def align(new: Statement, old: Statement) -> Aligned:
-    mine, others = told(new.source), told(old.source)
+    mine, others = profile_of(new.source), profile_of(old.source)
     pairs = _equal(mine.places, others.places)
     met_left, met_right = {left for left, _ in pairs}, {right for _, right in pairs}
     left_only = [at for at in mine.weighty if at not in met_left]
@@ -100,7 +100,7 @@ def _turned(new: Statement, old: Statement, lone: Sequence[int], others: Sequenc
     """
     if not lone or not others:
         return []
-    mine, theirs = told(new.source).lower, told(old.source).lower
+    mine, theirs = profile_of(new.source).lower, profile_of(old.source).lower
     found: list[Pairing] = []
     for here in lone:
         for there in others:

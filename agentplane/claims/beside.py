@@ -120,8 +120,8 @@ def _directions(sums: Floats) -> Floats:
 
 def _products(one: Whole | None, others: Sequence[Whole | None]) -> list[float]:
     """Return the similarity of each direction to one direction, -1 to 1. It is 0 if either is missing."""
-    told = [other for other in others if other is not None]
-    if one is None or not told:
+    known = [other for other in others if other is not None]
+    if one is None or not known:
         return [0.0] * len(others)
-    found = iter((np.array(told) @ one).tolist())
+    found = iter((np.array(known) @ one).tolist())
     return [round(next(found) / STEPS**2, 4) if other is not None else 0.0 for other in others]

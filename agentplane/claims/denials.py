@@ -157,9 +157,9 @@ def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:
         return min(at + 1, end)
     if said[at - 1] != "without":
         return end
-    told = False
+    content_found = False
     for place in range(at, end):
-        if told and said[place] in ("the", "a", "an", "no", "we", "you", "must", "is", "are"):
+        if content_found and said[place] in ("the", "a", "an", "no", "we", "you", "must", "is", "are"):
             return place
-        told = told or line[place].weight > 0
+        content_found = content_found or line[place].weight > 0
     return end

@@ -12,7 +12,7 @@ from agentplane.claims.slots import Slots, side_by_side
 from agentplane.claims.statement import Statement
 from agentplane.claims.stems import POLES, bare
 from agentplane.claims.subjects import negates
-from agentplane.claims.told import Told, told
+from agentplane.claims.told import StatementProfile, profile_of
 
 
 Sides = Mapping[str, tuple[int, str]]
@@ -34,9 +34,9 @@ class Evidence:
         self.new, self.old = new, old
         self.aligned: Aligned = align(new, old)
         self.slots: Slots = side_by_side(new.choices, old.choices)
-        self.told = told(new.source), told(old.source)
-        self.turned = turned(self.aligned, *self.told)
-        self.one_order = not self.turned and bool(self.told[0].order and self.told[1].order)
+        self.profiles = profile_of(new.source), profile_of(old.source)
+        self.turned = turned(self.aligned, *self.profiles)
+        self.one_order = not self.turned and bool(self.profiles[0].order and self.profiles[1].order)
         self.balanced = any(pair.turned for pair in self.aligned.pairs)
         """True for `no X is unsigned`, where the words look denied but are demanded."""
         self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
@@ -45,15 +45,19 @@ class Evidence:
         """Share of the common words that only one statement denies."""
         self.modals = modals(new, old)
         opposites = _opposites(
-            self.aligned, _sides(new.source), _sides(old.source), self.told, alike=new.denies == old.denies
+            self.aligned,
+            _sides(new.source),
+            _sides(old.source),
+            self.profiles,
+            alike=new.denies == old.denies,
         )
         self.opposites = [pair for pair in opposites if not self.excuses(pair)]
-        self.contexts = _contexts(*self.told)
+        self.contexts = _contexts(*self.profiles)
         explained = self._explained()
         self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
         """Words that only the new statement has, without those already compared as choices or opposites."""
         self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
-        self.one_slot = _one_slot(self.aligned, *self.told)
+        self.one_slot = _one_slot(self.aligned, *self.profiles)
 
     def excuses(self, pair: str) -> bool:
         """True if the pair isn't a contrast: the same order from its other end, or one word denied twice."""
@@ -167,12 +171,12 @@ class Evidence:
 
     def shared(self, most: int) -> str:
         """Return the common subject words, as the new statement writes them."""
-        told = dict.fromkeys(
+        spellings = dict.fromkeys(
             self.aligned.left[pair.left].written
             for pair in self.aligned.pairs
             if self.aligned.left[pair.left].weight >= 1
         )
-        return " ".join(list(told)[:most])
+        return " ".join(list(spellings)[:most])
 
 
 def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> list[Item]:
@@ -182,7 +186,7 @@ def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> 
     return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
 
 
-def _one_slot(aligned: Aligned, new: Told, old: Told) -> bool:
+def _one_slot(aligned: Aligned, new: StatementProfile, old: StatementProfile) -> bool:
     """True if words that only one statement has follow the same word: `through A`, `through the B`."""
     before = {aligned.right[at].stem for at in map(old.before.__getitem__, aligned.right_only) if at >= 0}
     places = map(new.before.__getitem__, aligned.left_only)
@@ -201,7 +205,12 @@ def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
 
 
 def _opposites(
-    aligned: Aligned, mine: Sides, others: Sides, both: tuple[Told, Told], *, alike: bool
+    aligned: Aligned,
+    mine: Sides,
+    others: Sides,
+    both: tuple[StatementProfile, StatementProfile],
+    *,
+    alike: bool,
 ) -> list[str]:
     """Return the words on two sides of one pair of opposites, including adjectives as in `mutable object`."""
     found = [
@@ -230,13 +239,13 @@ def _sides(source: str) -> Sides:
     return found
 
 
-def _contexts(new: Told, old: Told) -> bool:
+def _contexts(new: StatementProfile, old: StatementProfile) -> bool:
     """True if the statements are about different contexts, such as iOS and Android."""
     mine, others = new.contexts, old.contexts
     return any(line in others and not mine[line] & others[line] for line in mine)
 
 
-def turned(aligned: Aligned, new: Told, old: Told) -> bool:
+def turned(aligned: Aligned, new: StatementProfile, old: StatementProfile) -> bool:
     """True if the first part of one statement is the last part of the other."""
     left, right = new.order, old.order
     if not left or not right:

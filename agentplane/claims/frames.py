@@ -7,14 +7,14 @@ from rapidfuzz import fuzz
 from agentplane.claims import vocabulary as words
 from agentplane.claims.aligned import Aligned
 from agentplane.claims.evidence import Evidence
-from agentplane.claims.told import Told
+from agentplane.claims.told import StatementProfile
 
 
 def frames(evidence: Evidence) -> dict[str, float]:
     """Return the signals by name. They are the same if the two statements are exchanged."""
-    one, other = evidence.told
+    one, other = evidence.profiles
     only = frozenset(evidence.aligned.left_only), frozenset(evidence.aligned.right_only)
-    clauses = [told.items[-1].clause if told.items else 0 for told in (one, other)]
+    clauses = [profile.items[-1].clause if profile.items else 0 for profile in (one, other)]
     sizes = sorted((len(one.weighty), len(other.weighty)))
     return {
         "letters": fuzz.ratio(evidence.new.text, evidence.old.text) / 100,
@@ -34,7 +34,7 @@ _ROLES = words.listed("by as in from with to after through via at under")
 
 def one_role(evidence: Evidence) -> bool:
     """True if the statements differ only after their last preposition: `sent by X`, `sent by Y`."""
-    aligned, (one, other) = evidence.aligned, evidence.told
+    aligned, (one, other) = evidence.aligned, evidence.profiles
     if (
         not _one_place(evidence)
         or evidence.contexts
@@ -50,12 +50,14 @@ Only = tuple[Collection[int], Collection[int]]
 """Places of the words that only one of the two statements has."""
 
 
-def _refused(one: Told, other: Told, only: Only) -> dict[str, float]:
+def _refused(one: StatementProfile, other: StatementProfile, only: Only) -> dict[str, float]:
     """Return whether the other statement mentions the words that only one side denies.
 
     Users who may not comment may still read.
     """
-    sides = [(told.refused, lone) for told, lone in zip((one, other), only, strict=True) if told.refused]
+    sides = [
+        (profile.refused, lone) for profile, lone in zip((one, other), only, strict=True) if profile.refused
+    ]
     places, lone = sides[0] if len(sides) == 1 else ((), ())
     return {
         "refused_unmet": float(any(at in lone for at in places)),
@@ -63,39 +65,43 @@ def _refused(one: Told, other: Told, only: Only) -> dict[str, float]:
     }
 
 
-def _zones(one: Told, other: Told, only: Only) -> dict[str, float]:
+def _zones(one: StatementProfile, other: StatementProfile, only: Only) -> dict[str, float]:
     """Return the unmatched share before the verb and after it, the lower of both sides."""
     if one.verb < 0 or other.verb < 0:
         return {"ahead": 0.0, "behind": 0.0, "verbs": 0.0}
     sides = ((one, only[0]), (other, only[1]))
     return {
-        "ahead": min(_share([at for at in told.heavy_at if at < told.verb], lone) for told, lone in sides),
-        "behind": min(_share([at for at in told.heavy_at if at > told.verb], lone) for told, lone in sides),
+        "ahead": min(
+            _share([at for at in profile.heavy_at if at < profile.verb], lone) for profile, lone in sides
+        ),
+        "behind": min(
+            _share([at for at in profile.heavy_at if at > profile.verb], lone) for profile, lone in sides
+        ),
         "verbs": 1.0,
     }
 
 
 def _one_place(evidence: Evidence) -> bool:
     """True if the statements differ only in one place, after the same word."""
-    aligned, (one, other) = evidence.aligned, evidence.told
+    aligned, (one, other) = evidence.aligned, evidence.profiles
     if not aligned.left_only or not aligned.right_only or any(pair.strength < 1 for pair in aligned.pairs):
         return False
     left, right = _led(one, aligned.left_only), _led(other, aligned.right_only)
     return bool(left) and left == right
 
 
-def _led(told: Told, places: Sequence[int]) -> str:
+def _led(profile: StatementProfile, places: Sequence[int]) -> str:
     """Return the word before these words if they are adjacent, otherwise ""."""
-    first = told.before[places[0]]
-    together = all(told.before[at] in places for at in places[1:])
-    return told.items[first].stem if together and first >= 0 else ""
+    first = profile.before[places[0]]
+    together = all(profile.before[at] in places for at in places[1:])
+    return profile.items[first].stem if together and first >= 0 else ""
 
 
 def _share(places: Sequence[int], lone: Collection[int]) -> float:
     return sum([at in lone for at in places]) / len(places) if places else 0.0
 
 
-def _longest_run(aligned: Aligned, one: Told, other: Told) -> int:
+def _longest_run(aligned: Aligned, one: StatementProfile, other: StatementProfile) -> int:
     """Return the length of the longest sequence of words that both have."""
     right = {one.ranks[pair.left]: other.ranks[pair.right] for pair in aligned.pairs if pair.strength == 1}
     longest = run = 0

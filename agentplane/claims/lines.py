@@ -63,8 +63,8 @@ def items_of(tokens: list[Token], weight: float, clause: int = 0) -> list[Item]:
 
 def denies(text: str) -> bool:
     """True if the statement denies anything outside its reason."""
-    told = _WORD.findall(_REASON.split(text, maxsplit=1)[0])
-    return not _DENIALS.isdisjoint(told) or " kept off " in text
+    words_in_text = _WORD.findall(_REASON.split(text, maxsplit=1)[0])
+    return not _DENIALS.isdisjoint(words_in_text) or " kept off " in text
 
 
 def _acts_in_person(tokens: list[Token]) -> bool:

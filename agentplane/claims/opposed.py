@@ -73,7 +73,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
     if evidence.denied_apart < WHOLLY or evidence.balanced or evidence.one_order or shared(evidence) < ENOUGH:
         return ()
     lone = evidence.aligned.left_only, evidence.aligned.right_only
-    if any(at in only for said, only in zip(evidence.told, lone, strict=True) for at in said.refused):
+    if any(at in only for said, only in zip(evidence.profiles, lone, strict=True) for at in said.refused):
         return ()  # The other statement doesn't mention the thing that this one denies.
     denies = [_denies(said) for said in (evidence.new, evidence.old)]
     if denies[0] == denies[1] or min(_rest(evidence.left), _rest(evidence.right)) >= LITTLE:

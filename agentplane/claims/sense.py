@@ -39,10 +39,12 @@ class Sense:
         statement = parse(source)
         self.line = statement.line[:MOST]
         self.places = {at: row for row, at in enumerate(at for at, it in enumerate(self.line) if it.weight)}
-        told = [self.line[at] for at in self.places]
-        raw = np.array([rough(item.written.lower()) for item in told]).reshape(len(told), -1 if told else 1)
-        weights = np.array([item.weight for item in told])
-        norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if told else np.zeros(0)
+        items = [self.line[at] for at in self.places]
+        raw = np.array([rough(item.written.lower()) for item in items]).reshape(
+            len(items), -1 if items else 1
+        )
+        weights = np.array([item.weight for item in items])
+        norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if items else np.zeros(0)
         # A rarer word has a longer vector. Without embeddings, all lengths are equal.
         norms = np.where(norms > 0, norms, 1.0)
         # int16 takes half the space of float32 and loses nothing, because these are whole numbers up to
@@ -52,9 +54,9 @@ class Sense:
         self.counts: list[float] = counts.tolist()
         self.total = float(counts.sum())
         self.heavy: list[float] = (norms * counts).tolist()
-        self.stems = [item.stem for item in told]
+        self.stems = [item.stem for item in items]
         """The stems of the words in `rows`."""
-        self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
+        self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if items else None
         self.source = source
         found = denied(self.line)
         self.denied, self.denials, self.denials_first = found.words, found.times, found.first
@@ -63,7 +65,7 @@ class Sense:
         self.all = not _ALL.isdisjoint(said)
         whole = self.total or 1.0
         self.shares: dict[str, float] = {
-            item.stem: count / whole for item, count in zip(told, self.counts, strict=True)
+            item.stem: count / whole for item, count in zip(items, self.counts, strict=True)
         }
         """The share of the statement that each of its words is."""
 

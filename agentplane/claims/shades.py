@@ -12,7 +12,7 @@ from agentplane.claims.evidence import AS_ONE, Evidence
 from agentplane.claims.lines import Item
 from agentplane.claims.quantities import Quantity
 from agentplane.claims.sense import Sense, sense, share
-from agentplane.claims.told import Told, told
+from agentplane.claims.told import StatementProfile, profile_of
 
 
 _FILLED = words.listed(
@@ -223,23 +223,23 @@ def _both(left: Sequence[Item], right: Sequence[Item], form: re.Pattern[str], st
 
 @lru_cache(maxsize=4096)
 def lone_words(source: str, places: tuple[int, ...]) -> "Lone":
-    return Lone(told(source), places)
+    return Lone(profile_of(source), places)
 
 
 class Lone:
     """The words that only one statement has, and their places."""
 
-    def __init__(self, told: Told, places: Sequence[int]) -> None:
-        items = told.items
+    def __init__(self, profile: StatementProfile, places: Sequence[int]) -> None:
+        items = profile.items
         only = [at for at in places if items[at].weight >= 0.4]
         self.filled: set[int] = set()
         """Places after a word that leads to a choice: `by X`, `is X`, `in the X Y`."""
         self.scoped: set[int] = set()
         """Places after a word that limits the rule to a place or a time."""
-        first = told.head if told.head >= 0 else len(items)
+        first = profile.head if profile.head >= 0 else len(items)
         for at in only:
-            before = told.before[at]
-            word = told.lower[before] if before >= 0 else ""
+            before = profile.before[at]
+            word = profile.lower[before] if before >= 0 else ""
             if word in _FILLED or before in self.filled:
                 self.filled.add(at)
             if word in _SCOPED or before in self.scoped:

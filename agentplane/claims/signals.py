@@ -97,7 +97,7 @@ def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, flo
 def _shape(aligned: Aligned, evidence: Evidence) -> dict[str, float]:
     mine, others = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
     names = sum([aligned.left[pair.left].name and pair.strength == 1 for pair in aligned.pairs])
-    one, other = evidence.told
+    one, other = evidence.profiles
     right = {pair.left: pair.right for pair in aligned.pairs}
     clashing = {name for clash in evidence.slots.clashes for name in clash[1:]}
     return {
@@ -130,7 +130,7 @@ def _modifiers(aligned: Aligned, right: Mapping[int, int]) -> int:
 def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
     """True if the heads of both statements are unmatched."""
     aligned = evidence.aligned
-    left, right = (one.head for one in evidence.told)
+    left, right = (one.head for one in evidence.profiles)
     return (
         left in aligned.left_only and right in aligned.right_only and aligned.left[left].stem not in clashing
     )

@@ -25,7 +25,7 @@ _BETWEEN = words.listed(
 )
 
 
-class Told:
+class StatementProfile:
     """The words of one statement, and the places of the important ones."""
 
     def __init__(self, source: str) -> None:
@@ -43,7 +43,7 @@ class Told:
         """The place of the first verb after the subject, or -1."""
         self.refused = _refused(self.lower, heavy)
         """The places of the words right after a denial."""
-        self.contexts = _told_apart(self.items)
+        self.contexts = _contexts(self.items)
         self.before = _before(self.lower)
         """For each word, the place of the previous word, not counting articles and the like. -1 if there is
         none.
@@ -55,8 +55,8 @@ class Told:
 
 
 @lru_cache(maxsize=16_384)
-def told(source: str) -> Told:
-    return Told(source)
+def profile_of(source: str) -> StatementProfile:
+    return StatementProfile(source)
 
 
 def _before(said: Sequence[str]) -> list[int]:
@@ -93,7 +93,7 @@ def _refused(said: Sequence[str], heavy: Sequence[int]) -> list[int]:
     return [place for place in found if place >= 0]
 
 
-def _told_apart(items: Sequence[Item]) -> Mapping[int, set[str]]:
+def _contexts(items: Sequence[Item]) -> Mapping[int, set[str]]:
     """Return the contexts of the statement, such as iOS or Android, for each line of the list of contexts."""
     found: dict[int, set[str]] = {}
     for item in items:

@@ -190,11 +190,11 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
     near = _not_far(new, olds, beside)
     evidence = {at: Evidence(*pairs[at]) for at in near}
     rules = {at: ruled(one) for at, one in evidence.items()}
-    told = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
-    beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in told})
-    measures = [_signals(evidence[at], rules[at], near[at]) for at in told]
+    candidates = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
+    beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in candidates})
+    measures = [_signals(evidence[at], rules[at], near[at]) for at in candidates]
     found: list[Found | None] = [None] * len(pairs)
-    for at, said, chance in zip(told, measures, chances_each(measures), strict=True):
+    for at, said, chance in zip(candidates, measures, chances_each(measures), strict=True):
         found[at] = _verdict(evidence[at], rules[at], said, *chance)
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.sense import sense
 from agentplane.claims.shades import Lone
-from agentplane.claims.told import Told
+from agentplane.claims.told import StatementProfile
 
 
 MOST = 4
@@ -44,14 +44,14 @@ def _denied(evidence: Evidence) -> list[str]:
 
 def _words(evidence: Evidence) -> list[str]:
     aligned = evidence.aligned
-    mine = _shown(evidence.told[0], aligned.left_only)
-    others = _shown(evidence.told[1], aligned.right_only)
+    mine = _shown(evidence.profiles[0], aligned.left_only)
+    others = _shown(evidence.profiles[1], aligned.right_only)
     if not mine or not others or not evidence.shared(1):
         return []
     return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]
 
 
-def _shown(told: Told, places: Sequence[int]) -> str:
+def _shown(profile: StatementProfile, places: Sequence[int]) -> str:
     """Return the unmatched words in the place of a choice, or else all unmatched words."""
-    filled = Lone(told, places).filled
-    return " ".join(told.items[at].written for at in sorted(filled or places)[:MOST])[:80]
+    filled = Lone(profile, places).filled
+    return " ".join(profile.items[at].written for at in sorted(filled or places)[:MOST])[:80]
