@@ -12,11 +12,11 @@ import numpy as np
 from agentplane.claims.sense import STEPS, Floats, Sense, Whole, share
 
 
-Rows = tuple[Sequence[int], Sequence[int]]
+UnmatchedRows = tuple[Sequence[int], Sequence[int]]
 """Rows of the words that only one statement has, for the first and for the second statement."""
 
 
-class Near:
+class Similarity:
     """Similarity in meaning of two statements."""
 
     def __init__(self, mine: Sense, others: Sense, whole: float) -> None:
@@ -26,9 +26,9 @@ class Near:
         self.text = 0.0
         """Similarity of the full texts, -1 to 1."""
         self.rest = 0.0
-        """Similarity of the unmatched words on both sides, -1 to 1. `add_rests` sets it."""
-        self.only: Rows | None = None
-        """Rows of the unmatched words. None until `add_rests` sets it."""
+        """Similarity of the unmatched words on both sides, -1 to 1. `add_unmatched` sets it."""
+        self.unmatched: UnmatchedRows | None = None
+        """Rows of the unmatched words. None until `add_unmatched` sets it."""
         self.rows: Sequence[float] = ()
         """For each word of `mine`, the similarity of the most similar word of `others`, 0 to 1."""
         self.columns: Sequence[float] = ()
@@ -46,13 +46,13 @@ class Near:
         columns = [1.0 if stem in both else met for stem, met in zip(others.stems, self.columns, strict=True)]
         return min(share(mine, rows), share(others, columns))
 
-    def nearest(self, lone: Rows) -> float:
+    def nearest(self, unmatched: UnmatchedRows) -> float:
         """Return the highest similarity between the given words of the first and of the second statement."""
-        columns = [self.begin + column for column in lone[1]]
-        return max([row[column] for row in map(self.table.__getitem__, lone[0]) for column in columns])
+        columns = [self.begin + column for column in unmatched[1]]
+        return max([row[column] for row in map(self.table.__getitem__, unmatched[0]) for column in columns])
 
 
-class Beside:
+class BatchSimilarity:
     """Similarity in meaning of one statement to many others."""
 
     def __init__(self, mine: Sense, others: Sequence[Sense]) -> None:
@@ -63,21 +63,25 @@ class Beside:
         self._rows: Floats = np.zeros((0, 1))
         self._starts: list[int] = []
 
-    def near(self, places: Sequence[int]) -> dict[int, Near]:
+    def compare(self, places: Sequence[int]) -> dict[int, Similarity]:
         """Compare the statements at these places word by word, in one step for all of them."""
-        found = {at: Near(self.mine, self.others[at], self.wholes[at]) for at in places}
-        texts = _products(self.mine.text, [near.others.text for near in found.values()]) if found else []
-        for near, text in zip(found.values(), texts, strict=True):
-            near.text = text
+        found = {at: Similarity(self.mine, self.others[at], self.wholes[at]) for at in places}
+        texts = (
+            _products(self.mine.text, [similarity.others.text for similarity in found.values()])
+            if found
+            else []
+        )
+        for similarity, text in zip(found.values(), texts, strict=True):
+            similarity.text = text
         self._filled = [at for at in found if found[at].others.stems]
         if self.mine.stems and self._filled:
             self._fill([found[at] for at in self._filled])
         return found
 
-    def _fill(self, filled: Sequence[Near]) -> None:
-        ends = list(accumulate(len(near.others.stems) for near in filled))
+    def _fill(self, filled: Sequence[Similarity]) -> None:
+        ends = list(accumulate(len(similarity.others.stems) for similarity in filled))
         self._starts = [0, *ends[:-1]]
-        self._rows = np.concatenate([near.others.rows for near in filled]).astype(np.float32)
+        self._rows = np.concatenate([similarity.others.rows for similarity in filled]).astype(np.float32)
         # Rounding can make a direction a little longer than 1.
         table = (
             np.clip(self.mine.rows.astype(np.float32) @ self._rows.T, 0, STEPS**2).astype(np.float64)
@@ -85,21 +89,21 @@ class Beside:
         )
         rows = np.maximum.reduceat(table, self._starts, axis=1).T.tolist()
         columns, cells = table.max(axis=0).tolist(), table.tolist()
-        for near, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):
-            near.rows, near.columns = row, columns[begin:end]
-            near.table, near.begin = cells, begin
+        for similarity, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):
+            similarity.rows, similarity.columns = row, columns[begin:end]
+            similarity.table, similarity.begin = cells, begin
 
-    def add_rests(self, found: Mapping[int, Near], lone: Mapping[int, Rows]) -> None:
+    def add_unmatched(self, found: Mapping[int, Similarity], unmatched: Mapping[int, UnmatchedRows]) -> None:
         """Set the similarity of the unmatched words on both sides. A rarer word has a higher weight."""
-        for at, rows in lone.items():
-            found[at].only = rows
-        wanted = [row for row, at in enumerate(self._filled) if at in lone and all(lone[at])]
+        for at, rows in unmatched.items():
+            found[at].unmatched = rows
+        wanted = [row for row, at in enumerate(self._filled) if at in unmatched and all(unmatched[at])]
         if not wanted or not self.mine.stems:
             return
         mine = []
         weights = [0.0] * len(self._rows)
         for row in wanted:
-            here, there = lone[self._filled[row]]
+            here, there = unmatched[self._filled[row]]
             mine.append([weight if at in here else 0.0 for at, weight in enumerate(self.mine.heavy)])
             begin, heavy = self._starts[row], self.others[self._filled[row]].heavy
             for place in there:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import log
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.beside import Beside, Near, Rows
+from agentplane.claims.beside import BatchSimilarity, Similarity, UnmatchedRows
 from agentplane.claims.contrasts import within
 from agentplane.claims.evidence import AS_ONE, Evidence
 from agentplane.claims.lines import Item
@@ -54,15 +54,15 @@ SHADED = {
 """Signals that are the product of two other signals."""
 
 
-def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
+def shades(evidence: Evidence, similarity: Similarity | None = None) -> dict[str, float]:
     """Return the signals by name. They are the same if the two statements are exchanged.
 
-    `near` is the similarity in either direction.
+    `similarity` can be in either direction.
     """
     new, old = evidence.new, evidence.old
-    near = near or nearness(evidence)
-    said = _nearness(evidence, near)
-    said |= _reach(near.mine, near.others, sum([pair.turned for pair in evidence.aligned.pairs]))
+    similarity = similarity or similarity_of(evidence)
+    said = _nearness(evidence, similarity)
+    said |= _reach(similarity.mine, similarity.others, sum([pair.turned for pair in evidence.aligned.pairs]))
     said |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
@@ -76,74 +76,76 @@ def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
     return said
 
 
-def nearness(evidence: Evidence) -> Near:
-    beside = Beside(sense(evidence.new.source), [sense(evidence.old.source)])
-    found = beside.near([0])
-    beside.add_rests(found, {0: lone(evidence, found[0])})
+def similarity_of(evidence: Evidence) -> Similarity:
+    batch = BatchSimilarity(sense(evidence.new.source), [sense(evidence.old.source)])
+    found = batch.compare([0])
+    batch.add_unmatched(found, {0: unmatched_rows(evidence, found[0])})
     return found[0]
 
 
-def lone(evidence: Evidence, near: Near) -> Rows:
+def unmatched_rows(evidence: Evidence, similarity: Similarity) -> UnmatchedRows:
     """Return the rows of the words that only one of the two statements has."""
-    aligned, turned = evidence.aligned, _turned(evidence, near)
+    aligned, turned = evidence.aligned, _turned(evidence, similarity)
     mine, others = (
         (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
     )
-    return [near.mine.places[at] for at in mine], [near.others.places[at] for at in others]
+    return [similarity.mine.places[at] for at in mine], [similarity.others.places[at] for at in others]
 
 
-def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
+def _nearness(evidence: Evidence, similarity: Similarity) -> dict[str, float]:
     """Return the covered share of each statement, and the similarity of their unmatched words."""
-    mine, others = near.mine, near.others
+    mine, others = similarity.mine, similarity.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
         return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length", *STRANGE), 0.0)
-    rows, columns = _met(evidence, near)
+    rows, columns = _met(evidence, similarity)
     covers = sorted((share(mine, rows), share(others, columns)))
-    only = near.only or lone(evidence, near)
+    only = similarity.unmatched or unmatched_rows(evidence, similarity)
     parts = sorted((_part(mine, only[0]), _part(others, only[1])))
     sizes = sorted(map(len, only))
     both = bool(sizes[0])
     return {
         "soft_low": covers[0],
         "soft_high": covers[1],
-        "whole": near.whole,
-        "rest": near.rest,
-        "rest_max": near.nearest(only) if both else 0.0,
+        "whole": similarity.whole,
+        "rest": similarity.rest,
+        "rest_max": similarity.nearest(only) if both else 0.0,
         "rest_none": float(not both),
         "rest_low": min(sizes[0], 6) / 3,
         "rest_high": min(sizes[1], 8) / 4,
         "lone_low": parts[0],
         "lone_high": parts[1],
-        "text": near.text,
+        "text": similarity.text,
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
-        **_heads(evidence, near, (rows, columns)),
+        **_heads(evidence, similarity, (rows, columns)),
     }
 
 
-def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
+def _met(evidence: Evidence, similarity: Similarity) -> tuple[list[float], list[float]]:
     """Return the similarity of each word to the other statement, by meaning or as a pair."""
-    rows, columns = list(near.rows), list(near.columns)
-    turned = _turned(evidence, near)
+    rows, columns = list(similarity.rows), list(similarity.columns)
+    turned = _turned(evidence, similarity)
     for pair in evidence.aligned.pairs:
         if pair.strength >= SURE:
             here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
-            row, column = near.mine.places[here], near.others.places[there]
+            row, column = similarity.mine.places[here], similarity.others.places[there]
             rows[row] = max(rows[row], pair.strength)
             columns[column] = max(columns[column], pair.strength)
     return rows, columns
 
 
-def _heads(evidence: Evidence, near: Near, met: tuple[list[float], list[float]]) -> dict[str, float]:
+def _heads(
+    evidence: Evidence, similarity: Similarity, met: tuple[list[float], list[float]]
+) -> dict[str, float]:
     """Return the distance of each head from the other statement. The head mostly names the subject."""
     rows, columns = met
-    turned = _turned(evidence, near)
+    turned = _turned(evidence, similarity)
     for pair in evidence.aligned.pairs:
         here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
-        row, column = near.mine.places[here], near.others.places[there]
+        row, column = similarity.mine.places[here], similarity.others.places[there]
         rows[row] = max(rows[row], pair.strength)
         columns[column] = max(columns[column], pair.strength)
-    far = sorted((_far(near.mine, rows), _far(near.others, columns)))
+    far = sorted((_far(similarity.mine, rows), _far(similarity.others, columns)))
     return dict(zip(STRANGE, far, strict=True))
 
 
@@ -152,9 +154,9 @@ def _far(one: Sense, met: Sequence[float]) -> float:
     return round(1.0 - min(met[row] for row in heads), 4) if heads else 0.0
 
 
-def _turned(evidence: Evidence, near: Near) -> bool:
+def _turned(evidence: Evidence, similarity: Similarity) -> bool:
     """True if the new statement of the evidence is the second one of the similarity."""
-    return near.mine.source != evidence.new.source
+    return similarity.mine.source != evidence.new.source
 
 
 def _part(one: Sense, rows: Sequence[int]) -> float:
@@ -187,8 +189,8 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
         return {"num_apart": 0.0, "num_all": 0.0, "num_odd": 0.0}
     keys = {one.key for one in mine}, {one.key for one in others}
     both = {one.plain for one in mine} & {one.plain for one in others}
-    lone = {one.plain for one in mine if not within(one, others)}
-    apart = bool(lone & {one.plain for one in others if not within(one, mine)})
+    unmatched_rows = {one.plain for one in mine if not within(one, others)}
+    apart = bool(unmatched_rows & {one.plain for one in others if not within(one, mine)})
     return {
         "num_apart": float(apart),
         "num_all": float(bool(mine) and keys[0] == keys[1]),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from agentplane.claims.aligned import Aligned
-from agentplane.claims.beside import Near
+from agentplane.claims.beside import Similarity
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import frames
 from agentplane.claims.lines import Item
@@ -28,13 +28,13 @@ PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "spea
 """Signals that count only in a product."""
 
 
-def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[str, float]:
+def measured(evidence: Evidence, rules: str, similarity: Similarity | None = None) -> dict[str, float]:
     """Return the signals by name.
 
-    `rules` is the kind that the rules alone give, or "". `near` is the similarity, if it was computed before.
+    `rules` is the kind that the rules alone give, or "". `similarity` is given if it was computed before.
     """
     new, old = evidence.new, evidence.old
-    said = shades(evidence, near)
+    said = shades(evidence, similarity)
     said |= _words(evidence)
     said |= _values(new, old, evidence)
     said |= _shape(evidence.aligned, evidence)

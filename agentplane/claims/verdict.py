@@ -8,14 +8,14 @@ from operator import itemgetter
 import numpy as np
 
 from agentplane.claims import fitted, meaning
-from agentplane.claims.beside import Beside, Near
+from agentplane.claims.beside import BatchSimilarity, Similarity
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.heads import head, is_long
 from agentplane.claims.opposed import opposed, permits
 from agentplane.claims.proof import excludes, replaces
 from agentplane.claims.sense import Floats, common, sense
-from agentplane.claims.shades import lone
+from agentplane.claims.shades import unmatched_rows
 from agentplane.claims.signals import PRODUCTS, measured
 from agentplane.claims.statement import Statement, parse
 from agentplane.claims.structure import UNSURE, Found, Kind, by_structure
@@ -123,14 +123,14 @@ def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
     said = [at for at, old in enumerate(olds) if old.line] if new.line else []
     if not said:
         return found
-    beside = Beside(sense(new.source), [sense(olds[at].source) for at in said])
+    batch = BatchSimilarity(sense(new.source), [sense(olds[at].source) for at in said])
     wanted = [
         row
-        for row, (other, whole) in enumerate(zip(beside.others, beside.wholes, strict=True))
-        if whole >= FAR or whole + common(beside.mine, other) >= FAR
+        for row, (other, whole) in enumerate(zip(batch.others, batch.wholes, strict=True))
+        if whole >= FAR or whole + common(batch.mine, other) >= FAR
     ]
-    for row, near in beside.near(wanted).items():
-        old, score = olds[said[row]], near.cover()
+    for row, similarity in batch.compare(wanted).items():
+        old, score = olds[said[row]], similarity.cover()
         if score >= NEAR:
             about = Evidence(new, old).shared(4)
             much = score >= NEAR_WHERE_LONG and is_long(new) and is_long(old)
@@ -186,36 +186,38 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
     if not pairs:
         return []
     olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
-    beside = Beside(sense(new.source), [sense(old.source) for old in olds])
-    near = _not_far(new, olds, beside)
-    evidence = {at: Evidence(*pairs[at]) for at in near}
+    batch = BatchSimilarity(sense(new.source), [sense(old.source) for old in olds])
+    similarities = _not_far(new, olds, batch)
+    evidence = {at: Evidence(*pairs[at]) for at in similarities}
     rules = {at: ruled(one) for at, one in evidence.items()}
     candidates = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
-    beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in candidates})
-    measures = [_signals(evidence[at], rules[at], near[at]) for at in candidates]
+    batch.add_unmatched(
+        similarities, {at: unmatched_rows(evidence[at], similarities[at]) for at in candidates}
+    )
+    measures = [_signals(evidence[at], rules[at], similarities[at]) for at in candidates]
     found: list[Found | None] = [None] * len(pairs)
     for at, said, chance in zip(candidates, measures, chances_each(measures), strict=True):
         found[at] = _verdict(evidence[at], rules[at], said, *chance)
     return found
 
 
-def _not_far(new: Statement, olds: Sequence[Statement], beside: Beside) -> dict[int, Near]:
+def _not_far(new: Statement, olds: Sequence[Statement], batch: BatchSimilarity) -> dict[int, Similarity]:
     """Return the similarity of the pairs with enough in common for a finding. Most pairs of a shortlist have
     too little.
     """
     families = {family for choice in new.choices for family in choice.families}
     met = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
     wanted = []
-    for at, others in enumerate(beside.others):
-        shared = FAR if met[at] else common(beside.mine, others)
-        if shared >= FAR or shared + beside.wholes[at] >= FAR:
+    for at, others in enumerate(batch.others):
+        shared = FAR if met[at] else common(batch.mine, others)
+        if shared >= FAR or shared + batch.wholes[at] >= FAR:
             wanted.append(at)
-    near = beside.near(wanted)
-    return {at: one for at, one in near.items() if met[at] or one.cover() + one.text >= SCANT}
+    similarities = batch.compare(wanted)
+    return {at: one for at, one in similarities.items() if met[at] or one.cover() + one.text >= SCANT}
 
 
-def _signals(evidence: Evidence, rules: Found | None, near: Near) -> dict[str, float]:
-    return measured(evidence, rules.kind if rules else "", near)
+def _signals(evidence: Evidence, rules: Found | None, similarity: Similarity) -> dict[str, float]:
+    return measured(evidence, rules.kind if rules else "", similarity)
 
 
 def _verdict(
