@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from agentplane.claims import vocabulary as words
 from agentplane.claims.evidence import AS_ONE, LITTLE, Evidence
-from agentplane.claims.structure import Found
+from agentplane.claims.structure import Relation
 from agentplane.claims.subjects import words_of
 
 
@@ -16,7 +16,7 @@ _CONDITIONS = words.listed("if when whenever wherever where while unless until")
 _RATHER = words.listed("over rather instead")
 
 
-def excludes(evidence: Evidence, rules: Found | None) -> bool:
+def excludes(evidence: Evidence, rules: Relation | None) -> bool:
     """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.ruled`."""
     if rules is None or rules.kind != "contradiction":
         return False

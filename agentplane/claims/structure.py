@@ -27,7 +27,9 @@ NEAR_SUBJECT = 0.3
 UNSURE = "whether they mean one thing can't be told"
 
 
-class Found(msgspec.Struct, frozen=True):
+class Relation(msgspec.Struct, frozen=True):
+    """The relation of one statement to another, and the reasons for it."""
+
     kind: Kind
     score: float
     reasons: tuple[str, ...]
@@ -35,12 +37,12 @@ class Found(msgspec.Struct, frozen=True):
     """True if it follows from the two statements and isn't only likely."""
 
 
-def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
+def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Relation | None:
     """Compare two statements by rules. `slots` are their compared choices, if those were computed before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
-        return Found("duplicate", 1.0, ("the same words",), proven=True)
+        return Relation("duplicate", 1.0, ("the same words",), proven=True)
     slots = slots or side_by_side(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)
@@ -60,7 +62,7 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
 
 def _same_place(
     new: Statement, old: Statement, shared: list[str], slots: Slots, sides: tuple[list[str], list[str]]
-) -> Found | None:
+) -> Relation | None:
     """Return an overlap if the statements differ in one place, in words or names that no family contains."""
     left, right = sides
     if not shared or not left or not right or slots.left or slots.right:
@@ -75,7 +77,7 @@ def _same_place(
         return None
     places = f"{spelt(left, new, old)} / {spelt(right, new, old)}"
     reason = f"same subject `{spelt(shared[:3], new, old)}`, other words in its place: {places}"
-    return Found("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
+    return Relation("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
 
 
 def _same_subject(overlap: int, differ: int, slots: Slots) -> bool:
@@ -84,13 +86,13 @@ def _same_subject(overlap: int, differ: int, slots: Slots) -> bool:
     return differ == 0 or overlap >= 4 * differ
 
 
-def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float) -> Found | None:
+def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float) -> Relation | None:
     enough = agreement >= SAME_SUBJECT or (overlap == 0 and agreement == 0.0)
     for name, who in slots.refused:
         clash = next((clash for clash in slots.clashes if clash[2] == name), None)
         other = f" by `{clash[1]}`" if clash else ""
         if who == "replaced" and (agreement >= NEAR_SUBJECT or overlap == 0):
-            return Found("supersession", _score(0.7, agreement), (f"replaces `{name}`{other}",))
+            return Relation("supersession", _score(0.7, agreement), (f"replaces `{name}`{other}",))
     reasons = []
     kinds = {family for family, _, _ in slots.clashes}
     if len(kinds) > 1 and len(slots.clashes) > 1:
@@ -104,15 +106,15 @@ def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float
     if not reasons:
         return None
     if enough and not (overlap == 0 and slots.left + slots.right):
-        return Found("contradiction", _score(0.6, agreement), tuple(reasons))
+        return Relation("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
+        return Relation("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 
 def _others_conflict(
     new: Statement, old: Statement, slots: Slots, overlap: int, agreement: float, differ: int
-) -> Found | None:
+) -> Relation | None:
     """Return contradictions by number, by opposites, and by must and must not."""
     if overlap == 0:
         return None
@@ -137,15 +139,15 @@ def _others_conflict(
     if not reasons:
         return None
     if agreement >= SAME_SUBJECT:
-        return Found("contradiction", _score(0.6, agreement), tuple(reasons))
+        return Relation("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
+        return Relation("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 
 def _duplicate(
     new: Statement, old: Statement, slots: Slots, shared: list[str], sides: tuple[list[str], list[str]]
-) -> Found | None:
+) -> Relation | None:
     if slots.clashes or slots.refused or (slots.left and slots.right):
         return None
     left, right = sides
@@ -162,10 +164,10 @@ def _duplicate(
     modal = modal and (new.modality == "need not") == (old.modality == "need not")
     if likeness >= SAME_STATEMENT and measured and poles and modal and not (left and right and evidence < 3):
         said = ", ".join([*(spelt([word], new, old) for word in shared), *slots.agreed][:5])
-        return Found("duplicate", _score(0.5, likeness), (f"says the same of: {said}",))
+        return Relation("duplicate", _score(0.5, likeness), (f"says the same of: {said}",))
     if likeness >= SAME_STATEMENT and min(len(left), len(right)) == 0 and len(shared) >= 2:
         said = ", ".join(spelt([word], new, old) for word in shared[:5])
-        return Found("overlap", _score(0.3, likeness, 0.6), (f"about the same: {said}",))
+        return Relation("overlap", _score(0.3, likeness, 0.6), (f"about the same: {said}",))
     return None
 
 

@@ -18,7 +18,7 @@ from agentplane.claims.sense import Floats, common, sense
 from agentplane.claims.shades import unmatched_rows
 from agentplane.claims.signals import PRODUCTS, measured
 from agentplane.claims.statement import Statement, parse
-from agentplane.claims.structure import UNSURE, Found, Kind, by_structure
+from agentplane.claims.structure import UNSURE, Kind, Relation, by_structure
 from agentplane.claims.versions import told_apart_by_name
 from agentplane.claims.whys import whys
 
@@ -59,7 +59,7 @@ are below them, as are 2 of 100 pairs with a finding.
 """
 
 
-def judge(new: Statement, old: Statement) -> Found | None:
+def judge(new: Statement, old: Statement) -> Relation | None:
     """Return the relation of two statements. It is symmetric, except for a statement that replaces the other."""
     return judge_each(new, [old])[0]
 
@@ -68,58 +68,58 @@ Pair = tuple[Statement, Statement]
 """Two statements in the order of their texts."""
 
 
-class BothWays:
-    """Verdicts on pairs that are judged from both sides, stored until the second side asks."""
+class RelationCache:
+    """Relations of pairs that are judged from both sides, stored until the second side asks."""
 
     def __init__(self, sources: Collection[str]) -> None:
         """`sources` are the statements that are compared with each other."""
         self._sources = frozenset(head(parse(source)).source for source in sources)
-        self._kept: dict[tuple[str, str], Found | None] = {}
+        self._relations: dict[tuple[str, str], Relation | None] = {}
 
-    def take(self, pair: Pair) -> tuple[Found | None] | None:
-        """Return and forget the verdict on a pair in a tuple, or None if the pair wasn't judged."""
+    def take(self, pair: Pair) -> tuple[Relation | None] | None:
+        """Return and forget the relation of a pair in a tuple, or None if the pair wasn't judged."""
         key = pair[0].source, pair[1].source
-        return (self._kept.pop(key),) if key in self._kept else None
+        return (self._relations.pop(key),) if key in self._relations else None
 
-    def keep(self, pair: Pair, found: Found | None) -> None:
+    def keep(self, pair: Pair, found: Relation | None) -> None:
         if pair[0].source in self._sources and pair[1].source in self._sources:
-            self._kept[pair[0].source, pair[1].source] = found
+            self._relations[pair[0].source, pair[1].source] = found
 
 
 def judge_each(
-    new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
-) -> list[Found | None]:
-    """Judge one statement against many. The verdicts are the same as one by one, but much faster.
+    new: Statement, olds: Sequence[Statement], cache: RelationCache | None = None
+) -> list[Relation | None]:
+    """Judge one statement against many. The results are the same as one by one, but much faster.
 
     Long statements are judged by their heads.
     """
     pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
-    found: list[Found | None] = [None] * len(olds)
+    found: list[Relation | None] = [None] * len(olds)
     for mine in dict.fromkeys(pair[0].source for pair in pairs):
         places = [at for at, pair in enumerate(pairs) if pair[0].source == mine]
-        judged = _judged(parse(mine), [pairs[at][1] for at in places], both_ways)
+        judged = _judged(parse(mine), [pairs[at][1] for at in places], cache)
         for at, one in zip(places, judged, strict=True):
             short = not (is_long(new) or is_long(olds[at]))
             found[at] = one if one is None or short else _believed(one, new, olds[at])
     return found
 
 
-def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
+def _believed(found: Relation, new: Statement, old: Statement) -> Relation | None:
     """Return the verdict on two heads if it stays valid for the long statements.
 
     The rest of their text can make them about two subjects.
     """
     if found.score == 1 and new.text != old.text:
-        return Found("duplicate", BEGIN_ALIKE, ("begins with the same words",))
+        return Relation("duplicate", BEGIN_ALIKE, ("begins with the same words",))
     return found if found.proven or found.score >= SURE_WHERE_LONG else None
 
 
-def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
+def near_each(new: Statement, olds: Sequence[Statement]) -> list[Relation | None]:
     """Return an overlap for each old statement about the same things, with the share that the two cover.
 
     The result is symmetric.
     """
-    found: list[Found | None] = [None] * len(olds)
+    found: list[Relation | None] = [None] * len(olds)
     said = [at for at, old in enumerate(olds) if old.line] if new.line else []
     if not said:
         return found
@@ -135,12 +135,12 @@ def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
             about = Evidence(new, old).shared(4)
             much = score >= NEAR_WHERE_LONG and is_long(new) and is_long(old)
             reason = f"{'much ' if much else ''}about the same{f': {about}' if about else ' things'}"
-            found[said[row]] = Found("overlap" if much else "near", _score(score), (reason,))
+            found[said[row]] = Relation("overlap" if much else "near", _score(score), (reason,))
     return found
 
 
-def _judged(new: Statement, olds: Sequence[Statement], both_ways: BothWays | None) -> list[Found | None]:
-    found: list[Found | None] = [None] * len(olds)
+def _judged(new: Statement, olds: Sequence[Statement], cache: RelationCache | None) -> list[Relation | None]:
+    found: list[Relation | None] = [None] * len(olds)
     says_so = any(choice.replaced for choice in new.choices)
     open_ones = []
     for at, old in enumerate(olds):
@@ -149,15 +149,15 @@ def _judged(new: Statement, olds: Sequence[Statement], both_ways: BothWays | Non
             continue
         rules = by_structure(new, old) if says_so else None
         if rules and rules.kind == "supersession":
-            found[at] = Found(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
+            found[at] = Relation(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
         else:
             open_ones.append(at)
     pairs = [_sorted(new, olds[at]) for at in open_ones]
-    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, both_ways), strict=True):
+    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, cache), strict=True):
         found[at] = one
         if one is not None and pair[0] is not new:
             reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
-            found[at] = Found(one.kind, one.score, reasons, one.proven)
+            found[at] = Relation(one.kind, one.score, reasons, one.proven)
     return found
 
 
@@ -165,24 +165,24 @@ def _sorted(new: Statement, old: Statement) -> Pair:
     return (old, new) if new.source > old.source else (new, old)
 
 
-def _both_ways(new: Statement, pairs: Sequence[Pair], both_ways: BothWays | None) -> list[Found | None]:
+def _both_ways(new: Statement, pairs: Sequence[Pair], cache: RelationCache | None) -> list[Relation | None]:
     """Judge pairs of which the new statement is either the first or the second."""
-    if both_ways is None:
+    if cache is None:
         return _weighed_each(new, pairs)
-    known = [both_ways.take(pair) for pair in pairs]
+    known = [cache.take(pair) for pair in pairs]
     unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
     weighed = iter(_weighed_each(new, unknown))
     found = []
     for pair, one in zip(pairs, known, strict=True):
         if one is None:
             found.append(next(weighed))
-            both_ways.keep(pair, found[-1])
+            cache.keep(pair, found[-1])
         else:
             found.append(one[0])
     return found
 
 
-def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
+def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None]:
     if not pairs:
         return []
     olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
@@ -195,7 +195,7 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
         similarities, {at: unmatched_rows(evidence[at], similarities[at]) for at in candidates}
     )
     measures = [_signals(evidence[at], rules[at], similarities[at]) for at in candidates]
-    found: list[Found | None] = [None] * len(pairs)
+    found: list[Relation | None] = [None] * len(pairs)
     for at, said, chance in zip(candidates, measures, chances_each(measures), strict=True):
         found[at] = _verdict(evidence[at], rules[at], said, *chance)
     return found
@@ -216,16 +216,20 @@ def _not_far(new: Statement, olds: Sequence[Statement], batch: BatchSimilarity) 
     return {at: one for at, one in similarities.items() if met[at] or one.cover() + one.text >= SCANT}
 
 
-def _signals(evidence: Evidence, rules: Found | None, similarity: Similarity) -> dict[str, float]:
+def _signals(evidence: Evidence, rules: Relation | None, similarity: Similarity) -> dict[str, float]:
     return measured(evidence, rules.kind if rules else "", similarity)
 
 
 def _verdict(
-    evidence: Evidence, rules: Found | None, said: Mapping[str, float], contradiction: float, duplicate: float
-) -> Found | None:
+    evidence: Evidence,
+    rules: Relation | None,
+    said: Mapping[str, float],
+    contradiction: float,
+    duplicate: float,
+) -> Relation | None:
     ruled_out = rules is not None and rules.kind == "contradiction"
     if ruled_out and evidence.one_value and not evidence.one_subject:
-        return Found("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
+        return Relation("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
     definite = ruled_out and evidence.one_value
     if (
         definite
@@ -235,25 +239,25 @@ def _verdict(
     ):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if permits(evidence):
-        return Found("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
+        return Relation("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
     if contradiction >= max(_enough(evidence, rules, said), duplicate):
         reasons = _reasons(evidence, "contradiction")
         if reasons:
-            return Found("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
+            return Relation("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
     placed = rules is not None and rules.kind == "overlap"
     alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
         if apart := opposed(evidence):
-            return Found("contradiction", _score(duplicate), apart)
-        return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
+            return Relation("contradiction", _score(duplicate), apart)
+        return Relation("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 
 
-def ruled(evidence: Evidence) -> Found | None:
+def ruled(evidence: Evidence) -> Relation | None:
     """Return the result of the rules, without contrasts that only look like one because of other wording."""
     found = by_structure(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
-        return Found("contradiction", found.score, found.reasons)
+        return Relation("contradiction", found.score, found.reasons)
     excused = evidence.excused
     return None if found and all(one in excused or evidence.excuses(one) for one in found.reasons) else found
 
@@ -268,7 +272,7 @@ def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
     return tuple(evidence.reasons() or whys(evidence)) if kind == "contradiction" else ()
 
 
-def _enough(evidence: Evidence, rules: Found | None, said: Mapping[str, float]) -> float:
+def _enough(evidence: Evidence, rules: Relation | None, said: Mapping[str, float]) -> float:
     """Return the score that a contradiction needs, depending on the evidence for it."""
     if said["kinds"] + said["modals"] / 2 >= 1 or said["refused_unmet"] > said["refused_met"]:
         return SURE_WHERE_WEAK

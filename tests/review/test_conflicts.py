@@ -19,7 +19,7 @@ from agentplane.claims.frames import one_role
 from agentplane.claims.lines import Item
 from agentplane.claims.statement import parse
 from agentplane.claims.subjects import alike
-from agentplane.claims.verdict import BothWays, judge
+from agentplane.claims.verdict import RelationCache, judge
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
@@ -467,7 +467,7 @@ def test_what_is_looked_at_from_both_sides_is_as_if_looked_at_from_one() -> None
     said = list(dict.fromkeys(side for pair in TUNED[5:65:2] for side in (pair.first, pair.second)))
     said += ["Switch from Redis to Memcached.", "Sessions are kept in Redis."]
     texts = [text(one, f"CAND-{place}", status="proposed") for place, one in enumerate([*said, said[0]])]
-    both_ways = BothWays({*said})
+    both_ways = RelationCache({*said})
     for one in texts:
         found = compare_each(one, texts, both_ways)
         assert told(found) == [compare(one, other) for other in texts]
