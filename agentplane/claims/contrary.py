@@ -51,9 +51,11 @@ def contrary(new: Statement, old: Statement) -> tuple[str, ...]:
     if found and one_way:
         return found
     for mine, others in ((left, right), (right, left)):
-        turned = _turned(mine, others)
-        if turned and one_way:
-            return (f"{turned[0]} / {turned[1]}" if mine is left else f"{turned[1]} / {turned[0]}",)
+        reversing = _reversing_words(mine, others)
+        if reversing and one_way:
+            return (
+                f"{reversing[0]} / {reversing[1]}" if mine is left else f"{reversing[1]} / {reversing[0]}",
+            )
     return _denied_elsewhere(left, right)
 
 
@@ -65,7 +67,7 @@ def _denials(said: Sequence[str]) -> int:
     return sum(word in _DENIALS for word in said)
 
 
-def _turned(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | None:
+def _reversing_words(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | None:
     """Return the word that reverses the first statement, and the word in its place in the second."""
     for side, opposite in _SIDES:
         one, other = (

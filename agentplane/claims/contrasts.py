@@ -75,7 +75,7 @@ def _can_both_hold(one: Quantity, other: Quantity) -> bool:
     return False
 
 
-def denied(one: Statement, other: Statement) -> list[str]:
+def denied_words(one: Statement, other: Statement) -> list[str]:
     """Return the words that the first statement denies in an aside and the other statement is about."""
     return [spelt([word], one, other) for word in one.denied if word in other.subject]
 

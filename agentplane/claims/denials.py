@@ -45,7 +45,7 @@ FIRST = 4
 """Minimum number of words in the first clause. A shorter clause continues after its comma."""
 
 
-class Denied(msgspec.Struct, frozen=True):
+class Denials(msgspec.Struct, frozen=True):
     """The denials in one statement."""
 
     words: tuple[bool, ...]
@@ -56,7 +56,7 @@ class Denied(msgspec.Struct, frozen=True):
     """Number of denials in its first clause. Later clauses often repeat them."""
 
 
-def denied(line: Sequence[Item]) -> Denied:
+def denials_in(line: Sequence[Item]) -> Denials:
     said = [item.written.lower() for item in line]
     flips = [0] * len(line)
     begins = []
@@ -68,7 +68,7 @@ def denied(line: Sequence[Item]) -> Denied:
             begins.append(begin)
     first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
     words = tuple(flip % 2 == 1 for flip in flips)
-    return Denied(words, len(begins), sum(begin < first for begin in begins))
+    return Denials(words, len(begins), sum(begin < first for begin in begins))
 
 
 def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.aligned import Aligned, align
+from agentplane.claims.aligned import Alignment, align
 from agentplane.claims.contrasts import modals, numbers, poles
 from agentplane.claims.lines import Item
 from agentplane.claims.sense import sense
@@ -32,32 +32,32 @@ class Evidence:
 
     def __init__(self, new: Statement, old: Statement) -> None:
         self.new, self.old = new, old
-        self.aligned: Aligned = align(new, old)
+        self.alignment: Alignment = align(new, old)
         self.slots: Slots = side_by_side(new.choices, old.choices)
         self.profiles = profile_of(new.source), profile_of(old.source)
-        self.turned = turned(self.aligned, *self.profiles)
-        self.one_order = not self.turned and bool(self.profiles[0].order and self.profiles[1].order)
-        self.balanced = any(pair.turned for pair in self.aligned.pairs)
+        self.order_reversed = order_reversed(self.alignment, *self.profiles)
+        self.one_order = not self.order_reversed and bool(self.profiles[0].order and self.profiles[1].order)
+        self.balanced = any(pair.negated_by_prefix for pair in self.alignment.pairs)
         """True for `no X is unsigned`, where the words look denied but are demanded."""
         self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
         self.numbers = numbers(new.quantities, old.quantities)
-        self.denied_apart = _denied_apart(self.aligned, new, old)
+        self.denied_apart = _denied_apart(self.alignment, new, old)
         """Share of the common words that only one statement denies."""
         self.modals = modals(new, old)
         opposites = _opposites(
-            self.aligned,
+            self.alignment,
             _sides(new.source),
             _sides(old.source),
             self.profiles,
-            alike=new.denies == old.denies,
+            same_sign=new.denies == old.denies,
         )
         self.opposites = [pair for pair in opposites if not self.excuses(pair)]
         self.contexts = _contexts(*self.profiles)
         explained = self._explained()
-        self.left = _lone(self.aligned.left, self.aligned.left_only, explained)
+        self.left = _lone(self.alignment.left, self.alignment.left_only, explained)
         """Words that only the new statement has, without those already compared as choices or opposites."""
-        self.right = _lone(self.aligned.right, self.aligned.right_only, explained)
-        self.one_slot = _one_slot(self.aligned, *self.profiles)
+        self.right = _lone(self.alignment.right, self.alignment.right_only, explained)
+        self.one_slot = _one_slot(self.alignment, *self.profiles)
 
     def excuses(self, pair: str) -> bool:
         """True if the pair isn't a contrast: the same order from its other end, or one word denied twice."""
@@ -70,8 +70,8 @@ class Evidence:
         """Pairs that look like must and must not although word by word both say the same: `no A without B`."""
         found = set(self.modals) if self.denied_apart <= AS_ONE else set()
         left, right = sense(self.new.source).denied, sense(self.old.source).denied
-        for pair in self.aligned.pairs:
-            name = self.aligned.left[pair.left].stem
+        for pair in self.alignment.pairs:
+            name = self.alignment.left[pair.left].stem
             if pair.strength == 1 and left[pair.left] == right[pair.right]:
                 found |= {f"not {name} / {name}", f"{name} / not {name}"}
         return found
@@ -88,14 +88,14 @@ class Evidence:
             or self.slots.refused
             or self.poles
             or self.opposites
-            or self.turned
+            or self.order_reversed
             or signed
         )
 
     @property
     def strong(self) -> bool:
         """True if values contradict: another choice, side, number or order."""
-        return bool(self.slots.clashes or self.poles or self.opposites or self.numbers or self.turned)
+        return bool(self.slots.clashes or self.poles or self.opposites or self.numbers or self.order_reversed)
 
     @property
     def weak(self) -> bool:
@@ -105,10 +105,10 @@ class Evidence:
     @cached_property
     def blurred(self) -> bool:
         """True if subject words are only similar, not equal. Files and folders can be two subjects."""
-        left, right = self.aligned.left, self.aligned.right
+        left, right = self.alignment.left, self.alignment.right
         return any(
             pair.strength < ONE_WORD and max(left[pair.left].weight, right[pair.right].weight) >= LITTLE
-            for pair in self.aligned.pairs
+            for pair in self.alignment.pairs
         )
 
     @property
@@ -156,7 +156,7 @@ class Evidence:
         found += [f"{name} / not {name}" if who == "other" else f"not {name} / {name}"
                   for name, who in self.slots.refused]  # fmt: skip
         found += [*self.poles, *(self.opposites if not self.poles else []), *self.numbers]
-        if self.turned:
+        if self.order_reversed:
             found.append("the other way round in time")
         return found or self.modals or self.named()
 
@@ -172,9 +172,9 @@ class Evidence:
     def shared(self, most: int) -> str:
         """Return the common subject words, as the new statement writes them."""
         spellings = dict.fromkeys(
-            self.aligned.left[pair.left].written
-            for pair in self.aligned.pairs
-            if self.aligned.left[pair.left].weight >= 1
+            self.alignment.left[pair.left].written
+            for pair in self.alignment.pairs
+            if self.alignment.left[pair.left].weight >= 1
         )
         return " ".join(list(spellings)[:most])
 
@@ -186,31 +186,31 @@ def _lone(items: Sequence[Item], places: Sequence[int], explained: set[str]) -> 
     return [item for item in lone if item.stem not in explained and item.written.lower() not in explained]
 
 
-def _one_slot(aligned: Aligned, new: StatementProfile, old: StatementProfile) -> bool:
+def _one_slot(alignment: Alignment, new: StatementProfile, old: StatementProfile) -> bool:
     """True if words that only one statement has follow the same word: `through A`, `through the B`."""
-    before = {aligned.right[at].stem for at in map(old.before.__getitem__, aligned.right_only) if at >= 0}
-    places = map(new.before.__getitem__, aligned.left_only)
-    return any(at >= 0 and aligned.left[at].stem in before for at in places)
+    before = {alignment.right[at].stem for at in map(old.before.__getitem__, alignment.right_only) if at >= 0}
+    places = map(new.before.__getitem__, alignment.left_only)
+    return any(at >= 0 and alignment.left[at].stem in before for at in places)
 
 
-def _denied_apart(aligned: Aligned, new: Statement, old: Statement) -> float:
+def _denied_apart(alignment: Alignment, new: Statement, old: Statement) -> float:
     left, right = sense(new.source).denied, sense(old.source).denied
     apart = met = 0.0
-    for pair in aligned.pairs:
-        weight = pair.strength * aligned.left[pair.left].weight
+    for pair in alignment.pairs:
+        weight = pair.strength * alignment.left[pair.left].weight
         met += weight
-        if (left[pair.left] != right[pair.right]) != pair.turned:
+        if (left[pair.left] != right[pair.right]) != pair.negated_by_prefix:
             apart += weight
     return round(apart / met, 4) if met else 0.0
 
 
 def _opposites(
-    aligned: Aligned,
+    alignment: Alignment,
     mine: Sides,
     others: Sides,
     both: tuple[StatementProfile, StatementProfile],
     *,
-    alike: bool,
+    same_sign: bool,
 ) -> list[str]:
     """Return the words on two sides of one pair of opposites, including adjectives as in `mutable object`."""
     found = [
@@ -218,10 +218,10 @@ def _opposites(
         for axis, (side, word) in mine.items()
         if axis in others and others[axis][0] != side
     ]
-    if not alike:
+    if not same_sign:
         return found
-    lone = [word for at in aligned.right_only if len(word := both[1].lower[at]) >= 4]
-    for word in (both[0].lower[at] for at in aligned.left_only):
+    lone = [word for at in alignment.right_only if len(word := both[1].lower[at]) >= 4]
+    for word in (both[0].lower[at] for at in alignment.left_only):
         if len(word) >= 4:
             found += [f"{word} / {other}" for other in lone if negates(word, other)]
     return found
@@ -245,12 +245,12 @@ def _contexts(new: StatementProfile, old: StatementProfile) -> bool:
     return any(line in others and not mine[line] & others[line] for line in mine)
 
 
-def turned(aligned: Aligned, new: StatementProfile, old: StatementProfile) -> bool:
+def order_reversed(alignment: Alignment, new: StatementProfile, old: StatementProfile) -> bool:
     """True if the first part of one statement is the last part of the other."""
     left, right = new.order, old.order
     if not left or not right:
         return False
-    pairs = [pair for pair in aligned.pairs if aligned.left[pair.left].weight >= 0.9]
+    pairs = [pair for pair in alignment.pairs if alignment.left[pair.left].weight >= 0.9]
     same = sum(
         (left[1] if pair.left < left[0] else -left[1]) == (right[1] if pair.right < right[0] else -right[1])
         for pair in pairs

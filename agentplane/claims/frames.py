@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from rapidfuzz import fuzz
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.aligned import Aligned
+from agentplane.claims.aligned import Alignment
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.told import StatementProfile
 
@@ -13,12 +13,12 @@ from agentplane.claims.told import StatementProfile
 def frames(evidence: Evidence) -> dict[str, float]:
     """Return the signals by name. They are the same if the two statements are exchanged."""
     one, other = evidence.profiles
-    only = frozenset(evidence.aligned.left_only), frozenset(evidence.aligned.right_only)
+    only = frozenset(evidence.alignment.left_only), frozenset(evidence.alignment.right_only)
     clauses = [profile.items[-1].clause if profile.items else 0 for profile in (one, other)]
     sizes = sorted((len(one.weighty), len(other.weighty)))
     return {
         "letters": fuzz.ratio(evidence.new.text, evidence.old.text) / 100,
-        "run": min(_longest_run(evidence.aligned, one, other), 5) / 3,
+        "run": min(_longest_run(evidence.alignment, one, other), 5) / 3,
         "words": (sizes[1] - sizes[0]) / 10,
         "short": sizes[0] / 6,
         "clauses": abs(clauses[0] - clauses[1]) / 2,
@@ -34,7 +34,7 @@ _ROLES = words.listed("by as in from with to after through via at under")
 
 def one_role(evidence: Evidence) -> bool:
     """True if the statements differ only after their last preposition: `sent by X`, `sent by Y`."""
-    aligned, (one, other) = evidence.aligned, evidence.profiles
+    alignment, (one, other) = evidence.alignment, evidence.profiles
     if (
         not _one_place(evidence)
         or evidence.contexts
@@ -42,8 +42,8 @@ def one_role(evidence: Evidence) -> bool:
         or evidence.new.denies != evidence.old.denies
     ):
         return False
-    ends = aligned.left_only[-1] == one.weighty[-1] and aligned.right_only[-1] == other.weighty[-1]
-    return ends and one.lower[one.before[aligned.left_only[0]]] in _ROLES
+    ends = alignment.left_only[-1] == one.weighty[-1] and alignment.right_only[-1] == other.weighty[-1]
+    return ends and one.lower[one.before[alignment.left_only[0]]] in _ROLES
 
 
 Only = tuple[Collection[int], Collection[int]]
@@ -83,10 +83,14 @@ def _zones(one: StatementProfile, other: StatementProfile, only: Only) -> dict[s
 
 def _one_place(evidence: Evidence) -> bool:
     """True if the statements differ only in one place, after the same word."""
-    aligned, (one, other) = evidence.aligned, evidence.profiles
-    if not aligned.left_only or not aligned.right_only or any(pair.strength < 1 for pair in aligned.pairs):
+    alignment, (one, other) = evidence.alignment, evidence.profiles
+    if (
+        not alignment.left_only
+        or not alignment.right_only
+        or any(pair.strength < 1 for pair in alignment.pairs)
+    ):
         return False
-    left, right = _led(one, aligned.left_only), _led(other, aligned.right_only)
+    left, right = _led(one, alignment.left_only), _led(other, alignment.right_only)
     return bool(left) and left == right
 
 
@@ -101,9 +105,9 @@ def _share(places: Sequence[int], lone: Collection[int]) -> float:
     return sum([at in lone for at in places]) / len(places) if places else 0.0
 
 
-def _longest_run(aligned: Aligned, one: StatementProfile, other: StatementProfile) -> int:
+def _longest_run(alignment: Alignment, one: StatementProfile, other: StatementProfile) -> int:
     """Return the length of the longest sequence of words that both have."""
-    right = {one.ranks[pair.left]: other.ranks[pair.right] for pair in aligned.pairs if pair.strength == 1}
+    right = {one.ranks[pair.left]: other.ranks[pair.right] for pair in alignment.pairs if pair.strength == 1}
     longest = run = 0
     for rank in range(len(one.weighty)):
         if rank in right:

@@ -72,7 +72,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
     """Return the contrast if one statement denies everything that both say and no word can reverse that."""
     if evidence.denied_apart < WHOLLY or evidence.balanced or evidence.one_order or shared(evidence) < ENOUGH:
         return ()
-    lone = evidence.aligned.left_only, evidence.aligned.right_only
+    lone = evidence.alignment.left_only, evidence.alignment.right_only
     if any(at in only for said, only in zip(evidence.profiles, lone, strict=True) for at in said.refused):
         return ()  # The other statement doesn't mention the thing that this one denies.
     denies = [_denies(said) for said in (evidence.new, evidence.old)]
@@ -97,11 +97,11 @@ def _denies(said: Statement) -> bool:
 
 def _limited(evidence: Evidence) -> tuple[str, ...]:
     """Return the condition of one statement that the other doesn't mention."""
-    aligned = evidence.aligned
+    alignment = evidence.alignment
     for_all = sense(evidence.new.source).all, sense(evidence.old.source).all
     limits = [
-        _limit(aligned.left, aligned.left_only, for_all[1]),
-        _limit(aligned.right, aligned.right_only, for_all[0]),
+        _limit(alignment.left, alignment.left_only, for_all[1]),
+        _limit(alignment.right, alignment.right_only, for_all[0]),
     ]
     if bool(limits[0]) == bool(limits[1]):
         return ()
@@ -155,15 +155,15 @@ def _pole(word: str) -> tuple[str, int] | tuple[()]:
 
 def _without(evidence: Evidence) -> str:
     """Return the words that one statement uses and the other does without, if neither denies anything else."""
-    lines = evidence.aligned.left, evidence.aligned.right
+    lines = evidence.alignment.left, evidence.alignment.right
     for lacks, other, side in ((evidence.new, evidence.old, 0), (evidence.old, evidence.new, 1)):
         if not _only_without(lacks) or not _uses(other):
             continue
         denied = sense(lacks.source).denied
         lacked = [
             line[place].written
-            for pair in evidence.aligned.pairs
-            if pair.strength >= ONE_WORD and not pair.turned
+            for pair in evidence.alignment.pairs
+            if pair.strength >= ONE_WORD and not pair.negated_by_prefix
             for line, place in [(lines[side], (pair.left, pair.right)[side])]
             if denied[place] and line[place].weight >= LITTLE
         ]
@@ -197,9 +197,9 @@ def permits(evidence: Evidence) -> bool:
 
 def shared(evidence: Evidence) -> int:
     """Return how many content words the two share."""
-    left = evidence.aligned.left
+    left = evidence.alignment.left
     return sum(
-        pair.strength >= ONE_WORD and left[pair.left].weight >= LITTLE for pair in evidence.aligned.pairs
+        pair.strength >= ONE_WORD and left[pair.left].weight >= LITTLE for pair in evidence.alignment.pairs
     )
 
 

@@ -20,7 +20,7 @@ def excludes(evidence: Evidence, rules: Relation | None) -> bool:
     """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.ruled`."""
     if rules is None or rules.kind != "contradiction":
         return False
-    if evidence.contexts or evidence.turned or not evidence.one_subject or _swapped(evidence):
+    if evidence.contexts or evidence.order_reversed or not evidence.one_subject or _swapped(evidence):
         return False
     slots = evidence.slots
     if slots.left or slots.right or not _nothing_over(evidence):
@@ -71,10 +71,10 @@ def _weighs(evidence: Evidence) -> bool:
 
 def _swapped(evidence: Evidence) -> bool:
     """True if two names trade places, as in `A must not import B` and `B may import A`."""
-    left, right = evidence.aligned.left, evidence.aligned.right
+    left, right = evidence.alignment.left, evidence.alignment.right
     places = sorted(
         (pair.left, pair.right)
-        for pair in evidence.aligned.pairs
+        for pair in evidence.alignment.pairs
         if left[pair.left].name and right[pair.right].name
     )
     return any(there > behind for (_, there), (_, behind) in pairwise(places))

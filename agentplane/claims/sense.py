@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.denials import denied
+from agentplane.claims.denials import denials_in
 from agentplane.claims.meaning import rough
 from agentplane.claims.statement import parse
 
@@ -58,7 +58,7 @@ class Sense:
         """The stems of the words in `rows`."""
         self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if items else None
         self.source = source
-        found = denied(self.line)
+        found = denials_in(self.line)
         self.denied, self.denials, self.denials_first = found.words, found.times, found.first
         said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
         self.only = not _ONLY.isdisjoint(said)

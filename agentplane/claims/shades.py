@@ -62,7 +62,9 @@ def shades(evidence: Evidence, similarity: Similarity | None = None) -> dict[str
     new, old = evidence.new, evidence.old
     similarity = similarity or similarity_of(evidence)
     said = _nearness(evidence, similarity)
-    said |= _reach(similarity.mine, similarity.others, sum([pair.turned for pair in evidence.aligned.pairs]))
+    said |= _reach(
+        similarity.mine, similarity.others, sum([pair.negated_by_prefix for pair in evidence.alignment.pairs])
+    )
     said |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
@@ -85,9 +87,11 @@ def similarity_of(evidence: Evidence) -> Similarity:
 
 def unmatched_rows(evidence: Evidence, similarity: Similarity) -> UnmatchedRows:
     """Return the rows of the words that only one of the two statements has."""
-    aligned, turned = evidence.aligned, _turned(evidence, similarity)
+    alignment, exchanged = evidence.alignment, _is_exchanged(evidence, similarity)
     mine, others = (
-        (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
+        (alignment.right_only, alignment.left_only)
+        if exchanged
+        else (alignment.left_only, alignment.right_only)
     )
     return [similarity.mine.places[at] for at in mine], [similarity.others.places[at] for at in others]
 
@@ -124,10 +128,10 @@ def _nearness(evidence: Evidence, similarity: Similarity) -> dict[str, float]:
 def _met(evidence: Evidence, similarity: Similarity) -> tuple[list[float], list[float]]:
     """Return the similarity of each word to the other statement, by meaning or as a pair."""
     rows, columns = list(similarity.rows), list(similarity.columns)
-    turned = _turned(evidence, similarity)
-    for pair in evidence.aligned.pairs:
+    exchanged = _is_exchanged(evidence, similarity)
+    for pair in evidence.alignment.pairs:
         if pair.strength >= SURE:
-            here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
+            here, there = (pair.right, pair.left) if exchanged else (pair.left, pair.right)
             row, column = similarity.mine.places[here], similarity.others.places[there]
             rows[row] = max(rows[row], pair.strength)
             columns[column] = max(columns[column], pair.strength)
@@ -139,9 +143,9 @@ def _heads(
 ) -> dict[str, float]:
     """Return the distance of each head from the other statement. The head mostly names the subject."""
     rows, columns = met
-    turned = _turned(evidence, similarity)
-    for pair in evidence.aligned.pairs:
-        here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
+    exchanged = _is_exchanged(evidence, similarity)
+    for pair in evidence.alignment.pairs:
+        here, there = (pair.right, pair.left) if exchanged else (pair.left, pair.right)
         row, column = similarity.mine.places[here], similarity.others.places[there]
         rows[row] = max(rows[row], pair.strength)
         columns[column] = max(columns[column], pair.strength)
@@ -154,7 +158,7 @@ def _far(one: Sense, met: Sequence[float]) -> float:
     return round(1.0 - min(met[row] for row in heads), 4) if heads else 0.0
 
 
-def _turned(evidence: Evidence, similarity: Similarity) -> bool:
+def _is_exchanged(evidence: Evidence, similarity: Similarity) -> bool:
     """True if the new statement of the evidence is the second one of the similarity."""
     return similarity.mine.source != evidence.new.source
 
@@ -163,19 +167,19 @@ def _part(one: Sense, rows: Sequence[int]) -> float:
     return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
-def _reach(mine: Sense, others: Sense, turned: int) -> dict[str, float]:
+def _reach(mine: Sense, others: Sense, prefix_denials: int) -> dict[str, float]:
     """Return the signals for denial on one side only, and for a rule about one case against a rule about all
     cases.
 
-    `turned` is the number of words that deny by their prefix.
+    `prefix_denials` is the number of words that deny by their prefix.
     """
     denials = mine.denials, others.denials
     only, every = (mine.only, others.only), (mine.all, others.all)
     apart = (only[0] and every[1] and not only[1]) or (only[1] and every[0] and not only[0])
     return {
-        "parity": float((denials[0] + turned) % 2 != denials[1] % 2),
+        "parity": float((denials[0] + prefix_denials) % 2 != denials[1] % 2),
         "negs": float(min(denials) > 0),
-        "parity_first": float((mine.denials_first + turned) % 2 != others.denials_first % 2),
+        "parity_first": float((mine.denials_first + prefix_denials) % 2 != others.denials_first % 2),
         "neg_any": float((denials[0] > 0) != (denials[1] > 0)),
         "scope_apart": float(apart),
         "only_one": float(only[0] != only[1]),
@@ -253,8 +257,8 @@ class Lone:
 
 
 def _places(evidence: Evidence) -> dict[str, float]:
-    one = lone_words(evidence.new.source, evidence.aligned.left_only)
-    other = lone_words(evidence.old.source, evidence.aligned.right_only)
+    one = lone_words(evidence.new.source, evidence.alignment.left_only)
+    other = lone_words(evidence.old.source, evidence.alignment.right_only)
     return {
         "filled_both": float(bool(one.filled and other.filled)),
         "filled_one": float(bool(one.filled) != bool(other.filled)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agentplane.claims.aligned import Aligned
+from agentplane.claims.aligned import Alignment
 from agentplane.claims.beside import Similarity
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import frames
@@ -37,7 +37,7 @@ def measured(evidence: Evidence, rules: str, similarity: Similarity | None = Non
     said = shades(evidence, similarity)
     said |= _words(evidence)
     said |= _values(new, old, evidence)
-    said |= _shape(evidence.aligned, evidence)
+    said |= _shape(evidence.alignment, evidence)
     said |= frames(evidence)
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
     said["rules_contradiction"] = float(rules == "contradiction")
@@ -55,11 +55,11 @@ def weighed(said: Mapping[str, float]) -> dict[str, float]:
 
 def _words(evidence: Evidence) -> dict[str, float]:
     """Return the common share of the subject, and the number of words that only one statement has."""
-    aligned = evidence.aligned
+    alignment = evidence.alignment
     left, right = _unnamed(evidence.left, evidence.right)
     weights = [
-        (pair.strength, aligned.left[pair.left].weight, aligned.right[pair.right].weight)
-        for pair in aligned.pairs
+        (pair.strength, alignment.left[pair.left].weight, alignment.right[pair.right].weight)
+        for pair in alignment.pairs
     ]
     mine = _weight(left) + sum([weight for _, weight, _ in weights])
     others = _weight(right) + sum([weight for _, _, weight in weights])
@@ -90,27 +90,27 @@ def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, flo
         "denied_both": float(new.denies and old.denies),
         "modality": float(new.modality != old.modality),
         "context": float(evidence.contexts),
-        "order": float(evidence.turned),
+        "order": float(evidence.order_reversed),
     }
 
 
-def _shape(aligned: Aligned, evidence: Evidence) -> dict[str, float]:
+def _shape(alignment: Alignment, evidence: Evidence) -> dict[str, float]:
     mine, others = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
-    names = sum([aligned.left[pair.left].name and pair.strength == 1 for pair in aligned.pairs])
+    names = sum([alignment.left[pair.left].name and pair.strength == 1 for pair in alignment.pairs])
     one, other = evidence.profiles
-    right = {pair.left: pair.right for pair in aligned.pairs}
+    right = {pair.left: pair.right for pair in alignment.pairs}
     clashing = {name for clash in evidence.slots.clashes for name in clash[1:]}
     return {
         "names": float(bool(mine and others)),
         "one_name": float(bool(mine) != bool(others)),
         "shared_names": float(min(names, 2)),
-        "modifier": float(min(_modifiers(aligned, right), 2)),
+        "modifier": float(min(_modifiers(alignment, right), 2)),
         "slot": float(evidence.one_slot),
         "head": float(_heads_differ(evidence, clashing)),
         "head_met": float(right.get(one.head, -1) == other.head),
-        "tail": float(one.tail in aligned.left_only and other.tail in aligned.right_only),
+        "tail": float(one.tail in alignment.left_only and other.tail in alignment.right_only),
         "order_kept": min(_in_order(right), 4) / 2,
-        "common": _common(aligned, one.heavy, other.heavy),
+        "common": _common(alignment, one.heavy, other.heavy),
     }
 
 
@@ -122,17 +122,19 @@ def _heavy(items: Sequence[Item]) -> int:
     return sum([item.weight >= HEAVY for item in items])
 
 
-def _modifiers(aligned: Aligned, right: Mapping[int, int]) -> int:
+def _modifiers(alignment: Alignment, right: Mapping[int, int]) -> int:
     """Return the number of unmatched words before a common word: `unit tests`, `load tests`."""
-    return sum([right.get(at + 1, 0) - 1 in aligned.right_only for at in aligned.left_only])
+    return sum([right.get(at + 1, 0) - 1 in alignment.right_only for at in alignment.left_only])
 
 
 def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
     """True if the heads of both statements are unmatched."""
-    aligned = evidence.aligned
+    alignment = evidence.alignment
     left, right = (one.head for one in evidence.profiles)
     return (
-        left in aligned.left_only and right in aligned.right_only and aligned.left[left].stem not in clashing
+        left in alignment.left_only
+        and right in alignment.right_only
+        and alignment.left[left].stem not in clashing
     )
 
 
@@ -141,7 +143,7 @@ def _in_order(right: Mapping[int, int]) -> int:
     return sum([right.get(left + 1, -1) == there + 1 for left, there in right.items()])
 
 
-def _common(aligned: Aligned, mine: int, others: int) -> float:
+def _common(alignment: Alignment, mine: int, others: int) -> float:
     """Return the common share of all subject words."""
-    met = sum([aligned.left[pair.left].weight >= HEAVY for pair in aligned.pairs])
+    met = sum([alignment.left[pair.left].weight >= HEAVY for pair in alignment.pairs])
     return met / max(1, mine + others - met)

@@ -186,9 +186,9 @@ class _Reader:
                     timed = axis == "before" and number_follows(tokens, place + length)
                     if not timed and not _names_a_thing(tokens, place, length):
                         own = any(token.word in NEGATORS for token in tokens[place : place + length])
-                        turned = not own and forbids != _lacked(tokens, place)
-                        shown = f"not {written}" if turned else written
-                        self.poles.setdefault(axis, (axis, -side if turned else side, shown))
+                        negated = not own and forbids != _lacked(tokens, place)
+                        shown = f"not {written}" if negated else written
+                        self.poles.setdefault(axis, (axis, -side if negated else side, shown))
                         for token in tokens[place : place + length]:
                             token.used = True
                     break

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.claims.contrasts import denied, modals, names_negated, numbers, poles, sign
+from agentplane.claims.contrasts import denied_words, modals, names_negated, numbers, poles, sign
 from agentplane.claims.slots import Slots, side_by_side
 from agentplane.claims.statement import Statement
 from agentplane.claims.subjects import lone_poles, spelt, words_of
@@ -130,8 +130,8 @@ def _others_conflict(
     ):
         reasons += modals(new, old)
     if not reasons:
-        reasons += [f"not {said} / {said}" for said in denied(new, old)] if differ == 0 else []
-        reasons += [f"{said} / not {said}" for said in denied(old, new)] if differ == 0 else []
+        reasons += [f"not {said} / {said}" for said in denied_words(new, old)] if differ == 0 else []
+        reasons += [f"{said} / not {said}" for said in denied_words(old, new)] if differ == 0 else []
     if not reasons and new.outcome and old.outcome and new.outcome != old.outcome:
         reasons.append(
             f"same subject, other value: {spelt(new.outcome, new, old)} / {spelt(old.outcome, new, old)}"

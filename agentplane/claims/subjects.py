@@ -26,7 +26,7 @@ def words_of(new: Statement, old: Statement, slots: Slots) -> tuple[list[str], l
     shared = [word for word in mine if word in others]
     for word in list(left):
         for other in right:
-            if alike(word, other):
+            if same_word(word, other):
                 shared.append(word)
                 left.remove(word)
                 right.remove(other)
@@ -57,7 +57,7 @@ def negates(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=200_000)
-def alike(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     from rapidfuzz import fuzz
 
     if min(len(one), len(other)) < 5 or negates(one, other):

@@ -190,7 +190,7 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None
     similarities = _not_far(new, olds, batch)
     evidence = {at: Evidence(*pairs[at]) for at in similarities}
     rules = {at: ruled(one) for at, one in evidence.items()}
-    candidates = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
+    candidates = [at for at, one in evidence.items() if one.alignment.pairs or rules[at]]
     batch.add_unmatched(
         similarities, {at: unmatched_rows(evidence[at], similarities[at]) for at in candidates}
     )
@@ -235,7 +235,7 @@ def _verdict(
         definite
         or evidence.one_frame
         or one_role(evidence)
-        or (evidence.turned and duplicate > contradiction)
+        or (evidence.order_reversed and duplicate > contradiction)
     ):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if permits(evidence):

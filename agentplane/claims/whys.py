@@ -43,9 +43,9 @@ def _denied(evidence: Evidence) -> list[str]:
 
 
 def _words(evidence: Evidence) -> list[str]:
-    aligned = evidence.aligned
-    mine = _shown(evidence.profiles[0], aligned.left_only)
-    others = _shown(evidence.profiles[1], aligned.right_only)
+    alignment = evidence.alignment
+    mine = _shown(evidence.profiles[0], alignment.left_only)
+    others = _shown(evidence.profiles[1], alignment.right_only)
     if not mine or not others or not evidence.shared(1):
         return []
     return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]

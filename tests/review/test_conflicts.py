@@ -13,12 +13,12 @@ import pytest
 from agentplane.claims import fitted, meaning
 from agentplane.claims.aligned import likeness
 from agentplane.claims.contrasts import poles
-from agentplane.claims.denials import denied
+from agentplane.claims.denials import denials_in
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.lines import Item
 from agentplane.claims.statement import parse
-from agentplane.claims.subjects import alike
+from agentplane.claims.subjects import same_word
 from agentplane.claims.verdict import RelationCache, judge
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from tests.bench import kinds
@@ -112,7 +112,7 @@ def test_other_choices_of_what_may_be_two_things() -> None:
 
 def test_a_prefix_that_denies_cancels_a_denial() -> None:
     one, other = parse("All list endpoints are paginated."), parse("No list endpoint is unpaginated.")
-    assert [pair.turned for pair in Evidence(one, other).aligned.pairs].count(True) == 1
+    assert [pair.negated_by_prefix for pair in Evidence(one, other).alignment.pairs].count(True) == 1
     assert Evidence(one, other).opposites == []
     assert said("Snapshots are encrypted at rest.", "Leave snapshots unencrypted.")[0] == "contradiction"
 
@@ -126,7 +126,7 @@ def test_a_prefix_that_denies_cancels_a_denial() -> None:
     ],
 )
 def test_an_order_is_found_from_either_end(one: str, other: str, turned: bool) -> None:
-    assert Evidence(parse(one), parse(other)).turned is turned
+    assert Evidence(parse(one), parse(other)).order_reversed is turned
 
 
 def test_what_is_denied_and_not_spoken_of() -> None:
@@ -211,8 +211,8 @@ def test_a_prefix_that_denies_is_an_opposite() -> None:
 
 
 def test_a_word_and_what_denies_it_are_not_alike() -> None:
-    assert alike("signature", "signatures")
-    assert not alike("sensitive", "insensitive")
+    assert same_word("signature", "signatures")
+    assert not same_word("sensitive", "insensitive")
 
 
 @pytest.mark.parametrize(
@@ -320,8 +320,8 @@ def test_a_text_that_replaces_what_was_chosen() -> None:
 )
 def test_what_stands_under_a_denial(one: str, denied_words: str) -> None:
     line = parse(one).line
-    told = [item.written for item, under in zip(line, denied(line).words, strict=True) if under]
-    assert " ".join(told) == denied_words
+    denied_in_line = [item.written for item, under in zip(line, denials_in(line).words, strict=True) if under]
+    assert " ".join(denied_in_line) == denied_words
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_what_stands_under_a_denial(one: str, denied_words: str) -> None:
     ],
 )
 def test_a_denial_counts_where_it_takes_effect(one: str, times: int, first: int) -> None:
-    found = denied(parse(one).line)
+    found = denials_in(parse(one).line)
     assert (found.times, found.first) == (times, first)
 
 
