@@ -39,7 +39,7 @@ _BETWEEN = words.listed("of the a an our their its any der die das den dem des e
 _A_FEW = words.listed("a an so too as very")
 
 
-def contrary(new: Statement, old: Statement) -> tuple[str, ...]:
+def reversal(new: Statement, old: Statement) -> tuple[str, ...]:
     """Return the small words that make the two statements opposites, or nothing if small words make no
     difference.
     """

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agentplane.claims import vocabulary as words
 from agentplane.claims.quantities import Quantity
 from agentplane.claims.statement import Statement
-from agentplane.claims.subjects import spelt
+from agentplane.claims.subjects import spell
 
 
 _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
@@ -13,7 +13,7 @@ _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
 
 def poles(new: Statement, old: Statement) -> list[str]:
     theirs = {axis: (side, word) for axis, side, word in old.poles}
-    if "keep" in theirs and kept_so_long(new, old):
+    if "keep" in theirs and same_period(new, old):
         theirs.pop("keep", None)
     return [
         f"{word} / {theirs[axis][1]}"
@@ -22,7 +22,7 @@ def poles(new: Statement, old: Statement) -> list[str]:
     ]
 
 
-def kept_so_long(new: Statement, old: Statement) -> bool:
+def same_period(new: Statement, old: Statement) -> bool:
     """True if both name the same period. "Kept for 90 days" and "deleted after 90 days" agree. A `weekly` report
     names no period.
     """
@@ -77,7 +77,7 @@ def _can_both_hold(one: Quantity, other: Quantity) -> bool:
 
 def denied_words(one: Statement, other: Statement) -> list[str]:
     """Return the words that the first statement denies in an aside and the other statement is about."""
-    return [spelt([word], one, other) for word in one.denied if word in other.subject]
+    return [spell([word], one, other) for word in one.denied if word in other.subject]
 
 
 def sign(statement: Statement) -> int:

@@ -8,7 +8,7 @@ from agentplane.claims.aligned import Alignment, align
 from agentplane.claims.contrasts import modals, numbers, poles
 from agentplane.claims.lines import Item
 from agentplane.claims.sense import sense
-from agentplane.claims.slots import Slots, side_by_side
+from agentplane.claims.slots import Slots, compare_choices
 from agentplane.claims.statement import Statement
 from agentplane.claims.stems import POLES, bare
 from agentplane.claims.subjects import negates
@@ -33,7 +33,7 @@ class Evidence:
     def __init__(self, new: Statement, old: Statement) -> None:
         self.new, self.old = new, old
         self.alignment: Alignment = align(new, old)
-        self.slots: Slots = side_by_side(new.choices, old.choices)
+        self.slots: Slots = compare_choices(new.choices, old.choices)
         self.profiles = profile_of(new.source), profile_of(old.source)
         self.order_reversed = order_reversed(self.alignment, *self.profiles)
         self.one_order = not self.order_reversed and bool(self.profiles[0].order and self.profiles[1].order)
@@ -77,7 +77,7 @@ class Evidence:
         return found
 
     @property
-    def against(self) -> bool:
+    def has_contrast(self) -> bool:
         """True if there is any contrast. Names in one place aren't counted here, because the verdict weighs
         them.
         """

@@ -10,7 +10,7 @@ from agentplane.claims.evidence import Evidence
 from agentplane.claims.told import StatementProfile
 
 
-def frames(evidence: Evidence) -> dict[str, float]:
+def form_signals(evidence: Evidence) -> dict[str, float]:
     """Return the signals by name. They are the same if the two statements are exchanged."""
     one, other = evidence.profiles
     only = frozenset(evidence.alignment.left_only), frozenset(evidence.alignment.right_only)

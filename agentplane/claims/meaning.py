@@ -18,7 +18,7 @@ def embeds() -> bool:
     return _vectors() is not None
 
 
-def rough(text: str) -> npt.NDArray[np.float64]:
+def embedding(text: str) -> npt.NDArray[np.float64]:
     """Return the embedding of the text, not normalized, so that a rarer word has a longer vector. It is zero
     without embeddings.
     """
@@ -38,7 +38,7 @@ def _narrow(text: str) -> npt.NDArray[np.float16]:
 @lru_cache(maxsize=20_000)
 def _vector(text: str) -> Any | None:
     """Return the embedding with length 1, or None if the text has none."""
-    row = rough(text[:80])
+    row = embedding(text[:80])
     length = float((row * row).sum()) ** 0.5
     return row / length if length else None
 

@@ -7,8 +7,8 @@ match here prevents that. It never makes a repeat of two opposites.
 from collections.abc import Collection, Sequence
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.contrary import contrary
-from agentplane.claims.contrasts import kept_so_long
+from agentplane.claims.contrary import reversal
+from agentplane.claims.contrasts import same_period
 from agentplane.claims.denials import REFUSING
 from agentplane.claims.evidence import LITTLE, ONE_WORD, Evidence
 from agentplane.claims.lines import Item
@@ -36,7 +36,7 @@ _ALLOWING = words.listed(
 )
 
 
-def opposed(evidence: Evidence) -> tuple[str, ...]:
+def opposition(evidence: Evidence) -> tuple[str, ...]:
     """Return the reasons why two statements with the same words are opposites, or nothing if they may agree."""
     lacked = _without(evidence)
     if lacked:
@@ -44,7 +44,7 @@ def opposed(evidence: Evidence) -> tuple[str, ...]:
     found = _sides_apart(evidence) or _denied_by_one(evidence) or _limited(evidence)
     if found or evidence.poles or evidence.opposites or evidence.balanced or evidence.one_order:
         return found
-    return contrary(evidence.new, evidence.old)
+    return reversal(evidence.new, evidence.old)
 
 
 def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
 
 def _kept(evidence: Evidence, pair: str) -> bool:
     """True for a pair such as "kept for 90 days" and "deleted after 90 days"."""
-    return _pole(pair.split(" / ", maxsplit=1)[0])[:1] == ("keep",) and kept_so_long(
+    return _pole(pair.split(" / ", maxsplit=1)[0])[:1] == ("keep",) and same_period(
         evidence.new, evidence.old
     )
 

@@ -17,7 +17,7 @@ _RATHER = words.listed("over rather instead")
 
 
 def excludes(evidence: Evidence, rules: Relation | None) -> bool:
-    """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.ruled`."""
+    """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.rule_relation`."""
     if rules is None or rules.kind != "contradiction":
         return False
     if evidence.contexts or evidence.order_reversed or not evidence.one_subject or _swapped(evidence):

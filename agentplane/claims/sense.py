@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from agentplane.claims import vocabulary as words
 from agentplane.claims.denials import denials_in
-from agentplane.claims.meaning import rough
+from agentplane.claims.meaning import embedding
 from agentplane.claims.statement import parse
 
 
@@ -40,7 +40,7 @@ class Sense:
         self.line = statement.line[:MOST]
         self.places = {at: row for row, at in enumerate(at for at, it in enumerate(self.line) if it.weight)}
         items = [self.line[at] for at in self.places]
-        raw = np.array([rough(item.written.lower()) for item in items]).reshape(
+        raw = np.array([embedding(item.written.lower()) for item in items]).reshape(
             len(items), -1 if items else 1
         )
         weights = np.array([item.weight for item in items])
@@ -74,7 +74,7 @@ class Sense:
         """The direction of the full text. It is computed on demand, because most pairs are decided without
         it.
         """
-        return _whole_numbers(rough(self.source[:800]))
+        return _whole_numbers(embedding(self.source[:800]))
 
 
 @lru_cache(maxsize=16_384)

@@ -46,7 +46,7 @@ _BOTH = (
     ("start_both", "names_both"),
 )
 _FACTORS = {"ag": "speaks", "par": "parity", "nm": "names_both"}
-SHADED = {
+MEANING_PRODUCTS = {
     **{f"{short}_{name}": (factor, name) for name in WITH for short, factor in _FACTORS.items()},
     **{f"{name}_{factor}": (name, factor) for name, factor in _BOTH},
     **{f"ag_{name}": ("speaks", name) for name in ("start_both", "scoped_both", *STRANGE)},
@@ -54,7 +54,7 @@ SHADED = {
 """Signals that are the product of two other signals."""
 
 
-def shades(evidence: Evidence, similarity: Similarity | None = None) -> dict[str, float]:
+def meaning_signals(evidence: Evidence, similarity: Similarity | None = None) -> dict[str, float]:
     """Return the signals by name. They are the same if the two statements are exchanged.
 
     `similarity` can be in either direction.
@@ -74,7 +74,7 @@ def shades(evidence: Evidence, similarity: Similarity | None = None) -> dict[str
     said |= _amounts(new.quantities, old.quantities)
     said |= _places(evidence)
     said |= _differences(evidence, said["num_apart"])
-    said["speaks"] = float(evidence.against)
+    said["speaks"] = float(evidence.has_contrast)
     return said
 
 
@@ -228,11 +228,11 @@ def _both(left: Sequence[Item], right: Sequence[Item], form: re.Pattern[str], st
 
 
 @lru_cache(maxsize=4096)
-def lone_words(source: str, places: tuple[int, ...]) -> "Lone":
-    return Lone(profile_of(source), places)
+def unmatched_words(source: str, places: tuple[int, ...]) -> "UnmatchedWords":
+    return UnmatchedWords(profile_of(source), places)
 
 
-class Lone:
+class UnmatchedWords:
     """The words that only one statement has, and their places."""
 
     def __init__(self, profile: StatementProfile, places: Sequence[int]) -> None:
@@ -257,8 +257,8 @@ class Lone:
 
 
 def _places(evidence: Evidence) -> dict[str, float]:
-    one = lone_words(evidence.new.source, evidence.alignment.left_only)
-    other = lone_words(evidence.old.source, evidence.alignment.right_only)
+    one = unmatched_words(evidence.new.source, evidence.alignment.left_only)
+    other = unmatched_words(evidence.old.source, evidence.alignment.right_only)
     return {
         "filled_both": float(bool(one.filled and other.filled)),
         "filled_one": float(bool(one.filled) != bool(other.filled)),

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from agentplane.claims.aligned import Alignment
 from agentplane.claims.beside import Similarity
 from agentplane.claims.evidence import Evidence
-from agentplane.claims.frames import frames
+from agentplane.claims.frames import form_signals
 from agentplane.claims.lines import Item
-from agentplane.claims.shades import SHADED, shades
+from agentplane.claims.shades import MEANING_PRODUCTS, meaning_signals
 from agentplane.claims.statement import Statement
 from agentplane.claims.told import HEAVY
 
@@ -21,33 +21,33 @@ QUIET = ("head_met", "modality", "common")
 PRODUCTS: dict[str, tuple[str, str]] = {
     **{f"against_{name}": ("against", name) for name in AGAINST},
     **{f"quiet_{name}": ("quiet", name) for name in QUIET},
-    **SHADED,
+    **MEANING_PRODUCTS,
 }
 """Inputs of the model that are the product of two signals."""
 PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
 """Signals that count only in a product."""
 
 
-def measured(evidence: Evidence, rules: str, similarity: Similarity | None = None) -> dict[str, float]:
+def signals_of(evidence: Evidence, rules: str, similarity: Similarity | None = None) -> dict[str, float]:
     """Return the signals by name.
 
     `rules` is the kind that the rules alone give, or "". `similarity` is given if it was computed before.
     """
     new, old = evidence.new, evidence.old
-    said = shades(evidence, similarity)
+    said = meaning_signals(evidence, similarity)
     said |= _words(evidence)
     said |= _values(new, old, evidence)
     said |= _shape(evidence.alignment, evidence)
-    said |= frames(evidence)
+    said |= form_signals(evidence)
     said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
     said["rules_contradiction"] = float(rules == "contradiction")
     said["rules_duplicate"] = float(rules == "duplicate")
-    said["against"] = float(evidence.against or rules == "contradiction")
+    said["against"] = float(evidence.has_contrast or rules == "contradiction")
     said["quiet"] = 1.0 - said["against"]
     return said
 
 
-def weighed(said: Mapping[str, float]) -> dict[str, float]:
+def model_inputs(said: Mapping[str, float]) -> dict[str, float]:
     """Return all inputs of the model: the signals and their products."""
     found = {name: value for name, value in said.items() if name not in PARTLY}
     return found | {name: said[one] * said[other] for name, (one, other) in PRODUCTS.items()}

@@ -25,7 +25,7 @@ class Slots(msgspec.Struct):
     """Families in which both chose. A statement doesn't have to name the family next to its choice."""
 
 
-def side_by_side(mine: Sequence[Choice], others: Sequence[Choice]) -> Slots:
+def compare_choices(mine: Sequence[Choice], others: Sequence[Choice]) -> Slots:
     slots = Slots([], [], [], [], [], consistent=False, families=set())
     if not mine and not others:
         return slots

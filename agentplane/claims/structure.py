@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from agentplane.claims.contrasts import denied_words, modals, names_negated, numbers, poles, sign
-from agentplane.claims.slots import Slots, side_by_side
+from agentplane.claims.slots import Slots, compare_choices
 from agentplane.claims.statement import Statement
-from agentplane.claims.subjects import lone_poles, spelt, words_of
+from agentplane.claims.subjects import lone_poles, spell, words_of
 
 
 Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
@@ -37,13 +37,13 @@ class Relation(msgspec.Struct, frozen=True):
     """True if it follows from the two statements and isn't only likely."""
 
 
-def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Relation | None:
+def structural_relation(new: Statement, old: Statement, slots: Slots | None = None) -> Relation | None:
     """Compare two statements by rules. `slots` are their compared choices, if those were computed before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
         return Relation("duplicate", 1.0, ("the same words",), proven=True)
-    slots = slots or side_by_side(new.choices, old.choices)
+    slots = slots or compare_choices(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)
     extra, differ = max(len(left), len(right)), min(len(left), len(right))
@@ -53,7 +53,7 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
     if not same:
         placed = _same_place(new, old, shared, slots, (left, right))
         return placed or (_duplicate(new, old, slots, shared, (left, right)) if differ == 1 else None)
-    subject = spelt(shared[:3], new, old)
+    subject = spell(shared[:3], new, old)
     grave = _choices_conflict(slots, subject, overlap, agreement)
     if grave is None and not slots.clashes:
         grave = _others_conflict(new, old, slots, overlap, agreement, differ)
@@ -75,8 +75,8 @@ def _same_place(
     )
     if not named and not placed:
         return None
-    places = f"{spelt(left, new, old)} / {spelt(right, new, old)}"
-    reason = f"same subject `{spelt(shared[:3], new, old)}`, other words in its place: {places}"
+    places = f"{spell(left, new, old)} / {spell(right, new, old)}"
+    reason = f"same subject `{spell(shared[:3], new, old)}`, other words in its place: {places}"
     return Relation("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
 
 
@@ -134,7 +134,7 @@ def _others_conflict(
         reasons += [f"{said} / not {said}" for said in denied_words(old, new)] if differ == 0 else []
     if not reasons and new.outcome and old.outcome and new.outcome != old.outcome:
         reasons.append(
-            f"same subject, other value: {spelt(new.outcome, new, old)} / {spelt(old.outcome, new, old)}"
+            f"same subject, other value: {spell(new.outcome, new, old)} / {spell(old.outcome, new, old)}"
         )
     if not reasons:
         return None
@@ -153,20 +153,28 @@ def _duplicate(
     left, right = sides
     light = set(new.light) ^ set(old.light)
     same = len(shared) + len(slots.agreed) + LIGHT_WORD * len(set(new.light) & set(old.light))
-    measured = {quantity.key for quantity in new.quantities} == {quantity.key for quantity in old.quantities}
-    same += len(new.quantities) if measured else 0
-    evidence = len(shared) + len(slots.agreed) + (len(new.quantities) if measured else 0)
+    same_quantities = {quantity.key for quantity in new.quantities} == {
+        quantity.key for quantity in old.quantities
+    }
+    same += len(new.quantities) if same_quantities else 0
+    evidence = len(shared) + len(slots.agreed) + (len(new.quantities) if same_quantities else 0)
     unlike = len(left) + len(right) + LIGHT_WORD * len(light)
     likeness = same / (same + unlike) if same else 0.0
     lone = lone_poles(new, old, shared), lone_poles(old, new, shared)
     poles = lone[0] == lone[1] or (likeness >= SURE_STATEMENT and not (lone[0] and lone[1]))
     modal = sign(new) == sign(old) or bool(new.poles and poles) or names_negated(new, old)
     modal = modal and (new.modality == "need not") == (old.modality == "need not")
-    if likeness >= SAME_STATEMENT and measured and poles and modal and not (left and right and evidence < 3):
-        said = ", ".join([*(spelt([word], new, old) for word in shared), *slots.agreed][:5])
+    if (
+        likeness >= SAME_STATEMENT
+        and same_quantities
+        and poles
+        and modal
+        and not (left and right and evidence < 3)
+    ):
+        said = ", ".join([*(spell([word], new, old) for word in shared), *slots.agreed][:5])
         return Relation("duplicate", _score(0.5, likeness), (f"says the same of: {said}",))
     if likeness >= SAME_STATEMENT and min(len(left), len(right)) == 0 and len(shared) >= 2:
-        said = ", ".join(spelt([word], new, old) for word in shared[:5])
+        said = ", ".join(spell([word], new, old) for word in shared[:5])
         return Relation("overlap", _score(0.3, likeness, 0.6), (f"about the same: {said}",))
     return None
 

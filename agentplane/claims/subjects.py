@@ -67,7 +67,7 @@ def same_word(one: str, other: str) -> bool:
     return one[:6] == other[:6] and max(len(one), len(other)) <= 8
 
 
-def spelt(stems: Sequence[str], new: Statement, old: Statement) -> str:
+def spell(stems: Sequence[str], new: Statement, old: Statement) -> str:
     """Return the stems in the author's spelling. If both statements have the word, the proposal's spelling
     wins.
     """

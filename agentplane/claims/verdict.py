@@ -12,15 +12,15 @@ from agentplane.claims.beside import BatchSimilarity, Similarity
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.heads import head, is_long
-from agentplane.claims.opposed import opposed, permits
+from agentplane.claims.opposed import opposition, permits
 from agentplane.claims.proof import excludes, replaces
 from agentplane.claims.sense import Floats, common, sense
 from agentplane.claims.shades import unmatched_rows
-from agentplane.claims.signals import PRODUCTS, measured
+from agentplane.claims.signals import PRODUCTS, signals_of
 from agentplane.claims.statement import Statement, parse
-from agentplane.claims.structure import UNSURE, Kind, Relation, by_structure
-from agentplane.claims.versions import told_apart_by_name
-from agentplane.claims.whys import whys
+from agentplane.claims.structure import UNSURE, Kind, Relation, structural_relation
+from agentplane.claims.versions import without_name_numbers
+from agentplane.claims.whys import fallback_reasons
 
 
 SURE_CONTRADICTION = 0.5
@@ -93,7 +93,7 @@ def judge_each(
 
     Long statements are judged by their heads.
     """
-    pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
+    pairs = [without_name_numbers(head(new), head(old)) for old in olds]
     found: list[Relation | None] = [None] * len(olds)
     for mine in dict.fromkeys(pair[0].source for pair in pairs):
         places = [at for at, pair in enumerate(pairs) if pair[0].source == mine]
@@ -145,9 +145,9 @@ def _judged(new: Statement, olds: Sequence[Statement], cache: RelationCache | No
     open_ones = []
     for at, old in enumerate(olds):
         if not new.line or not old.line or new.text == old.text:
-            found[at] = by_structure(new, old)
+            found[at] = structural_relation(new, old)
             continue
-        rules = by_structure(new, old) if says_so else None
+        rules = structural_relation(new, old) if says_so else None
         if rules and rules.kind == "supersession":
             found[at] = Relation(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
         else:
@@ -171,11 +171,11 @@ def _both_ways(new: Statement, pairs: Sequence[Pair], cache: RelationCache | Non
         return _weighed_each(new, pairs)
     known = [cache.take(pair) for pair in pairs]
     unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
-    weighed = iter(_weighed_each(new, unknown))
+    judged = iter(_weighed_each(new, unknown))
     found = []
     for pair, one in zip(pairs, known, strict=True):
         if one is None:
-            found.append(next(weighed))
+            found.append(next(judged))
             cache.keep(pair, found[-1])
         else:
             found.append(one[0])
@@ -189,14 +189,14 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None
     batch = BatchSimilarity(sense(new.source), [sense(old.source) for old in olds])
     similarities = _not_far(new, olds, batch)
     evidence = {at: Evidence(*pairs[at]) for at in similarities}
-    rules = {at: ruled(one) for at, one in evidence.items()}
+    rules = {at: rule_relation(one) for at, one in evidence.items()}
     candidates = [at for at, one in evidence.items() if one.alignment.pairs or rules[at]]
     batch.add_unmatched(
         similarities, {at: unmatched_rows(evidence[at], similarities[at]) for at in candidates}
     )
     measures = [_signals(evidence[at], rules[at], similarities[at]) for at in candidates]
     found: list[Relation | None] = [None] * len(pairs)
-    for at, said, chance in zip(candidates, measures, chances_each(measures), strict=True):
+    for at, said, chance in zip(candidates, measures, probabilities_each(measures), strict=True):
         found[at] = _verdict(evidence[at], rules[at], said, *chance)
     return found
 
@@ -217,7 +217,7 @@ def _not_far(new: Statement, olds: Sequence[Statement], batch: BatchSimilarity) 
 
 
 def _signals(evidence: Evidence, rules: Relation | None, similarity: Similarity) -> dict[str, float]:
-    return measured(evidence, rules.kind if rules else "", similarity)
+    return signals_of(evidence, rules.kind if rules else "", similarity)
 
 
 def _verdict(
@@ -247,15 +247,15 @@ def _verdict(
     placed = rules is not None and rules.kind == "overlap"
     alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
-        if apart := opposed(evidence):
+        if apart := opposition(evidence):
             return Relation("contradiction", _score(duplicate), apart)
         return Relation("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 
 
-def ruled(evidence: Evidence) -> Relation | None:
+def rule_relation(evidence: Evidence) -> Relation | None:
     """Return the result of the rules, without contrasts that only look like one because of other wording."""
-    found = by_structure(evidence.new, evidence.old, evidence.slots)
+    found = structural_relation(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
         return Relation("contradiction", found.score, found.reasons)
     excused = evidence.excused
@@ -266,10 +266,10 @@ def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
     if kind == "duplicate":
         shared = evidence.shared(5)
         return (f"says the same of: {shared}" if shared else "says the same in other words",)
-    rules = ruled(evidence)
+    rules = rule_relation(evidence)
     if rules and rules.kind == kind:
         return rules.reasons
-    return tuple(evidence.reasons() or whys(evidence)) if kind == "contradiction" else ()
+    return tuple(evidence.reasons() or fallback_reasons(evidence)) if kind == "contradiction" else ()
 
 
 def _enough(evidence: Evidence, rules: Relation | None, said: Mapping[str, float]) -> float:
@@ -281,7 +281,7 @@ def _enough(evidence: Evidence, rules: Relation | None, said: Mapping[str, float
     return SURE_WHERE_WEAK if evidence.weak else SURE_CONTRADICTION
 
 
-def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
+def probabilities_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
     """Return the probabilities of a contradiction and of a duplicate, for each pair."""
     if not measures:
         return []
@@ -289,10 +289,10 @@ def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, f
     values = np.array([fit.named(signals) for signals in measures])
     both = values[:, fit.pairs[0]] * values[:, fit.pairs[1]]
     totals = (values @ fit.alone + both @ fit.together + fit.bias).tolist()
-    return [_chances(total) for total in totals]
+    return [_probabilities(total) for total in totals]
 
 
-def _chances(sums: Sequence[float]) -> tuple[float, float]:
+def _probabilities(sums: Sequence[float]) -> tuple[float, float]:
     powers = [exp(min(50.0, max(-50.0, total))) for total in sums]
     whole = 1.0 + sum(powers)
     return round(powers[0] / whole, 4), round(powers[1] / whole, 4)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.sense import sense
-from agentplane.claims.shades import Lone
+from agentplane.claims.shades import UnmatchedWords
 from agentplane.claims.told import StatementProfile
 
 
@@ -12,7 +12,7 @@ MOST = 4
 """Maximum number of words in a reason."""
 
 
-def whys(evidence: Evidence) -> list[str]:
+def fallback_reasons(evidence: Evidence) -> list[str]:
     """Return the first reason found: other amounts, other scope, a denial on one side, or other words."""
     return _amounts(evidence) or _reach(evidence) or _denied(evidence) or _words(evidence)
 
@@ -53,5 +53,5 @@ def _words(evidence: Evidence) -> list[str]:
 
 def _shown(profile: StatementProfile, places: Sequence[int]) -> str:
     """Return the unmatched words in the place of a choice, or else all unmatched words."""
-    filled = Lone(profile, places).filled
+    filled = UnmatchedWords(profile, places).filled
     return " ".join(profile.items[at].written for at in sorted(filled or places)[:MOST])[:80]
