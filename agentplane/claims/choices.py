@@ -11,21 +11,21 @@ from agentplane.claims.tokens import Token
 _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "favour", "of"), ("in", "favor", "of"), ("over",), ("to",), ("not",),
             ("no",), ("without",))  # fmt: skip
 
-_LEVELS = words.listed("debug info critical warning")
+_LEVELS = words.word_set("debug info critical warning")
 
-_PREFERS = words.listed(
+_PREFERS = words.word_set(
     "prefer preferred prefers favour favor favours choose chose chosen pick picked use uses"
 )
 
-_RATHER = words.listed("prefer preferred prefers preferable")
+_RATHER = words.word_set("prefer preferred prefers preferable")
 """Verbs as in `prefer A to B`."""
 
-_MOVES = words.listed(
+_MOVES = words.word_set(
     "switch switched switches move moved moves migrate migrated migrates migrating change changed rewrite rewritten"
     " port ported convert converted transition transitioned"
 )
 
-_REPLACES = words.listed("replace replaces replacing replaced swap drop dropped retire abandon")
+_REPLACES = words.word_set("replace replaces replacing replaced swap drop dropped retire abandon")
 
 # Families of verbs. `squash feature branches` doesn't choose a kind of branch.
 VERBAL = frozenset({"merge strategy", "deletion", "compression", "rendering", "locking"})
@@ -72,7 +72,7 @@ def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
     return found
 
 
-_BEHIND_NAMES = words.listed("is for code services as runs handles rolls serves manages stores builds drives does generates"
+_BEHIND_NAMES = words.word_set("is for code services as runs handles rolls serves manages stores builds drives does generates"
                               " formats checks lints holds keeps sends deploys")  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def mark_replaced(
             token.used = True
 
 
-_FILLS = words.listed("use uses using is are be via over through with by as")
+_FILLS = words.word_set("use uses using is are be via over through with by as")
 
 
 def qualifies(tokens: list[Token], place: int, length: int) -> bool:

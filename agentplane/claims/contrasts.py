@@ -95,8 +95,8 @@ def modals(new: Statement, old: Statement) -> list[str]:
     one, other = sign(new), sign(old)
     if one == other or max(one, other) <= 0 or {new.modality, old.modality} == {"may", "need not"}:
         return []
-    return [f"{_said(new)} / {_said(old)}"]
+    return [f"{_modal_of(new)} / {_modal_of(old)}"]
 
 
-def _said(statement: Statement) -> str:
+def _modal_of(statement: Statement) -> str:
     return statement.modal or "as a rule"

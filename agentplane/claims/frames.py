@@ -28,7 +28,7 @@ def form_signals(evidence: Evidence) -> dict[str, float]:
     }
 
 
-_ROLES = words.listed("by as in from with to after through via at under")
+_ROLES = words.word_set("by as in from with to after through via at under")
 """Prepositions of manner, means, origin or place. One action has one answer to each of them."""
 
 

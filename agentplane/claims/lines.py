@@ -14,16 +14,16 @@ ENOUGH = 2.0
 ASIDE = 0.4
 """Factor for the weight of words after that clause."""
 LIGHT_WORD = 0.3
-_ASIDE = words.listed("because since otherwise so as which , ; : while when where until unless thus")
+_ASIDE = words.word_set("because since otherwise so as which , ; : while when where until unless thus")
 _PAUSES = frozenset(",;:")
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _REASON = re.compile(r" (?:because|since|so|which|as) ")
-_DENIALS = words.listed(
+_DENIALS = words.word_set(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither without"
     " instead rather non avoid avoided forbidden prohibited out lack lacks except regardless forbid banned exempt"
 )
-_IN_PERSON = words.listed(
+_IN_PERSON = words.word_set(
     "signs writes approves owns reviews maintains decides publishes leads triages signed wrote approved"
 )
 

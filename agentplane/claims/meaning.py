@@ -31,7 +31,7 @@ def _narrow(text: str) -> npt.NDArray[np.float16]:
     float16.
     """
     vectors = _vectors()
-    row: npt.NDArray[np.float16] = np.zeros(1, np.float16) if vectors is None else vectors.made(text)
+    row: npt.NDArray[np.float16] = np.zeros(1, np.float16) if vectors is None else vectors.embed(text)
     return row
 
 

@@ -6,25 +6,25 @@ from agentplane.claims import vocabulary as words
 from agentplane.claims.tokens import NEGATORS, Token
 
 
-_CONDITIONS = words.listed("if when whenever which who whose where wherever while")
-_MAY = words.listed("can may could")
-_BLANK = words.listed("out blank empty")
-_AGAIN = words.listed("it they we he she")
-_NONE = words.listed("nothing nobody none no")
+_CONDITIONS = words.word_set("if when whenever which who whose where wherever while")
+_MAY = words.word_set("can may could")
+_BLANK = words.word_set("out blank empty")
+_AGAIN = words.word_set("it they we he she")
+_NONE = words.word_set("nothing nobody none no")
 _KEPT_OUT = ("kept out of", "keep out of", "stays out of", "stay out of", "kept off", "keep off", "left alone", "leave alone",
              "stay away from", "kept away from", "free of", "regardless of", "independent of", "exempt from", "hands off", "off limits", "out of bounds",
              "refrain from", "refuse to", "refuses to", "fails to", "untouched")  # fmt: skip
 Modality = Literal["plain", "must", "must not", "may", "need not"]
 
-_FORBID = words.listed("avoid forbid forbidden prohibited prohibit disallow disallowed ban banned stop")
+_FORBID = words.word_set("avoid forbid forbidden prohibited prohibit disallow disallowed ban banned stop")
 
-_PERMIT = words.listed("may can allowed permitted allow permit fine ok okay acceptable")
+_PERMIT = words.word_set("may can allowed permitted allow permit fine ok okay acceptable")
 
-_FREE = words.listed("optional optionally voluntary")
+_FREE = words.word_set("optional optionally voluntary")
 
-_NEED = words.listed("need needs required require requires mandatory compulsory obligatory have has needed")
+_NEED = words.word_set("need needs required require requires mandatory compulsory obligatory have has needed")
 
-_MUST = words.listed("must always shall")
+_MUST = words.word_set("must always shall")
 
 
 def modality_of(tokens: list[Token]) -> tuple[Modality, str]:

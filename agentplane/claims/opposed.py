@@ -22,16 +22,16 @@ ENOUGH = 3
 """Number of shared subject words from which a denial alone makes opposites."""
 WHOLLY = 0.99
 """From this share on, one of the two denies everything that both say."""
-_EXCEPT = words.listed("unless except until")
+_EXCEPT = words.word_set("unless except until")
 """Words before an exception."""
-_CONDITIONS = words.listed("if when whenever where while after once")
+_CONDITIONS = words.word_set("if when whenever where while after once")
 """Words that begin a condition after `only`."""
-_PREPOSITIONS = words.listed("on in for with by from at during within")
-_TURNS = words.listed("turn turns turned turning switch switches switched switching")
+_PREPOSITIONS = words.word_set("on in for with by from at during within")
+_TURNS = words.word_set("turn turns turned turning switch switches switched switching")
 _REFUSED = REFUSING | {"block", "blocks"}
 _BUT = _EXCEPT | {"only", "without", "but"}
-_BEHIND = words.listed("in for by at during when while if unless until everywhere always")
-_ALLOWING = words.listed(
+_BEHIND = words.word_set("in for by at during when while if unless until everywhere always")
+_ALLOWING = words.word_set(
     "allow allows allowed permit permits permitted accept accepts accepted enable enables enabled"
 )
 
@@ -52,16 +52,16 @@ def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
     found = tuple(
         pair
         for pair in dict.fromkeys((*evidence.poles, *evidence.opposites))
-        if "not" not in pair.split() and not _kept(evidence, pair)
+        if "not" not in pair.split() and not _same_retention(evidence, pair)
     )
     for side_of, both in ((_switched, {"on", "off"}), (_granted, {"granted", "refused"})):
-        sides = [side_of(said) for said in (evidence.new, evidence.old)]
+        sides = [side_of(statement) for statement in (evidence.new, evidence.old)]
         if not found and {*sides} == both:
             found = (" / ".join(sides),)
     return found if min(_rest(evidence.left), _rest(evidence.right)) < LITTLE else ()
 
 
-def _kept(evidence: Evidence, pair: str) -> bool:
+def _same_retention(evidence: Evidence, pair: str) -> bool:
     """True for a pair such as "kept for 90 days" and "deleted after 90 days"."""
     return _pole(pair.split(" / ", maxsplit=1)[0])[:1] == ("keep",) and same_period(
         evidence.new, evidence.old
@@ -73,9 +73,11 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
     if evidence.denied_apart < WHOLLY or evidence.balanced or evidence.one_order or shared(evidence) < ENOUGH:
         return ()
     lone = evidence.alignment.left_only, evidence.alignment.right_only
-    if any(at in only for said, only in zip(evidence.profiles, lone, strict=True) for at in said.refused):
+    if any(
+        at in only for profile, only in zip(evidence.profiles, lone, strict=True) for at in profile.refused
+    ):
         return ()  # The other statement doesn't mention the thing that this one denies.
-    denies = [_denies(said) for said in (evidence.new, evidence.old)]
+    denies = [_denies(statement) for statement in (evidence.new, evidence.old)]
     if denies[0] == denies[1] or min(_rest(evidence.left), _rest(evidence.right)) >= LITTLE:
         return ()
     return tuple(evidence.modals) or (f"{_deny(denies[0])} / {_deny(denies[1])}",)
@@ -90,9 +92,9 @@ def _deny(denies: bool) -> str:
     return "denied" if denies else "not denied"
 
 
-def _denies(said: Statement) -> bool:
-    refuses = any(item.written.lower() in REFUSING for item in said.line)
-    return refuses or said.modality == "must not" or _switched(said) == "off"
+def _denies(statement: Statement) -> bool:
+    refuses = any(item.written.lower() in REFUSING for item in statement.line)
+    return refuses or statement.modality == "must not" or _switched(statement) == "off"
 
 
 def _limited(evidence: Evidence) -> tuple[str, ...]:
@@ -111,20 +113,20 @@ def _limited(evidence: Evidence) -> tuple[str, ...]:
 def _limit(line: Sequence[Item], lone: Collection[int], others_all: bool) -> str:
     """Return `only if`, or `only on` against a statement about all cases, if an unknown condition follows it."""
     leads = _CONDITIONS | _PREPOSITIONS if others_all else _CONDITIONS
-    said = [item.written.lower() for item in line]
-    for at in range(len(said) - 1):
-        if said[at] == "only" and said[at + 1] in leads:
+    word_list = [item.written.lower() for item in line]
+    for at in range(len(word_list) - 1):
+        if word_list[at] == "only" and word_list[at + 1] in leads:
             behind = [place for place in range(at + 1, len(line)) if line[place].weight]
             if behind and all(place in lone for place in behind):
-                return f"only {said[at + 1]}"
+                return f"only {word_list[at + 1]}"
     return ""
 
 
 def _granted(statement: Statement) -> str:
     """Return `granted` or `refused` if the statement says so without exceptions, otherwise ""."""
-    said = frozenset(item.written.lower() for item in statement.line)
-    refused, granted = not said.isdisjoint(_REFUSED), not said.isdisjoint(_ALLOWING)
-    if refused == granted or not said.isdisjoint(_BUT) or not said.isdisjoint(NEGATORS):
+    word_set = frozenset(item.written.lower() for item in statement.line)
+    refused, granted = not word_set.isdisjoint(_REFUSED), not word_set.isdisjoint(_ALLOWING)
+    if refused == granted or not word_set.isdisjoint(_BUT) or not word_set.isdisjoint(NEGATORS):
         return ""
     return "refused" if refused else "granted"
 
@@ -134,11 +136,11 @@ def _switched(statement: Statement) -> str:
     preposition.
     """
     line = statement.line
-    said = [item.written.lower() for item in line]
-    for at, word in enumerate(said):
-        after = said[at + 1 : at + 2]
+    word_list = [item.written.lower() for item in line]
+    for at, word in enumerate(word_list):
+        after = word_list[at + 1 : at + 2]
         ends = not after or line[at + 1].clause != line[at].clause or after[0] in _BEHIND
-        if word in ("on", "off") and at and (said[at - 1] in _TURNS or ends):
+        if word in ("on", "off") and at and (word_list[at - 1] in _TURNS or ends):
             return word
     return ""
 
@@ -172,12 +174,14 @@ def _without(evidence: Evidence) -> str:
     return ""
 
 
-def _uses(said: Statement) -> bool:
+def _uses(statement: Statement) -> bool:
     """True if the statement denies nothing, or only as in `no A without B`, which uses B."""
-    line = frozenset(item.written.lower() for item in said.line)
-    denies = said.denies or not line.isdisjoint(REFUSING)
+    line = frozenset(item.written.lower() for item in statement.line)
+    denies = statement.denies or not line.isdisjoint(REFUSING)
     return (
-        not any(sense(said.source).denied) and line.isdisjoint(_EXCEPT) and (not denies or "without" in line)
+        not any(sense(statement.source).denied)
+        and line.isdisjoint(_EXCEPT)
+        and (not denies or "without" in line)
     )
 
 
@@ -187,7 +191,8 @@ def permits(evidence: Evidence) -> bool:
     """
     forbidding = {"must not": 0, "may": 1}
     sides = sorted(
-        (forbidding.get(said.modality, 2), at) for at, said in enumerate((evidence.new, evidence.old))
+        (forbidding.get(statement.modality, 2), at)
+        for at, statement in enumerate((evidence.new, evidence.old))
     )
     if [modality for modality, _ in sides] != [0, 1] or evidence.contexts or evidence.strong:
         return False
@@ -203,10 +208,10 @@ def shared(evidence: Evidence) -> int:
     )
 
 
-def _only_without(said: Statement) -> bool:
+def _only_without(statement: Statement) -> bool:
     """True if `without` is the only denial in the statement."""
-    line = [item.written.lower() for item in said.line]
-    denied = sense(said.source).denied
+    line = [item.written.lower() for item in statement.line]
+    denied = sense(statement.source).denied
     if line.count("without") != 1:
         return False
     at = line.index("without")

@@ -12,8 +12,8 @@ from agentplane.claims.structure import Relation
 from agentplane.claims.subjects import words_of
 
 
-_CONDITIONS = words.listed("if when whenever wherever where while unless until")
-_RATHER = words.listed("over rather instead")
+_CONDITIONS = words.word_set("if when whenever wherever where while unless until")
+_RATHER = words.word_set("over rather instead")
 
 
 def excludes(evidence: Evidence, rules: Relation | None) -> bool:

@@ -13,7 +13,7 @@ from agentplane.claims.tokens import NEGATORS, Token
 Bound = Literal["", "at least", "at most"]
 
 _DIGITS = re.compile(r"[0-9]{1,300}")
-_DAYS = words.listed("business working calendar")
+_DAYS = words.word_set("business working calendar")
 _NEWER = (["newer"], ["up"], ["above"], ["higher"], ["later"], ["upwards"])
 _AT_LEAST = ("at least", "minimum", "no less than", "not less than", "or more", "or newer", "or later", "min", "more than",
              "above", "no fewer than", "over")  # fmt: skip
@@ -23,10 +23,10 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
 
 
 _V_NUMBER = re.compile(r"v[0-9]{1,9}")
-_BETWEEN = words.listed("version v release ( with at")
+_BETWEEN = words.word_set("version v release ( with at")
 """Words that can be between a name and its number."""
 _BETWEEN_MOST = 3
-_BEGIN = words.listed("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
+_BEGIN = words.word_set("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
 
 
 class Quantity(msgspec.Struct, frozen=True):

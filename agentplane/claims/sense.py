@@ -25,8 +25,8 @@ STEPS = 254
 MOST = 40
 """Maximum number of words that are compared in a statement, the same as for alignment."""
 
-_ONLY = words.listed("only solely alone exclusively sole just nowhere nobody")
-_ALL = words.listed(
+_ONLY = words.word_set("only solely alone exclusively sole just nowhere nobody")
+_ALL = words.word_set(
     "all every each any everywhere anyone everybody everyone whole both included always other"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
@@ -60,9 +60,11 @@ class Sense:
         self.source = source
         found = denials_in(self.line)
         self.denied, self.denials, self.denials_first = found.words, found.times, found.first
-        said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
-        self.only = not _ONLY.isdisjoint(said)
-        self.all = not _ALL.isdisjoint(said)
+        word_list = [
+            item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)
+        ]
+        self.only = not _ONLY.isdisjoint(word_list)
+        self.all = not _ALL.isdisjoint(word_list)
         whole = self.total or 1.0
         self.shares: dict[str, float] = {
             item.stem: count / whole for item, count in zip(items, self.counts, strict=True)

@@ -15,11 +15,11 @@ from agentplane.claims.sense import Sense, sense, share
 from agentplane.claims.told import StatementProfile, profile_of
 
 
-_FILLED = words.listed(
+_FILLED = words.word_set(
     "with by on as in using from via through under at to into uses use is are be was for only called named of against"
     " behind over"
 )
-_SCOPED = words.listed("in for when if during while on of at until")
+_SCOPED = words.word_set("in for when if during while on of at until")
 _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
@@ -61,21 +61,21 @@ def meaning_signals(evidence: Evidence, similarity: Similarity | None = None) ->
     """
     new, old = evidence.new, evidence.old
     similarity = similarity or similarity_of(evidence)
-    said = _nearness(evidence, similarity)
-    said |= _reach(
+    signals = _nearness(evidence, similarity)
+    signals |= _reach(
         similarity.mine, similarity.others, sum([pair.negated_by_prefix for pair in evidence.alignment.pairs])
     )
-    said |= {
+    signals |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
         "deny_some": float(evidence.denied_apart > 0),
         "excused": float(bool(evidence.modals) and evidence.denied_apart <= AS_ONE),
     }
-    said |= _amounts(new.quantities, old.quantities)
-    said |= _places(evidence)
-    said |= _differences(evidence, said["num_apart"])
-    said["speaks"] = float(evidence.has_contrast)
-    return said
+    signals |= _amounts(new.quantities, old.quantities)
+    signals |= _places(evidence)
+    signals |= _differences(evidence, signals["num_apart"])
+    signals["speaks"] = float(evidence.has_contrast)
+    return signals
 
 
 def similarity_of(evidence: Evidence) -> Similarity:

@@ -34,23 +34,23 @@ def signals_of(evidence: Evidence, rules: str, similarity: Similarity | None = N
     `rules` is the kind that the rules alone give, or "". `similarity` is given if it was computed before.
     """
     new, old = evidence.new, evidence.old
-    said = meaning_signals(evidence, similarity)
-    said |= _words(evidence)
-    said |= _values(new, old, evidence)
-    said |= _shape(evidence.alignment, evidence)
-    said |= form_signals(evidence)
-    said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
-    said["rules_contradiction"] = float(rules == "contradiction")
-    said["rules_duplicate"] = float(rules == "duplicate")
-    said["against"] = float(evidence.has_contrast or rules == "contradiction")
-    said["quiet"] = 1.0 - said["against"]
-    return said
+    signals = meaning_signals(evidence, similarity)
+    signals |= _words(evidence)
+    signals |= _values(new, old, evidence)
+    signals |= _shape(evidence.alignment, evidence)
+    signals |= form_signals(evidence)
+    signals["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
+    signals["rules_contradiction"] = float(rules == "contradiction")
+    signals["rules_duplicate"] = float(rules == "duplicate")
+    signals["against"] = float(evidence.has_contrast or rules == "contradiction")
+    signals["quiet"] = 1.0 - signals["against"]
+    return signals
 
 
-def model_inputs(said: Mapping[str, float]) -> dict[str, float]:
+def model_inputs(signals: Mapping[str, float]) -> dict[str, float]:
     """Return all inputs of the model: the signals and their products."""
-    found = {name: value for name, value in said.items() if name not in PARTLY}
-    return found | {name: said[one] * said[other] for name, (one, other) in PRODUCTS.items()}
+    found = {name: value for name, value in signals.items() if name not in PARTLY}
+    return found | {name: signals[one] * signals[other] for name, (one, other) in PRODUCTS.items()}
 
 
 def _words(evidence: Evidence) -> dict[str, float]:

@@ -17,17 +17,17 @@ from agentplane.claims.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
 from agentplane.claims.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
 
 
-_STANDARDS = words.listed(
+_STANDARDS = words.word_set(
     "rfc iso pep adr cve issue utf http es oauth tls sha dec inv asm fact ticket latin step"
 )
 
-_FILLED = words.listed("with by on as in using from")
+_FILLED = words.word_set("with by on as in using from")
 
 _ADJECTIVES = ("ic", "al", "te", "ble", "ed", "den", "nal")
 
-_DETERMINERS = words.listed("the a an all every each our any of for in on to from")
+_DETERMINERS = words.word_set("the a an all every each our any of for in on to from")
 
-_VERBS = words.listed("delete mutate activate deactivate include exclude enable disable remove hide omit")
+_VERBS = words.word_set("delete mutate activate deactivate include exclude enable disable remove hide omit")
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -136,8 +136,8 @@ class _Reader:
         denies = aside or (forbids and len(self.subject) >= 2)
         if not self.place:
             self.place = _place(tokens)
-        said = len(self.subject) + len(self.choices) + len(self.quantities)
-        first = self.modality == "plain" and said < 2 and not aside
+        content = len(self.subject) + len(self.choices) + len(self.quantities)
+        first = self.modality == "plain" and content < 2 and not aside
         if first and not (names and ended):
             self.modality, self.modal = modality, modal
         for place, (length, found) in names.items():

@@ -130,8 +130,8 @@ def _others_conflict(
     ):
         reasons += modals(new, old)
     if not reasons:
-        reasons += [f"not {said} / {said}" for said in denied_words(new, old)] if differ == 0 else []
-        reasons += [f"{said} / not {said}" for said in denied_words(old, new)] if differ == 0 else []
+        reasons += [f"not {word} / {word}" for word in denied_words(new, old)] if differ == 0 else []
+        reasons += [f"{word} / not {word}" for word in denied_words(old, new)] if differ == 0 else []
     if not reasons and new.outcome and old.outcome and new.outcome != old.outcome:
         reasons.append(
             f"same subject, other value: {spell(new.outcome, new, old)} / {spell(old.outcome, new, old)}"
@@ -171,11 +171,11 @@ def _duplicate(
         and modal
         and not (left and right and evidence < 3)
     ):
-        said = ", ".join([*(spell([word], new, old) for word in shared), *slots.agreed][:5])
-        return Relation("duplicate", _score(0.5, likeness), (f"says the same of: {said}",))
+        common = ", ".join([*(spell([word], new, old) for word in shared), *slots.agreed][:5])
+        return Relation("duplicate", _score(0.5, likeness), (f"says the same of: {common}",))
     if likeness >= SAME_STATEMENT and min(len(left), len(right)) == 0 and len(shared) >= 2:
-        said = ", ".join(spell([word], new, old) for word in shared[:5])
-        return Relation("overlap", _score(0.3, likeness, 0.6), (f"about the same: {said}",))
+        common = ", ".join(spell([word], new, old) for word in shared[:5])
+        return Relation("overlap", _score(0.3, likeness, 0.6), (f"about the same: {common}",))
     return None
 
 

@@ -32,13 +32,13 @@ _DOTTED_V = re.compile(r"\bv(?=\d{1,9}\.\d)", re.IGNORECASE)
 _ISSUE = re.compile(r"(?<![\w&#])#\d{1,5}\b")
 """The number of an issue or a pull request, such as `#867`. It isn't a quantity."""
 _EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
-_REASON = words.listed("because since otherwise")
+_REASON = words.word_set("because since otherwise")
 
-_CONDITIONS = words.listed("if when whenever while without unless until once where for")
+_CONDITIONS = words.word_set("if when whenever while without unless until once where for")
 
 _BREAKS = frozenset(".;!?")
 
-NEGATORS = words.listed(
+NEGATORS = words.word_set(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither"
 )
 

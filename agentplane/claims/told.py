@@ -17,10 +17,10 @@ HEAVY = 0.9
 REACH = 3
 """Maximum distance in words from a denial to the word that it denies."""
 _DENYING = NEGATORS | {"without", "non"}
-_VERBS = words.listed(
+_VERBS = words.word_set(
     "is are was were be must may can cannot should shall will never always has have do does don't doesn't"
 )
-_BETWEEN = words.listed(
+_BETWEEN = words.word_set(
     "the a an our its their your this that one only single plain new own always must should"
 )
 
@@ -59,24 +59,24 @@ def profile_of(source: str) -> StatementProfile:
     return StatementProfile(source)
 
 
-def _before(said: Sequence[str]) -> list[int]:
+def _before(word_list: Sequence[str]) -> list[int]:
     found: list[int] = []
     last = -1
-    for at, word in enumerate(said):
+    for at, word in enumerate(word_list):
         found.append(last)
         if word not in _BETWEEN:
             last = at
     return found
 
 
-def _order(said: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | None:
-    for at, word in enumerate(said):
+def _order(word_list: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | None:
+    for at, word in enumerate(word_list):
         if at == 0 and word in ("before", "after"):
             # The second part of `Before A, B` begins at the comma, if there is one.
-            comma = next((place for place in range(1, len(said)) if clauses[place] != clauses[0]), None)
+            comma = next((place for place in range(1, len(word_list)) if clauses[place] != clauses[0]), None)
             return None if comma is None else (comma, -1 if word == "before" else 1)
-        if word == "afterwards" and "first" in said[:at]:
-            return said.index("first"), 1
+        if word == "afterwards" and "first" in word_list[:at]:
+            return word_list.index("first"), 1
         if word in ("before", "then", "afterwards"):
             return at, 1
         if word == "after":
@@ -84,10 +84,10 @@ def _order(said: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | Non
     return None
 
 
-def _refused(said: Sequence[str], heavy: Sequence[int]) -> list[int]:
+def _refused(word_list: Sequence[str], heavy: Sequence[int]) -> list[int]:
     found = (
         next((place for place in heavy if at < place <= at + REACH), -1)
-        for at, word in enumerate(said)
+        for at, word in enumerate(word_list)
         if word in _DENYING
     )
     return [place for place in found if place >= 0]

@@ -97,14 +97,14 @@ def judge_each(
     found: list[Relation | None] = [None] * len(olds)
     for mine in dict.fromkeys(pair[0].source for pair in pairs):
         places = [at for at, pair in enumerate(pairs) if pair[0].source == mine]
-        judged = _judged(parse(mine), [pairs[at][1] for at in places], cache)
+        judged = _relations(parse(mine), [pairs[at][1] for at in places], cache)
         for at, one in zip(places, judged, strict=True):
             short = not (is_long(new) or is_long(olds[at]))
-            found[at] = one if one is None or short else _believed(one, new, olds[at])
+            found[at] = one if one is None or short else _relation_of_long(one, new, olds[at])
     return found
 
 
-def _believed(found: Relation, new: Statement, old: Statement) -> Relation | None:
+def _relation_of_long(found: Relation, new: Statement, old: Statement) -> Relation | None:
     """Return the verdict on two heads if it stays valid for the long statements.
 
     The rest of their text can make them about two subjects.
@@ -120,26 +120,28 @@ def near_each(new: Statement, olds: Sequence[Statement]) -> list[Relation | None
     The result is symmetric.
     """
     found: list[Relation | None] = [None] * len(olds)
-    said = [at for at, old in enumerate(olds) if old.line] if new.line else []
-    if not said:
+    places = [at for at, old in enumerate(olds) if old.line] if new.line else []
+    if not places:
         return found
-    batch = BatchSimilarity(sense(new.source), [sense(olds[at].source) for at in said])
+    batch = BatchSimilarity(sense(new.source), [sense(olds[at].source) for at in places])
     wanted = [
         row
         for row, (other, whole) in enumerate(zip(batch.others, batch.wholes, strict=True))
         if whole >= FAR or whole + common(batch.mine, other) >= FAR
     ]
     for row, similarity in batch.compare(wanted).items():
-        old, score = olds[said[row]], similarity.cover()
+        old, score = olds[places[row]], similarity.cover()
         if score >= NEAR:
             about = Evidence(new, old).shared(4)
             much = score >= NEAR_WHERE_LONG and is_long(new) and is_long(old)
             reason = f"{'much ' if much else ''}about the same{f': {about}' if about else ' things'}"
-            found[said[row]] = Relation("overlap" if much else "near", _score(score), (reason,))
+            found[places[row]] = Relation("overlap" if much else "near", _score(score), (reason,))
     return found
 
 
-def _judged(new: Statement, olds: Sequence[Statement], cache: RelationCache | None) -> list[Relation | None]:
+def _relations(
+    new: Statement, olds: Sequence[Statement], cache: RelationCache | None
+) -> list[Relation | None]:
     found: list[Relation | None] = [None] * len(olds)
     says_so = any(choice.replaced for choice in new.choices)
     open_ones = []
@@ -168,10 +170,10 @@ def _sorted(new: Statement, old: Statement) -> Pair:
 def _both_ways(new: Statement, pairs: Sequence[Pair], cache: RelationCache | None) -> list[Relation | None]:
     """Judge pairs of which the new statement is either the first or the second."""
     if cache is None:
-        return _weighed_each(new, pairs)
+        return _model_relations(new, pairs)
     known = [cache.take(pair) for pair in pairs]
     unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
-    judged = iter(_weighed_each(new, unknown))
+    judged = iter(_model_relations(new, unknown))
     found = []
     for pair, one in zip(pairs, known, strict=True):
         if one is None:
@@ -182,12 +184,12 @@ def _both_ways(new: Statement, pairs: Sequence[Pair], cache: RelationCache | Non
     return found
 
 
-def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None]:
+def _model_relations(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None]:
     if not pairs:
         return []
     olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
     batch = BatchSimilarity(sense(new.source), [sense(old.source) for old in olds])
-    similarities = _not_far(new, olds, batch)
+    similarities = _similar_enough(new, olds, batch)
     evidence = {at: Evidence(*pairs[at]) for at in similarities}
     rules = {at: rule_relation(one) for at, one in evidence.items()}
     candidates = [at for at, one in evidence.items() if one.alignment.pairs or rules[at]]
@@ -196,12 +198,14 @@ def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None
     )
     measures = [_signals(evidence[at], rules[at], similarities[at]) for at in candidates]
     found: list[Relation | None] = [None] * len(pairs)
-    for at, said, chance in zip(candidates, measures, probabilities_each(measures), strict=True):
-        found[at] = _verdict(evidence[at], rules[at], said, *chance)
+    for at, signals, chance in zip(candidates, measures, probabilities_each(measures), strict=True):
+        found[at] = _verdict(evidence[at], rules[at], signals, *chance)
     return found
 
 
-def _not_far(new: Statement, olds: Sequence[Statement], batch: BatchSimilarity) -> dict[int, Similarity]:
+def _similar_enough(
+    new: Statement, olds: Sequence[Statement], batch: BatchSimilarity
+) -> dict[int, Similarity]:
     """Return the similarity of the pairs with enough in common for a finding. Most pairs of a shortlist have
     too little.
     """
@@ -223,7 +227,7 @@ def _signals(evidence: Evidence, rules: Relation | None, similarity: Similarity)
 def _verdict(
     evidence: Evidence,
     rules: Relation | None,
-    said: Mapping[str, float],
+    signals: Mapping[str, float],
     contradiction: float,
     duplicate: float,
 ) -> Relation | None:
@@ -240,12 +244,12 @@ def _verdict(
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if permits(evidence):
         return Relation("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
-    if contradiction >= max(_enough(evidence, rules, said), duplicate):
+    if contradiction >= max(_enough(evidence, rules, signals), duplicate):
         reasons = _reasons(evidence, "contradiction")
         if reasons:
             return Relation("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
     placed = rules is not None and rules.kind == "overlap"
-    alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
+    alike = SURE_DUPLICATE if signals["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
         if apart := opposition(evidence):
             return Relation("contradiction", _score(duplicate), apart)
@@ -272,9 +276,9 @@ def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
     return tuple(evidence.reasons() or fallback_reasons(evidence)) if kind == "contradiction" else ()
 
 
-def _enough(evidence: Evidence, rules: Relation | None, said: Mapping[str, float]) -> float:
+def _enough(evidence: Evidence, rules: Relation | None, signals: Mapping[str, float]) -> float:
     """Return the score that a contradiction needs, depending on the evidence for it."""
-    if said["kinds"] + said["modals"] / 2 >= 1 or said["refused_unmet"] > said["refused_met"]:
+    if signals["kinds"] + signals["modals"] / 2 >= 1 or signals["refused_unmet"] > signals["refused_met"]:
         return SURE_WHERE_WEAK
     if (rules and rules.kind == "contradiction") or evidence.strong or evidence.one_frame:
         return SURE_CONTRADICTION

@@ -8,7 +8,7 @@ COMPACT = 8
 """Minimum length of a name of several words for a second form without its spaces."""
 
 
-def listed(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -146,9 +146,9 @@ UNITS: dict[str, tuple[str, float]] = {
 # Spelled out, they are units even without a number: "an hour", "per minute", "daily".
 PERIODS = {"hourly": 3600.0, "daily": 86400.0, "nightly": 86400.0, "weekly": 604800.0, "monthly": 2592000.0}
 
-_WORDS = {name: listed(words) for name, _, words in (row.partition(": ") for row in _rows("words"))}
+_WORDS = {name: word_set(words) for name, _, words in (row.partition(": ") for row in _rows("words"))}
 STOP, LIGHT, ACTIONS, HEADS = (_WORDS[name] for name in ("stop", "light", "actions", "heads"))
-AMBIGUOUS = (_WORDS["ambiguous"] - _WORDS["plain"]) | listed("info debug critical warning")
+AMBIGUOUS = (_WORDS["ambiguous"] - _WORDS["plain"]) | word_set("info debug critical warning")
 CONTEXTS = _contexts()
 MEMBERS = _families()
 POLES = _poles()

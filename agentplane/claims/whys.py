@@ -38,8 +38,8 @@ def _denied(evidence: Evidence) -> list[str]:
     denials = [sense(side.source).denials_first % 2 for side in (evidence.new, evidence.old)]
     if denials[0] == denials[1] or not evidence.shared(1):
         return []
-    said = "denied / not denied" if denials[0] else "not denied / denied"
-    return [f"same subject `{evidence.shared(3)}`, {said}"]
+    contrast = "denied / not denied" if denials[0] else "not denied / denied"
+    return [f"same subject `{evidence.shared(3)}`, {contrast}"]
 
 
 def _words(evidence: Evidence) -> list[str]:

@@ -179,35 +179,35 @@ class Likeness(msgspec.Struct, frozen=True):
     """True if the statements differ only in wording, judging by their words."""
 
 
-def likeness(said: Words, old: Words) -> Likeness | None:
+def likeness(new: Words, old: Words) -> Likeness | None:
     """Return how alike two statements are, or None if they say something else."""
-    if said.numbers != old.numbers or bool(said.no) != bool(old.no) or bool(said.yes) != bool(old.yes):
+    if new.numbers != old.numbers or bool(new.no) != bool(old.no) or bool(new.yes) != bool(old.yes):
         return None
-    pairs = _pairs(said.all, old.all)
-    if not pairs or any((mine in said.no) != (theirs in old.no) for mine, theirs in pairs.items()):
+    pairs = _pairs(new.all, old.all)
+    if not pairs or any((mine in new.no) != (theirs in old.no) for mine, theirs in pairs.items()):
         return None
-    shared, mine, theirs = len(pairs), len(said.all), len(old.all)
+    shared, mine, theirs = len(pairs), len(new.all), len(old.all)
     if mine > shared and theirs > shared:
         # A different word can be a different choice.
         score, sure = shared / (mine + theirs - shared), False
     else:
         score = shared / max(mine, theirs)
-        sure = score >= _SURE and said.marks == old.marks and _ordered(said, old)
-    if score < _ALIKE or _letters(said, old) < _LETTERS:
+        sure = score >= _SURE and new.marks == old.marks and _ordered(new, old)
+    if score < _ALIKE or _letters(new, old) < _LETTERS:
         return None
     return Likeness(score, sure)
 
 
-def _ordered(said: Words, old: Words) -> bool:
+def _ordered(new: Words, old: Words) -> bool:
     """True if the order of the words doesn't matter, or is the same."""
-    free = (said.turned or old.turned) and not (said.steps or old.steps)
-    return free or said.order == old.order
+    free = (new.turned or old.turned) and not (new.steps or old.steps)
+    return free or new.order == old.order
 
 
-def _letters(said: Words, old: Words) -> float:
+def _letters(new: Words, old: Words) -> float:
     from rapidfuzz import fuzz
 
-    mine, theirs = " ".join(sorted(said.all)), " ".join(sorted(old.all))
+    mine, theirs = " ".join(sorted(new.all)), " ".join(sorted(old.all))
     return max(fuzz.token_sort_ratio(mine, theirs), fuzz.token_set_ratio(mine, theirs)) / 100
 
 

@@ -91,8 +91,8 @@ class Pieces:
         return [vocab[symbol] for symbol in symbols]
 
     def _rank(self, one: str, other: str) -> int:
-        made = one + other
-        return self._ranks.get(made) or self._vocab.get(made, self._never)
+        merged = one + other
+        return self._ranks.get(merged) or self._vocab.get(merged, self._never)
 
 
 def _bytes(char: str) -> list[str]:

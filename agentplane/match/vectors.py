@@ -55,15 +55,15 @@ def available() -> str | None:
 class Vectors:
     """A store of embeddings. Each text is embedded once."""
 
-    def __init__(self, kept: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
+    def __init__(self, stored: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
         """Create a store from the bytes of `to_bytes`, or a function that reads them. Invalid bytes count as
         none.
         """
         self._limit = limit
-        self._source = kept if callable(kept) else None
+        self._source = stored if callable(stored) else None
         self._unread = self._source
-        self._kept: dict[bytes, npt.NDArray[np.float16]] = (
-            {} if kept is None or callable(kept) else _read(kept)
+        self._vectors: dict[bytes, npt.NDArray[np.float16]] = (
+            {} if stored is None or callable(stored) else _read(stored)
         )
         self.changed = False
 
@@ -81,60 +81,60 @@ class Vectors:
     def to_bytes(self) -> bytes:
         """Return all vectors as bytes, or the latest if there are more than the limit."""
         self._load()
-        latest = list(self._kept)[-self._limit :] if self._limit else []
-        rows = b"".join(self._kept[key].tobytes() for key in latest)
+        latest = list(self._vectors)[-self._limit :] if self._limit else []
+        rows = b"".join(self._vectors[key].tobytes() for key in latest)
         body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
         return _MAGIC + hashlib.sha256(body).digest() + body
 
     def of(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text, the mean of its token vectors. Call it only if `available()` is None."""
         keys = [_key(text) for text in texts]
-        if self._unread is not None and sum(key not in self._kept for key in keys) > _FEW:
+        if self._unread is not None and sum(key not in self._vectors for key in keys) > _FEW:
             self._load()
-        made: dict[bytes, npt.NDArray[np.float16]] = {}
+        new: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
-            if key not in self._kept and key not in made:
-                made[key] = self.made(text)
-        found = [made[key] if key in made else self._kept[key] for key in keys]
-        self._keep(made)
+            if key not in self._vectors and key not in new:
+                new[key] = self.embed(text)
+        found = [new[key] if key in new else self._vectors[key] for key in keys]
+        self._store(new)
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
 
     @staticmethod
-    def made(text: str) -> npt.NDArray[np.float16]:
+    def embed(text: str) -> npt.NDArray[np.float16]:
         """Return the vector of a text without storing it."""
         return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
 
     def __len__(self) -> int:
         self._load()
-        return len(self._kept)
+        return len(self._vectors)
 
     def release(self) -> None:
         """Free the vectors that can be read again. New vectors are computed again if needed."""
         if self._source is not None:
-            self._kept, self._unread, self.changed = {}, self._source, False
+            self._vectors, self._unread, self.changed = {}, self._source, False
 
     def _load(self) -> None:
         if self._unread is not None:
             found, self._unread = self._unread() or b"", None
-            self._kept = _read(found) | self._kept
+            self._vectors = _read(found) | self._vectors
 
-    def _keep(self, made: dict[bytes, npt.NDArray[np.float16]]) -> None:
-        if not made:
+    def _store(self, new: dict[bytes, npt.NDArray[np.float16]]) -> None:
+        if not new:
             return
-        self._kept.update(made)
+        self._vectors.update(new)
         self.changed = True
-        for key in list(islice(self._kept, max(len(self._kept) - self._limit, 0))):
-            del self._kept[key]
+        for key in list(islice(self._vectors, max(len(self._vectors) - self._limit, 0))):
+            del self._vectors[key]
 
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text[:_LONGEST].encode("utf-8", "surrogatepass")).digest()[:_KEY]
 
 
-def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
+def _read(stored: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
     start = len(_MAGIC) + _SUM
-    body = kept[start:]
-    if len(body) < 4 or kept[:start] != _MAGIC + hashlib.sha256(body).digest():
+    body = stored[start:]
+    if len(body) < 4 or stored[:start] != _MAGIC + hashlib.sha256(body).digest():
         return {}
     (count,) = struct.unpack_from("<I", body)
     if len(body) != 4 + count * (_KEY + 2 * WIDTH):

@@ -67,13 +67,13 @@ def _fields(entry: Entry) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in _LISTS:
         value = getattr(entry.head, name)
-        said = [masked_text(item) for item in value]
-        if said != list(value):
-            found[name] = tuple(said)
+        masked_items = [masked_text(item) for item in value]
+        if masked_items != list(value):
+            found[name] = tuple(masked_items)
     for name in _TEXTS:
         text = getattr(entry.head, name)
-        if text and (told := masked_text(text)) != text:
-            found[name] = told
+        if text and (masked_field := masked_text(text)) != text:
+            found[name] = masked_field
     return found
 
 
@@ -106,9 +106,9 @@ def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
 def _parts(body: str, label: str) -> list[str]:
     statement, _, rationale = body.partition("\nRationale:")
     head = f"{label}:"
-    said = statement.lstrip()
-    said = said[len(head) :] if said.lower().startswith(head.lower()) else said
-    return [part for text in (said, rationale) if (part := text.strip())]
+    words = statement.lstrip()
+    words = words[len(head) :] if words.lower().startswith(head.lower()) else words
+    return [part for text in (words, rationale) if (part := text.strip())]
 
 
 def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

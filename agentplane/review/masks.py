@@ -54,8 +54,8 @@ def masked_named(name: str, value: str) -> str:
 
 def _masked_behind(words: str, text: str) -> str:
     """Return the text masked as if these words were before it."""
-    told = masked_text(words + text)
-    return told[len(words) :] if told.startswith(words) else masked_text(text)
+    masked_whole = masked_text(words + text)
+    return masked_whole[len(words) :] if masked_whole.startswith(words) else masked_text(text)
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
@@ -64,15 +64,15 @@ def masked_words(words: Sequence[str]) -> list[str]:
     An option names the word after it, and the program defines the meaning of the words.
     """
     before = ["", *words]
-    told = [
+    result = [
         _masked_argument(option, word) if option.startswith("--") else masked_text(word)
         for option, word in zip(before, words, strict=False)
     ]
     for number, (start, end) in _of_command(words):
-        if told[number] == words[number]:
+        if result[number] == words[number]:
             word = words[number]
-            told[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
-    return told
+            result[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
+    return result
 
 
 def _masked_argument(option: str, word: str) -> str:
@@ -82,8 +82,12 @@ def _masked_argument(option: str, word: str) -> str:
     if " " not in word or '"' in word:
         return _masked_behind(f"{option}=", word)
     lead = f'{option}="'
-    told = masked_text(f'{lead}{word}"')
-    return told[len(lead) : -1] if told.startswith(lead) and told.endswith('"') else masked_text(word)
+    masked_whole = masked_text(f'{lead}{word}"')
+    return (
+        masked_whole[len(lead) : -1]
+        if masked_whole.startswith(lead) and masked_whole.endswith('"')
+        else masked_text(word)
+    )
 
 
 def _of_command(words: Sequence[str]) -> list[tuple[int, tuple[int, int]]]:
@@ -115,11 +119,11 @@ def masked_value(value: Any) -> Any:
     if isinstance(value, str):
         return masked_text(value)
     if isinstance(value, dict):
-        told: dict[Any, Any] = {}
+        result: dict[Any, Any] = {}
         for key, item in value.items():
             hidden = masked_named(str(key), item) if isinstance(item, str) else masked_value(item)
-            told[_unused(masked_text(key), told) if isinstance(key, str) else key] = hidden
-        return told
+            result[_unused(masked_text(key), result) if isinstance(key, str) else key] = hidden
+        return result
     if isinstance(value, list | tuple):
         return [masked_value(item) for item in value]
     return value

@@ -162,10 +162,10 @@ def _limits(found: list[re.Match[str]], size: int) -> list[int]:
 
 
 def _argument(found: re.Match[str], program: str) -> Iterator[tuple[int, int, str, bool]]:
-    for name, said in found.groupdict().items():
-        if said is None or name == "never":
+    for name, text in found.groupdict().items():
+        if text is None or name == "never":
             continue
-        value = said.rstrip(",.)") if name.startswith("bare") else said
+        value = text.rstrip(",.)") if name.startswith("bare") else text
         value = value.rstrip("'\"`")
         if is_argument(value) and _fits(name, value):
             start = found.start(name)

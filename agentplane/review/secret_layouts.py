@@ -111,12 +111,12 @@ def _codes(text: str, at: int) -> Iterator[Found]:
         place = code.end()
 
 
-def _is_phrase(said: str) -> bool:
+def _is_phrase(phrase: str) -> bool:
     """True if the number of words fits a recovery phrase and few of them are words of sentences.
 
     Some words are in both.
     """
-    words = re.findall(r"[a-z]+", said)
+    words = re.findall(r"[a-z]+", phrase)
     return len(words) in {12, 15, 18, 21, 24} and values.share_of_sentence(words) < _MOST_SENTENCE
 
 
@@ -141,14 +141,14 @@ def behind(text: str, begin: int, end: int, strong: bool) -> Iterator[tuple[int,
     found = list(_in_column(text, line, begin, strong))
     yield from found
     if not found and (below := _BELOW.match(text, end)):
-        said = below["said"].strip(" \t*_`\"')]")
+        line_rest = below["said"].strip(" \t*_`\"')]")
         value = below["value"]
         alone = (
-            not said.rstrip(":：")
+            not line_rest.rstrip(":：")
             and len(before) <= 30
             and not before.rstrip().endswith(("=", "(", ",", "{", "."))
         )
-        if (alone or said.endswith((":", "："))) and _fits(value, strong, alone or strong):
+        if (alone or line_rest.endswith((":", "："))) and _fits(value, strong, alone or strong):
             start = below.start("value")
             yield start, start + len(value.rstrip(".,;")), True
 
@@ -181,10 +181,10 @@ def _in_column(text: str, line: int, begin: int, strong: bool) -> Iterator[tuple
         place = after + 1
 
 
-def _fits(value: str, strong: bool, told: bool = True) -> bool:
+def _fits(value: str, strong: bool, if_random: bool = True) -> bool:
     value = value.rstrip(".,;")
     if values.is_stand_in(value) or values.is_reference(value) or value.endswith((":", "=", "(", "{")):
         return False
     if values.is_random(value) and not re.match(r"(?i)sha\d*[:-]|SHA256:", value):
-        return told
+        return if_random
     return strong and values.is_told(value, near=True)

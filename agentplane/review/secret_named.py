@@ -465,18 +465,18 @@ def _value(match: re.Match[str]) -> tuple[str, int, int, bool]:
     """Return the assigned value without the punctuation after it, its start and end, and True if it is
     quoted.
     """
-    for name, said in match.groupdict().items():
-        if said is not None and name in {"dq", "sq", "bq", "uq", "bare", "v2", "v3"}:
+    for name, text in match.groupdict().items():
+        if text is not None and name in {"dq", "sq", "bq", "uq", "bare", "v2", "v3"}:
             start, end = match.span(name)
             if name == "bare":
                 cut = re.search(
                     r";|,(?=[\w.-]{1,30}=|$|\\)|\\[\"'nr]|[)\]},.|]+$|(?<=[^\\])[&](?=[\w.-]{1,30}=)|[,)}](?=[)}\]\"',])|\*\*$|&$",
-                    said,
+                    text,
                 )
                 if cut and cut.start() > 0:
-                    kept = said[: cut.start()].rstrip(",.)]}\\")
-                    return kept, start, start + len(kept), False
-            return said, start, end, name != "bare"
+                    value = text[: cut.start()].rstrip(",.)]}\\")
+                    return value, start, start + len(value), False
+            return text, start, end, name != "bare"
     return "", 0, 0, False
 
 
@@ -519,7 +519,7 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
         found = True
         yield start, until, kind, sure
     if not found:
-        for start, until, sure in _told(text, match.start(), end, tail, strong, word):
+        for start, until, sure in _in_sentence(text, match.start(), end, tail, strong, word):
             yield start, until, kind, sure
 
 
@@ -693,8 +693,8 @@ _OTHER_KEYS = frozenset(
 
 
 def _is_other_key(text: str, at: int) -> bool:
-    said = re.search(r"([A-Za-z0-9]+)[ _-]$", text[max(0, at - 24) : at])
-    return said is not None and said[1].lower() in _OTHER_KEYS
+    qualifier = re.search(r"([A-Za-z0-9]+)[ _-]$", text[max(0, at - 24) : at])
+    return qualifier is not None and qualifier[1].lower() in _OTHER_KEYS
 
 
 def _is_inside(text: str, begin: int, end: int) -> bool:
@@ -843,10 +843,10 @@ def _goes_on(follows: str) -> bool:
 def _phrase(text: str, start: int) -> int | None:
     """Return the end of a row of words that isn't a sentence, such as a seed phrase, or None."""
     end = text.find("\n", start)
-    said = text[start : end if end >= 0 else len(text)][:300].rstrip(" .\"'`;,\r")
-    said = said.strip("\"'`")
-    if said.count(" ") >= 3 and values.is_passphrase(said):
-        return start + len(said)
+    line = text[start : end if end >= 0 else len(text)][:300].rstrip(" .\"'`;,\r")
+    line = line.strip("\"'`")
+    if line.count(" ") >= 3 and values.is_passphrase(line):
+        return start + len(line)
     return None
 
 
@@ -858,7 +858,7 @@ _OF_A_PASSWORD = re.compile(
 _ENGLISH = ("pass", "pwd", "secret", "token", "key", "credential")
 
 
-def _told(
+def _in_sentence(
     text: str, begin: int, end: int, tail: str, strong: bool, word: str
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield a password or a key in a sentence, after the word that names it or before it."""

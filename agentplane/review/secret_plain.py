@@ -202,35 +202,35 @@ def _places(seen: bytes) -> dict[int, list[int]]:
 
 
 def _as_read(match: re.Match[str]) -> str:
-    said = match[0]
-    if said == "\r":
+    original = match[0]
+    if original == "\r":
         return "" if match.string[match.end() : match.end() + 1] == "\n" else "\n"
-    if len(said) == 1:
-        if sign := _SIGNS.get(said):
+    if len(original) == 1:
+        if sign := _SIGNS.get(original):
             return sign
-        read = unicodedata.normalize("NFKC", said)
+        read = unicodedata.normalize("NFKC", original)
         return (
             read
             if read.isascii() and read.isprintable()
             else ""
-            if re.match(_UNSEEN, said) or said < "\xa0"
-            else said
+            if re.match(_UNSEEN, original) or original < "\xa0"
+            else original
         )
-    return "" if said[0] == "\x1b" else said.translate(_TWINS)
+    return "" if original[0] == "\x1b" else original.translate(_TWINS)
 
 
 def _as_decoded(match: re.Match[str]) -> str:
-    said = match[0]
-    if said[0] == "%":
-        return unquote(said, errors="replace")
-    if said[0] == "&":
-        return unescape(said)
-    rest = said.lstrip("\\")
+    original = match[0]
+    if original[0] == "%":
+        return unquote(original, errors="replace")
+    if original[0] == "&":
+        return unescape(original)
+    rest = original.lstrip("\\")
     return chr(int(rest[1:], 16)) if rest[0] in "ux" else _LETTERS.get(rest, rest)
 
 
 def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> Plain | None:
-    kept: list[str] = []
+    pieces: list[str] = []
     here: list[int] = []
     there: list[int] = []
     long: list[int] = []
@@ -244,7 +244,7 @@ def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]],
             there.append(at)
             long.append(size)
             same.append(len(piece) == size)
-            kept.append(piece)
+            pieces.append(piece)
             length += len(piece)
 
     for match in pattern.finditer(text):
@@ -254,4 +254,4 @@ def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]],
     if not place:
         return None
     add(text[place:], place, len(text) - place)
-    return Plain("".join(kept), here, there, long, same) if kept else None
+    return Plain("".join(pieces), here, there, long, same) if pieces else None

@@ -960,10 +960,10 @@ def _is_packed_stand_in(value: str) -> bool:
     if len(value) < 8 or len(value) % 4 or not re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value):
         return False
     try:
-        told = base64.b64decode(value).decode("ascii").strip()
+        decoded = base64.b64decode(value).decode("ascii").strip()
     except ValueError:
         return False
-    return told.isprintable() and len(told) > 3 and is_stand_in(told)
+    return decoded.isprintable() and len(decoded) > 3 and is_stand_in(decoded)
 
 
 def _is_passphrase_word(value: str, quoted: bool) -> bool:
@@ -1025,22 +1025,22 @@ def _is_technical_part(part: str) -> bool:
 def is_chosen(value: str) -> bool:
     """True for words and a number in the usual form of a password, unless they name a host, a ticket or code."""
     parts = [part for part in re.split(r"[-_./:+,]", value.rstrip("!?.,;:()")) if part]
-    said = [part.lower() for part in parts if part.isalpha()]
+    word_parts = [part.lower() for part in parts if part.isalpha()]
     figures = [part for part in parts if part.isdigit()]
-    alone = len(said) == 1  # then it must have the form `Word_123`
+    alone = len(word_parts) == 1  # then it must have the form `Word_123`
     return (
         len(figures) == 1
-        and len(said) + 1 == len(parts) >= 2
+        and len(word_parts) + 1 == len(parts) >= 2
         and (3 if alone else 2) <= len(figures[0]) <= 4
         and (not alone or (parts[0].istitle() and len(parts[0]) >= 5))
-        and all(len(part) >= 3 for part in said)
+        and all(len(part) >= 3 for part in word_parts)
         and not any(
             part in _ENTRY
             or part in _FUNCTION
             or part in _PLACES
             or part in _TECHNICAL_WORDS
             or _NAMED.fullmatch(part)
-            for part in said
+            for part in word_parts
         )
     )
 
@@ -1085,11 +1085,11 @@ def is_told(value: str, *, near: bool) -> bool:
 def is_basic(value: str) -> bool:
     """True if the value is a name and a password as HTTP basic authentication sends them."""
     try:
-        told = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except ValueError:
         return False
-    name, sign, password = told.partition(":")
-    return bool(sign) and told.isprintable() and not (is_stand_in(password) or password == name)
+    name, sign, password = decoded.partition(":")
+    return bool(sign) and decoded.isprintable() and not (is_stand_in(password) or password == name)
 
 
 def entropy(text: str) -> float:

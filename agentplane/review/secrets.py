@@ -269,26 +269,26 @@ def _packed(text: str) -> Iterator[Hit]:
         word = match[0]
         if values.is_public(word) or word.isalpha() or not any(map(str.isupper, word)):
             continue
-        told = _unpacked(word)
-        if told is None:
+        unpacked = _unpacked(word)
+        if unpacked is None:
             continue
         count += 1
         if count > _MOST_PACKED:
             return
-        if any(sure for _, _, _, sure in _hits(told)):
+        if any(sure for _, _, _, sure in _hits(unpacked)):
             yield match.start(), match.end(), "a secret in base64", True
 
 
 def _unpacked(word: str) -> str | None:
     bare = word.rstrip("=")
     try:
-        told = base64.b64decode(
+        data = base64.b64decode(
             bare[: len(bare) - (len(bare) % 4 == 1)] + "=" * (-len(bare) % 4),
             altchars=b"-_" if "-" in bare or "_" in bare else None,
         )
     except ValueError:
         return None
-    text = told.decode("ascii", errors="replace") if told[:8].isascii() else ""
+    text = data.decode("ascii", errors="replace") if data[:8].isascii() else ""
     return (
         text
         if text

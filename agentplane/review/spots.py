@@ -133,5 +133,5 @@ def _spot(
 
 
 def _shown(text: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
-    said = visible.visible(text).replace("\t", " ").replace("\r", " ")
-    return f"{'…' if cut_before else ''}{said}{'…' if cut_after else ''}"
+    shown = visible.visible(text).replace("\t", " ").replace("\r", " ")
+    return f"{'…' if cut_before else ''}{shown}{'…' if cut_after else ''}"
