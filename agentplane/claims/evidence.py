@@ -39,7 +39,7 @@ class Evidence:
         self.one_order = not self.order_reversed and bool(self.profiles[0].order and self.profiles[1].order)
         self.balanced = any(pair.negated_by_prefix for pair in self.alignment.pairs)
         """True for `no X is unsigned`, where the words look denied but are demanded."""
-        self.poles = [pair for pair in poles(new, old) if not self.excuses(pair)]
+        self.poles = [pair for pair in poles(new, old) if not self.is_excused(pair)]
         self.numbers = numbers(new.quantities, old.quantities)
         self.denied_apart = _denied_apart(self.alignment, new, old)
         """Share of the common words that only one statement denies."""
@@ -51,22 +51,22 @@ class Evidence:
             self.profiles,
             same_sign=new.denies == old.denies,
         )
-        self.opposites = [pair for pair in opposites if not self.excuses(pair)]
+        self.opposites = [pair for pair in opposites if not self.is_excused(pair)]
         self.contexts = _contexts(*self.profiles)
         explained = self._explained()
-        self.left = _lone(self.alignment.left, self.alignment.left_only, explained)
+        self.new_only = _lone(self.alignment.left, self.alignment.left_only, explained)
         """Words that only the new statement has, without those already compared as choices or opposites."""
-        self.right = _lone(self.alignment.right, self.alignment.right_only, explained)
+        self.old_only = _lone(self.alignment.right, self.alignment.right_only, explained)
         self.one_slot = _one_slot(self.alignment, *self.profiles)
 
-    def excuses(self, pair: str) -> bool:
+    def is_excused(self, pair: str) -> bool:
         """True if the pair isn't a contrast: the same order from its other end, or one word denied twice."""
         one, _, other = pair.partition(" / ")
         twice = self.balanced and one.removeprefix("not ") == other.removeprefix("not ")
         return twice or (self.one_order and pair in IN_TIME)
 
     @cached_property
-    def excused(self) -> set[str]:
+    def excused_pairs(self) -> set[str]:
         """Pairs that look like must and must not although word by word both say the same: `no A without B`."""
         found = set(self.modals) if self.denied_apart <= AS_ONE else set()
         left, right = sense(self.new.source).denied, sense(self.old.source).denied
@@ -93,17 +93,17 @@ class Evidence:
         )
 
     @property
-    def strong(self) -> bool:
+    def has_value_contrast(self) -> bool:
         """True if values contradict: another choice, side, number or order."""
         return bool(self.slots.clashes or self.poles or self.opposites or self.numbers or self.order_reversed)
 
     @property
-    def weak(self) -> bool:
+    def has_only_weak_contrast(self) -> bool:
         """True if the only contrast is must and must not, or a name that one statement refuses."""
-        return not self.strong and bool(self.modals or self.slots.refused or not self.named())
+        return not self.has_value_contrast and bool(self.modals or self.slots.refused or not self.named())
 
     @cached_property
-    def blurred(self) -> bool:
+    def has_similar_subject(self) -> bool:
         """True if subject words are only similar, not equal. Files and folders can be two subjects."""
         left, right = self.alignment.left, self.alignment.right
         return any(
@@ -116,12 +116,12 @@ class Evidence:
         """True if the statements differ only in one choice or number."""
         if self.new.outcome and self.old.outcome:
             return True
-        if self.blurred:
+        if self.has_similar_subject:
             return False
         differ = len({family for family, _, _ in self.slots.clashes}) + bool(self.numbers)
         if differ != 1 or self.contexts or self.poles or self.modals:
             return False
-        return all(sum(item.weight for item in side) < LITTLE for side in (self.left, self.right))
+        return all(sum(item.weight for item in side) < LITTLE for side in (self.new_only, self.old_only))
 
     @property
     def one_subject(self) -> bool:
@@ -134,12 +134,18 @@ class Evidence:
     @property
     def one_frame(self) -> bool:
         """True if the statements differ only in one name."""
-        if not self.one_slot or self.contexts or self.blurred or self.slots.clashes or self.numbers:
+        if (
+            not self.one_slot
+            or self.contexts
+            or self.has_similar_subject
+            or self.slots.clashes
+            or self.numbers
+        ):
             return False
-        if all(any(item.weight < LITTLE for item in side) for side in (self.left, self.right)):
+        if all(any(item.weight < LITTLE for item in side) for side in (self.new_only, self.old_only)):
             return False  # The verbs differ, as in "built with" and "stored in".
-        names = [[item for item in side if item.name] for side in (self.left, self.right)]
-        rest = sum(item.weight for item in (*self.left, *self.right) if not item.name)
+        names = [[item for item in side if item.name] for side in (self.new_only, self.old_only)]
+        rest = sum(item.weight for item in (*self.new_only, *self.old_only) if not item.name)
         alone = len(names[0]) == len(names[1]) == 1 and rest < LITTLE
         return alone and bool(self.shared(1))
 
@@ -163,7 +169,8 @@ class Evidence:
     def named(self) -> list[str]:
         """Return the names that fill the same place in one sentence."""
         mine, others = (
-            " ".join(item.written for item in side if item.name)[:80] for side in (self.left, self.right)
+            " ".join(item.written for item in side if item.name)[:80]
+            for side in (self.new_only, self.old_only)
         )
         if not mine or not others:
             return []

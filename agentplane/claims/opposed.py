@@ -58,7 +58,7 @@ def _sides_apart(evidence: Evidence) -> tuple[str, ...]:
         sides = [side_of(statement) for statement in (evidence.new, evidence.old)]
         if not found and {*sides} == both:
             found = (" / ".join(sides),)
-    return found if min(_rest(evidence.left), _rest(evidence.right)) < LITTLE else ()
+    return found if min(_rest(evidence.new_only), _rest(evidence.old_only)) < LITTLE else ()
 
 
 def _same_retention(evidence: Evidence, pair: str) -> bool:
@@ -78,7 +78,7 @@ def _denied_by_one(evidence: Evidence) -> tuple[str, ...]:
     ):
         return ()  # The other statement doesn't mention the thing that this one denies.
     denies = [_denies(statement) for statement in (evidence.new, evidence.old)]
-    if denies[0] == denies[1] or min(_rest(evidence.left), _rest(evidence.right)) >= LITTLE:
+    if denies[0] == denies[1] or min(_rest(evidence.new_only), _rest(evidence.old_only)) >= LITTLE:
         return ()
     return tuple(evidence.modals) or (f"{_deny(denies[0])} / {_deny(denies[1])}",)
 
@@ -194,9 +194,9 @@ def permits(evidence: Evidence) -> bool:
         (forbidding.get(statement.modality, 2), at)
         for at, statement in enumerate((evidence.new, evidence.old))
     )
-    if [modality for modality, _ in sides] != [0, 1] or evidence.contexts or evidence.strong:
+    if [modality for modality, _ in sides] != [0, 1] or evidence.contexts or evidence.has_value_contrast:
         return False
-    lone = (evidence.left, evidence.right)[sides[0][1]]
+    lone = (evidence.new_only, evidence.old_only)[sides[0][1]]
     return shared(evidence) >= ENOUGH and _weight(lone) < LITTLE
 
 

@@ -45,8 +45,8 @@ def _nothing_over(evidence: Evidence) -> bool:
     _, left, right = words_of(evidence.new, evidence.old, evidence.slots)
     if not left and not right:
         return True
-    lone = (sum(item.weight for item in side) for side in (evidence.left, evidence.right))
-    return not evidence.blurred and all(weight < LITTLE for weight in lone)
+    lone = (sum(item.weight for item in side) for side in (evidence.new_only, evidence.old_only))
+    return not evidence.has_similar_subject and all(weight < LITTLE for weight in lone)
 
 
 def _weighs(evidence: Evidence) -> bool:

@@ -204,8 +204,8 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
 
 def _differences(evidence: Evidence, numbers: float) -> dict[str, float]:
     """Return the kinds of difference. With two at once, the statements mostly have two subjects."""
-    left = [item for item in evidence.left if item.name]
-    right = [item for item in evidence.right if item.name]
+    left = [item for item in evidence.new_only if item.name]
+    right = [item for item in evidence.old_only if item.name]
     named = bool(left and right)
     poles = bool(evidence.opposites or evidence.poles)
     kinds = sum((bool(numbers), bool(evidence.slots.clashes), named, evidence.contexts, poles))

@@ -56,7 +56,7 @@ def model_inputs(signals: Mapping[str, float]) -> dict[str, float]:
 def _words(evidence: Evidence) -> dict[str, float]:
     """Return the common share of the subject, and the number of words that only one statement has."""
     alignment = evidence.alignment
-    left, right = _unnamed(evidence.left, evidence.right)
+    left, right = _unnamed(evidence.new_only, evidence.old_only)
     weights = [
         (pair.strength, alignment.left[pair.left].weight, alignment.right[pair.right].weight)
         for pair in alignment.pairs
@@ -95,7 +95,7 @@ def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, flo
 
 
 def _shape(alignment: Alignment, evidence: Evidence) -> dict[str, float]:
-    mine, others = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
+    mine, others = ([item for item in side if item.name] for side in (evidence.new_only, evidence.old_only))
     names = sum([alignment.left[pair.left].name and pair.strength == 1 for pair in alignment.pairs])
     one, other = evidence.profiles
     right = {pair.left: pair.right for pair in alignment.pairs}

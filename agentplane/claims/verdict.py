@@ -262,8 +262,10 @@ def rule_relation(evidence: Evidence) -> Relation | None:
     found = structural_relation(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
         return Relation("contradiction", found.score, found.reasons)
-    excused = evidence.excused
-    return None if found and all(one in excused or evidence.excuses(one) for one in found.reasons) else found
+    excused = evidence.excused_pairs
+    return (
+        None if found and all(one in excused or evidence.is_excused(one) for one in found.reasons) else found
+    )
 
 
 def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
@@ -280,9 +282,9 @@ def _enough(evidence: Evidence, rules: Relation | None, signals: Mapping[str, fl
     """Return the score that a contradiction needs, depending on the evidence for it."""
     if signals["kinds"] + signals["modals"] / 2 >= 1 or signals["refused_unmet"] > signals["refused_met"]:
         return SURE_WHERE_WEAK
-    if (rules and rules.kind == "contradiction") or evidence.strong or evidence.one_frame:
+    if (rules and rules.kind == "contradiction") or evidence.has_value_contrast or evidence.one_frame:
         return SURE_CONTRADICTION
-    return SURE_WHERE_WEAK if evidence.weak else SURE_CONTRADICTION
+    return SURE_WHERE_WEAK if evidence.has_only_weak_contrast else SURE_CONTRADICTION
 
 
 def probabilities_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:

@@ -611,7 +611,7 @@ def test_the_bench_measures_pairs_that_lie_elsewhere(
 def test_where_only_a_negation_speaks_against_more_is_asked_for() -> None:
     one = parse("Never call the payment provider from inside a database transaction.")
     other = parse("Always write the payment record inside a database transaction.")
-    assert Evidence(one, other).weak
+    assert Evidence(one, other).has_only_weak_contrast
     assert judge(one, other) is None
 
 
