@@ -1,1 +1,1 @@
-"""What a short statement claims, and how two of them stand to each other. Knows no memory."""
+"""Parsing of short statements, and comparison of two of them. This package doesn't use memory entries."""

@@ -1,4 +1,4 @@
-"""Two statements word by word: which words stand for each other, and which only one of them has."""
+"""Alignment of two statements word by word, with the words that only one of them has."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -11,51 +11,58 @@ from agentplane.claims.meaning import nearness
 from agentplane.claims.sense import sense
 from agentplane.claims.statement import Statement
 from agentplane.claims.stems import POLES, bare
-from agentplane.claims.subjects import alike, negates
-from agentplane.claims.told import told
+from agentplane.claims.subjects import negates, same_word
+from agentplane.claims.told import profile_of
 
 
 NEAR_WORD = 0.36
-"""From this nearness in meaning on, two words can stand for each other."""
+"""Minimum similarity in meaning at which two words can be paired."""
 
 
-class Pairing(msgspec.Struct, frozen=True):
+class WordPair(msgspec.Struct, frozen=True):
     left: int
     right: int
     strength: float
-    turned: bool = False
-    """The one denies by its prefix what the other denies by its sentence: `unsigned ones are refused`, `signed`."""
+    negated_by_prefix: bool = False
+    """True if one word denies by its prefix and the other sentence denies in full, as in `unsigned ones are
+    refused` and `signed`.
+    """
 
 
-class Aligned(msgspec.Struct, frozen=True):
+class Alignment(msgspec.Struct, frozen=True):
     left: tuple[Item, ...]
     right: tuple[Item, ...]
-    pairs: tuple[Pairing, ...]
+    pairs: tuple[WordPair, ...]
     left_only: tuple[int, ...]
     right_only: tuple[int, ...]
 
 
-def align(new: Statement, old: Statement) -> Aligned:
-    mine, others = told(new.source), told(old.source)
-    pairs = _equal(mine.places, others.places)
+def align(new: Statement, old: Statement) -> Alignment:
+    mine, others = profile_of(new.source), profile_of(old.source)
+    pairs = _equal_pairs(mine.places, others.places)
     met_left, met_right = {left for left, _ in pairs}, {right for _, right in pairs}
     left_only = [at for at in mine.weighty if at not in met_left]
     right_only = [at for at in others.weighty if at not in met_right]
-    near = _near(mine.items, others.items, left_only, right_only) if left_only and right_only else []
+    near = _similar_pairs(mine.items, others.items, left_only, right_only) if left_only and right_only else []
     if near:
         met_left, met_right = {pair.left for pair in near}, {pair.right for pair in near}
         left_only = [at for at in left_only if at not in met_left]
         right_only = [at for at in right_only if at not in met_right]
-    for pair in _turned(new, old, left_only, right_only):
+    for pair in _prefix_pairs(new, old, left_only, right_only):
         left_only.remove(pair.left)
         right_only.remove(pair.right)
         near.append(pair)
-    all_pairs = (*[Pairing(left, right, 1.0) for left, right in pairs], *near)
-    return Aligned(mine.items, others.items, all_pairs, tuple(left_only), tuple(right_only))
+    all_pairs = (*[WordPair(left, right, 1.0) for left, right in pairs], *near)
+    return Alignment(mine.items, others.items, all_pairs, tuple(left_only), tuple(right_only))
 
 
-def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Words that both have, in the order of the one. Where the other has fewer of them, its last stands for the rest."""
+def _equal_pairs(
+    left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]
+) -> list[tuple[int, int]]:
+    """Return the pairs of equal words, in the order of the left statement.
+
+    If the right statement has the word less often, its last occurrence is paired with the remaining ones.
+    """
     pairs = []
     for stem in left.keys() & right.keys():
         places, there = left[stem], right[stem]
@@ -68,53 +75,57 @@ def _equal(left: Mapping[str, Sequence[int]], right: Mapping[str, Sequence[int]]
     return pairs
 
 
-def _near(
+def _similar_pairs(
     left: Sequence[Item], right: Sequence[Item], lone: Sequence[int], others: Sequence[int]
-) -> list[Pairing]:
-    """Pairs the words that are left, the nearest first."""
+) -> list[WordPair]:
+    """Pair the remaining words, the most similar first."""
     near = []
     for here in lone:
         for there in others:
             strength = likeness(left[here], right[there])
             if strength:
                 near.append((-strength, here, there))
-    pairs: list[Pairing] = []
+    pairs: list[WordPair] = []
     met_left: set[int] = set()
     met_right: set[int] = set()
     for negative, here, there in sorted(near):
         if here not in met_left and there not in met_right:
             met_left.add(here)
             met_right.add(there)
-            pairs.append(Pairing(here, there, -negative))
+            pairs.append(WordPair(here, there, -negative))
     return pairs
 
 
-def _turned(new: Statement, old: Statement, lone: Sequence[int], others: Sequence[int]) -> list[Pairing]:
-    """Words of which one is the other behind a prefix that denies it, where only one of the two sentences denies."""
+def _prefix_pairs(
+    new: Statement, old: Statement, lone: Sequence[int], others: Sequence[int]
+) -> list[WordPair]:
+    """Return pairs in which one word negates the other by its prefix, if only one of the two sentences
+    denies.
+    """
     if not lone or not others:
         return []
-    mine, theirs = told(new.source).lower, told(old.source).lower
-    found: list[Pairing] = []
+    mine, theirs = profile_of(new.source).lower, profile_of(old.source).lower
+    found: list[WordPair] = []
     for here in lone:
         for there in others:
             if min(len(mine[here]), len(theirs[there])) >= 4 and negates(mine[here], theirs[there]):
-                apart = sense(new.source).denied[here] != sense(old.source).denied[there]
-                if apart and all(here != pair.left and there != pair.right for pair in found):
-                    found.append(Pairing(here, there, 0.9, turned=True))
+                only_one_denies = sense(new.source).denied[here] != sense(old.source).denied[there]
+                if only_one_denies and all(here != pair.left and there != pair.right for pair in found):
+                    found.append(WordPair(here, there, 0.9, negated_by_prefix=True))
     return found
 
 
 def likeness(one: Item, other: Item) -> float:
-    """How far two words can stand for each other; alternatives and opposites cannot."""
+    """Return the strength with which two words can be paired. Alternatives and opposites can't be paired."""
     return likeness_of(one.stem, one.written, one.name, other.stem, other.written, other.name)
 
 
 @lru_cache(maxsize=200_000)
 def likeness_of(stem: str, written: str, name: bool, stem2: str, written2: str, name2: bool) -> float:
     lower, lower2 = written.lower(), written2.lower()
-    if apart(stem, lower, stem2, lower2):
+    if are_alternatives(stem, lower, stem2, lower2):
         return 0.0
-    if alike(stem, stem2):
+    if same_word(stem, stem2):
         return 0.9
     if name and name2 and not (stem.isalpha() and stem2.isalpha()):
         return 0.0
@@ -122,8 +133,8 @@ def likeness_of(stem: str, written: str, name: bool, stem2: str, written2: str, 
     return min(near + 0.2, 0.9) if near >= NEAR_WORD else 0.0
 
 
-def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
-    """Members of one family, or two sides of one pair of opposites."""
+def are_alternatives(stem: str, written: str, stem2: str, written2: str) -> bool:
+    """True if the words are members of one family, or the two sides of one pair of opposites."""
     mine, theirs = words.MEMBERS.get(stem, ()), words.MEMBERS.get(stem2, ())
     if mine and theirs and {family for family, _ in mine} & {family for family, _ in theirs}:
         return True
@@ -136,5 +147,5 @@ def apart(stem: str, written: str, stem2: str, written2: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _pole(word: str) -> tuple[str, int] | None:
-    """The pair of opposites that a word is a side of, and which."""
+    """Return the pair of opposites that the word belongs to, with its side."""
     return POLES.get(bare(word))

@@ -1,6 +1,7 @@
-"""How near one statement is to each of many, by the meaning of their words: as numbers, for all of them at once.
+"""Similarity in meaning of one statement to many others, computed for all of them at once.
 
-One by one it takes several times as long. What is multiplied are whole numbers, so the same comes out for one as for many.
+Computing it for each pair separately takes several times as long. The factors are whole numbers, so a batch
+gives the same results as single pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,32 +12,32 @@ import numpy as np
 from agentplane.claims.sense import STEPS, Floats, Sense, Whole, share
 
 
-Rows = tuple[Sequence[int], Sequence[int]]
-"""Rows of words that only one statement has: of the one, of the other."""
+UnmatchedRows = tuple[Sequence[int], Sequence[int]]
+"""Rows of the words that only one statement has, for the first and for the second statement."""
 
 
-class Near:
-    """One statement beside another."""
+class Similarity:
+    """Similarity in meaning of two statements."""
 
     def __init__(self, mine: Sense, others: Sense, whole: float) -> None:
         self.mine, self.others = mine, others
         self.whole = whole
-        """How near they are by all their words together, -1 to 1."""
+        """Similarity of all their words together, -1 to 1."""
         self.text = 0.0
-        """The same by their texts."""
+        """Similarity of the full texts, -1 to 1."""
         self.rest = 0.0
-        """The same by what only the one has and what only the other has; see `Beside.add_rests`."""
-        self.only: Rows | None = None
-        """What was left over, once that was looked at."""
+        """Similarity of the unmatched words on both sides, -1 to 1. `add_unmatched` sets it."""
+        self.unmatched: UnmatchedRows | None = None
+        """Rows of the unmatched words. None until `add_unmatched` sets it."""
         self.rows: Sequence[float] = ()
-        """Of each word of the one, how near the nearest of the other is, 0 to 1."""
+        """For each word of `mine`, the similarity of the most similar word of `others`, 0 to 1."""
         self.columns: Sequence[float] = ()
         self.table: Sequence[Sequence[float]] = ()
-        """How near each word of the one is to each of the other, which begin at the column `begin`."""
+        """Similarity of each word of `mine` to each word of `others`, whose columns start at `begin`."""
         self.begin = 0
 
     def cover(self) -> float:
-        """How much of each is met by the other, word by word; the lesser of both."""
+        """Return the share of each statement that the other covers word by word. The lower of both counts."""
         mine, others = self.mine, self.others
         if not mine.shares or not others.shares:
             return 0.0
@@ -45,60 +46,64 @@ class Near:
         columns = [1.0 if stem in both else met for stem, met in zip(others.stems, self.columns, strict=True)]
         return min(share(mine, rows), share(others, columns))
 
-    def nearest(self, lone: Rows) -> float:
-        """Of some words of the one and some of the other, how near the two are that are nearest."""
-        columns = [self.begin + column for column in lone[1]]
-        return max([row[column] for row in map(self.table.__getitem__, lone[0]) for column in columns])
+    def nearest(self, unmatched: UnmatchedRows) -> float:
+        """Return the highest similarity between the given words of the first and of the second statement."""
+        columns = [self.begin + column for column in unmatched[1]]
+        return max([row[column] for row in map(self.table.__getitem__, unmatched[0]) for column in columns])
 
 
-class Beside:
-    """One statement beside many."""
+class BatchSimilarity:
+    """Similarity in meaning of one statement to many others."""
 
     def __init__(self, mine: Sense, others: Sequence[Sense]) -> None:
         self.mine, self.others = mine, others
         self.wholes = _products(mine.whole, [one.whole for one in others])
         self._filled: list[int] = []
-        """Those with words, in the order of their rows."""
+        """Places of the statements that have words, in the order of their rows."""
         self._rows: Floats = np.zeros((0, 1))
         self._starts: list[int] = []
 
-    def near(self, places: Sequence[int]) -> dict[int, Near]:
-        """Those at these places, looked at word by word. Once for all that are wanted."""
-        found = {at: Near(self.mine, self.others[at], self.wholes[at]) for at in places}
-        texts = _products(self.mine.text, [near.others.text for near in found.values()]) if found else []
-        for near, text in zip(found.values(), texts, strict=True):
-            near.text = text
+    def compare(self, places: Sequence[int]) -> dict[int, Similarity]:
+        """Compare the statements at these places word by word, in one step for all of them."""
+        found = {at: Similarity(self.mine, self.others[at], self.wholes[at]) for at in places}
+        texts = (
+            _products(self.mine.text, [similarity.others.text for similarity in found.values()])
+            if found
+            else []
+        )
+        for similarity, text in zip(found.values(), texts, strict=True):
+            similarity.text = text
         self._filled = [at for at in found if found[at].others.stems]
         if self.mine.stems and self._filled:
             self._fill([found[at] for at in self._filled])
         return found
 
-    def _fill(self, filled: Sequence[Near]) -> None:
-        ends = list(accumulate(len(near.others.stems) for near in filled))
+    def _fill(self, filled: Sequence[Similarity]) -> None:
+        ends = list(accumulate(len(similarity.others.stems) for similarity in filled))
         self._starts = [0, *ends[:-1]]
-        self._rows = np.concatenate([near.others.rows for near in filled]).astype(np.float32)
-        # Rounded, a direction can be a little longer than it should be.
+        self._rows = np.concatenate([similarity.others.rows for similarity in filled]).astype(np.float32)
+        # Rounding can make a direction a little longer than 1.
         table = (
             np.clip(self.mine.rows.astype(np.float32) @ self._rows.T, 0, STEPS**2).astype(np.float64)
             / STEPS**2
         )
         rows = np.maximum.reduceat(table, self._starts, axis=1).T.tolist()
         columns, cells = table.max(axis=0).tolist(), table.tolist()
-        for near, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):
-            near.rows, near.columns = row, columns[begin:end]
-            near.table, near.begin = cells, begin
+        for similarity, row, begin, end in zip(filled, rows, self._starts, ends, strict=True):
+            similarity.rows, similarity.columns = row, columns[begin:end]
+            similarity.table, similarity.begin = cells, begin
 
-    def add_rests(self, found: Mapping[int, Near], lone: Mapping[int, Rows]) -> None:
-        """Looks at what is left over on both sides; a rarer word counts for more."""
-        for at, rows in lone.items():
-            found[at].only = rows
-        wanted = [row for row, at in enumerate(self._filled) if at in lone and all(lone[at])]
+    def add_unmatched(self, found: Mapping[int, Similarity], unmatched: Mapping[int, UnmatchedRows]) -> None:
+        """Set the similarity of the unmatched words on both sides. A rarer word has a higher weight."""
+        for at, rows in unmatched.items():
+            found[at].unmatched = rows
+        wanted = [row for row, at in enumerate(self._filled) if at in unmatched and all(unmatched[at])]
         if not wanted or not self.mine.stems:
             return
         mine = []
         weights = [0.0] * len(self._rows)
         for row in wanted:
-            here, there = lone[self._filled[row]]
+            here, there = unmatched[self._filled[row]]
             mine.append([weight if at in here else 0.0 for at, weight in enumerate(self.mine.heavy)])
             begin, heavy = self._starts[row], self.others[self._filled[row]].heavy
             for place in there:
@@ -118,9 +123,9 @@ def _directions(sums: Floats) -> Floats:
 
 
 def _products(one: Whole | None, others: Sequence[Whole | None]) -> list[float]:
-    """How near directions are to one, -1 to 1; 0 where one has none."""
-    told = [other for other in others if other is not None]
-    if one is None or not told:
+    """Return the similarity of each direction to one direction, -1 to 1. It is 0 if either is missing."""
+    known = [other for other in others if other is not None]
+    if one is None or not known:
         return [0.0] * len(others)
-    found = iter((np.array(told) @ one).tolist())
+    found = iter((np.array(known) @ one).tolist())
     return [round(next(found) / STEPS**2, 4) if other is not None else 0.0 for other in others]

@@ -1,4 +1,4 @@
-"""Names out of families of alternatives: which are chosen, which are refused or replaced."""
+"""Detection of names from families of alternatives that a statement chooses, refuses or replaces."""
 
 import msgspec
 
@@ -11,39 +11,39 @@ from agentplane.claims.tokens import Token
 _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "favour", "of"), ("in", "favor", "of"), ("over",), ("to",), ("not",),
             ("no",), ("without",))  # fmt: skip
 
-_LEVELS = words.listed("debug info critical warning")
+_LEVELS = words.word_set("debug info critical warning")
 
-_PREFERS = words.listed(
+_PREFERS = words.word_set(
     "prefer preferred prefers favour favor favours choose chose chosen pick picked use uses"
 )
 
-_RATHER = words.listed("prefer preferred prefers preferable")
-"""`prefer A to B`."""
+_RATHER = words.word_set("prefer preferred prefers preferable")
+"""Verbs as in `prefer A to B`."""
 
-_MOVES = words.listed(
+_MOVES = words.word_set(
     "switch switched switches move moved moves migrate migrated migrates migrating change changed rewrite rewritten"
     " port ported convert converted transition transitioned"
 )
 
-_REPLACES = words.listed("replace replaces replacing replaced swap drop dropped retire abandon")
+_REPLACES = words.word_set("replace replaces replacing replaced swap drop dropped retire abandon")
 
-# Families of verbs: `squash feature branches` is no kind of branches.
+# Families of verbs. `squash feature branches` doesn't choose a kind of branch.
 VERBAL = frozenset({"merge strategy", "deletion", "compression", "rendering", "locking"})
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A name out of families of alternatives."""
+    """A name from families of alternatives."""
 
     name: str
     families: tuple[str, ...]
     chosen: bool
-    """False: it is what the statement speaks against."""
+    """False if the statement speaks against the name."""
     replaced: bool = False
-    """It was chosen before, and the statement says so."""
+    """True if the statement says that the name was chosen before."""
     named: tuple[tuple[str, str], ...] = ()
-    """Its families, and its name in each."""
+    """Each family of the name, with its canonical name in that family."""
     qualifies: bool = False
-    """It says which thing is meant (`JSON field names`), not what was chosen."""
+    """True if the name only specifies a thing, as in `JSON field names`. Then it isn't a choice."""
 
 
 def same_choice(one: Choice, other: Choice) -> bool:
@@ -54,7 +54,7 @@ Families = tuple[tuple[str, str], ...]
 
 
 def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
-    """Where names out of families stand: place -> (how many tokens, families). The longest counts."""
+    """Return the names from families: place -> (number of tokens, families). The longest match wins."""
     found: dict[int, tuple[int, Families]] = {}
     place = 0
     while place < len(tokens):
@@ -72,7 +72,7 @@ def names_in(tokens: list[Token]) -> dict[int, tuple[int, Families]]:
     return found
 
 
-_BEHIND_NAMES = words.listed("is for code services as runs handles rolls serves manages stores builds drives does generates"
+_BEHIND_NAMES = words.word_set("is for code services as runs handles rolls serves manages stores builds drives does generates"
                               " formats checks lints holds keeps sends deploys")  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _is_name(tokens: list[Token], place: int) -> bool:
 
 
 def how_refused(tokens: list[Token], place: int) -> str | None:
-    """Whether the name at this place is what the statement speaks against."""
+    """Return how the statement speaks against the name at this place: `not` or `replaced`, or None."""
     before = [
         token.word
         for token in tokens[max(0, place - 5) : place]
@@ -117,7 +117,7 @@ def how_refused(tokens: list[Token], place: int) -> str | None:
 def mark_replaced(
     tokens: list[Token], names: dict[int, tuple[int, Families]], against: dict[int, str]
 ) -> None:
-    """Of "replace X with Y", "switch from X to Y" and "X was replaced by Y", the X."""
+    """Mark the X of "replace X with Y", "switch from X to Y" and "X was replaced by Y"."""
     line = [token.word for token in tokens]
     for place, word in enumerate(line if names else ()):
         later = [at for at in names if at > place]
@@ -147,7 +147,7 @@ def mark_replaced(
             token.used = True
 
 
-_FILLS = words.listed("use uses using is are be via over through with by as")
+_FILLS = words.word_set("use uses using is are be via over through with by as")
 
 
 def qualifies(tokens: list[Token], place: int, length: int) -> bool:

@@ -16,31 +16,33 @@ from agentplane.claims.tokens import NEGATORS
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 _MOST = 800
-_ELSEWHERE = words.listed(
+_ELSEWHERE = words.word_set(
     "nicht kein keine keinen keinem keiner nie niemals ohne keinesfalls pas jamais sans nunca jamás não"
 )
 """Denials in German, French, Spanish and Portuguese."""
 _DENIALS = NEGATORS | REFUSING | _ELSEWHERE | {"without"}
-_OUTSIDE = words.listed("outside beyond außerhalb jenseits")
-_INSIDE = words.listed("in inside within innerhalb im")
-_FEW = words.listed("little few hardly rarely seldom scarcely barely")
-_MANY = words.listed("most many much often mostly usually always all every everyone everybody frequently")
-_OTHER = words.listed("another other different separate")
-_SHARED = words.listed("share shares shared sharing")
-_LACKS = words.listed("lack lacks lacked lacking")
-_HAS = words.listed("have has had having")
+_OUTSIDE = words.word_set("outside beyond außerhalb jenseits")
+_INSIDE = words.word_set("in inside within innerhalb im")
+_FEW = words.word_set("little few hardly rarely seldom scarcely barely")
+_MANY = words.word_set("most many much often mostly usually always all every everyone everybody frequently")
+_OTHER = words.word_set("another other different separate")
+_SHARED = words.word_set("share shares shared sharing")
+_LACKS = words.word_set("lack lacks lacked lacking")
+_HAS = words.word_set("have has had having")
 _SIDES = (
-    (words.listed("external externally"), words.listed("internal internally")),
-    (words.listed("exceed exceeds exceeded exceeding"), words.listed("fit fits fitting")),
+    (words.word_set("external externally"), words.word_set("internal internally")),
+    (words.word_set("exceed exceeds exceeded exceeding"), words.word_set("fit fits fitting")),
 )
-"""Opposites that turn a statement around, and are too wide to prove that two exclude each other."""
-_DOOR = words.listed("log logs logged logging sign signs signed signing")
-_BETWEEN = words.listed("of the a an our their its any der die das den dem des eines einer")
-_A_FEW = words.listed("a an so too as very")
+"""Opposites that reverse a statement, but are too broad to prove that two statements exclude each other."""
+_DOOR = words.word_set("log logs logged logging sign signs signed signing")
+_BETWEEN = words.word_set("of the a an our their its any der die das den dem des eines einer")
+_A_FEW = words.word_set("a an so too as very")
 
 
-def contrary(new: Statement, old: Statement) -> tuple[str, ...]:
-    """Return what makes opposites of two statements, or nothing where small words make no difference."""
+def reversal(new: Statement, old: Statement) -> tuple[str, ...]:
+    """Return the small words that make the two statements opposites, or nothing if small words make no
+    difference.
+    """
     left, right = _words(new), _words(old)
     if _swapped(left, right):
         return ("the other way round",)
@@ -49,9 +51,11 @@ def contrary(new: Statement, old: Statement) -> tuple[str, ...]:
     if found and one_way:
         return found
     for mine, others in ((left, right), (right, left)):
-        turned = _turned(mine, others)
-        if turned and one_way:
-            return (f"{turned[0]} / {turned[1]}" if mine is left else f"{turned[1]} / {turned[0]}",)
+        reversing = _reversing_words(mine, others)
+        if reversing and one_way:
+            return (
+                f"{reversing[0]} / {reversing[1]}" if mine is left else f"{reversing[1]} / {reversing[0]}",
+            )
     return _denied_elsewhere(left, right)
 
 
@@ -59,16 +63,16 @@ def _words(statement: Statement) -> list[str]:
     return [found[0] for found in _WORD.finditer(statement.source[:_MOST].lower().replace("’", "'"))]
 
 
-def _denials(said: Sequence[str]) -> int:
-    return sum(word in _DENIALS for word in said)
+def _denials(word_list: Sequence[str]) -> int:
+    return sum(word in _DENIALS for word in word_list)
 
 
-def _turned(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | None:
-    """The word that turns the one around, and the word of the other in its place."""
+def _reversing_words(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | None:
+    """Return the word that reverses the first statement, and the word in its place in the second."""
     for side, opposite in _SIDES:
         one, other = (
-            next((word for word in said if word in those), None)
-            for said, those in ((mine, side), (others, opposite))
+            next((word for word in word_list if word in those), None)
+            for word_list, those in ((mine, side), (others, opposite))
         )
         if one and other and side.isdisjoint(others) and opposite.isdisjoint(mine):
             return one, other
@@ -100,25 +104,29 @@ def _turned(mine: Sequence[str], others: Sequence[str]) -> tuple[str, str] | Non
     return None
 
 
-def _behind(said: Sequence[str], at: int) -> str:
-    """The word that a small word is about, without its ending."""
-    return next((bare(word) for word in said[at + 1 : at + 4] if word not in _BETWEEN), "")
+def _behind(word_list: Sequence[str], at: int) -> str:
+    """Return the word that the small word refers to, without its ending."""
+    return next((bare(word) for word in word_list[at + 1 : at + 4] if word not in _BETWEEN), "")
 
 
-def _led_by(said: Sequence[str], leads: frozenset[str], wanted: str) -> str | None:
+def _led_by(word_list: Sequence[str], leads: frozenset[str], wanted: str) -> str | None:
     return next(
-        (word for at, word in enumerate(said) if word in leads and wanted and _behind(said, at) == wanted),
+        (
+            word
+            for at, word in enumerate(word_list)
+            if word in leads and wanted and _behind(word_list, at) == wanted
+        ),
         None,
     )
 
 
-def _enters(said: Sequence[str]) -> bool:
+def _enters(word_list: Sequence[str]) -> bool:
     """True if somebody logs in or signs in."""
-    return any(word == "in" and at and said[at - 1] in _DOOR for at, word in enumerate(said))
+    return any(word == "in" and at and word_list[at - 1] in _DOOR for at, word in enumerate(word_list))
 
 
 def _bounds(new: Statement, old: Statement) -> tuple[str, ...]:
-    """The same number once as the least and once as the most."""
+    """Return the two bounds if the same number is a minimum on one side and a maximum on the other."""
     for one in new.quantities:
         for other in old.quantities:
             if one.key == other.key and {one.bound, other.bound} == {"at least", "at most"}:
@@ -134,20 +142,20 @@ def _swapped(left: Sequence[str], right: Sequence[str]) -> bool:
         or sorted(map(bare, left)) != sorted(map(bare, right))
     ):
         return False
-    first, second = (set(map(bare, side)) for side in _parted(left))
-    there, behind = (set(map(bare, side)) for side in _parted(right))
+    first, second = (set(map(bare, side)) for side in _sides_of_than(left))
+    there, behind = (set(map(bare, side)) for side in _sides_of_than(right))
     return bool(first & behind - second) and bool(second & there - first)
 
 
-def _parted(said: Sequence[str]) -> Iterator[Sequence[str]]:
-    at = said.index("than")
-    yield said[:at]
-    yield said[at + 1 :]
+def _sides_of_than(word_list: Sequence[str]) -> Iterator[Sequence[str]]:
+    at = word_list.index("than")
+    yield word_list[:at]
+    yield word_list[at + 1 :]
 
 
 def _denied_elsewhere(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
-    """One side denies, in a language whose denials the rest of this package does not read."""
-    denials = [[word for word in said if word in _ELSEWHERE] for said in (left, right)]
+    """Return the denials if only one side denies, in a language that the rest of this package can't read."""
+    denials = [[word for word in word_list if word in _ELSEWHERE] for word_list in (left, right)]
     if len(denials[0]) % 2 == len(denials[1]) % 2 or not _DENIALS.isdisjoint({*left, *right} - _ELSEWHERE):
         return ()
     return (f"{' '.join(denials[0]) or 'not denied'} / {' '.join(denials[1]) or 'not denied'}",)

@@ -1,11 +1,11 @@
-"""What speaks against what in two statements of one subject: opposites, numbers, must and must not."""
+"""Contrasts between two statements about one subject: opposites, numbers, and obligation against prohibition."""
 
 from collections.abc import Sequence
 
 from agentplane.claims import vocabulary as words
 from agentplane.claims.quantities import Quantity
 from agentplane.claims.statement import Statement
-from agentplane.claims.subjects import spelt
+from agentplane.claims.subjects import spell
 
 
 _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
@@ -13,7 +13,7 @@ _SIGNS = {"plain": 1, "must": 1, "may": 1, "must not": -1, "need not": 0}
 
 def poles(new: Statement, old: Statement) -> list[str]:
     theirs = {axis: (side, word) for axis, side, word in old.poles}
-    if "keep" in theirs and kept_so_long(new, old):
+    if "keep" in theirs and same_period(new, old):
         theirs.pop("keep", None)
     return [
         f"{word} / {theirs[axis][1]}"
@@ -22,7 +22,7 @@ def poles(new: Statement, old: Statement) -> list[str]:
     ]
 
 
-def kept_so_long(new: Statement, old: Statement) -> bool:
+def same_period(new: Statement, old: Statement) -> bool:
     """True if both name the same period. "Kept for 90 days" and "deleted after 90 days" agree. A `weekly` report
     names no period.
     """
@@ -44,7 +44,7 @@ def numbers(new: Sequence[Quantity], old: Sequence[Quantity]) -> list[str]:
 
 
 def _one_thing(one: Quantity, other: Quantity) -> bool:
-    """Four processes and a thousand requests say nothing of each other."""
+    """True if both count the same thing. Four processes and a thousand requests can't be compared."""
     return not one.of or not other.of or bool(set(one.of) & set(other.of))
 
 
@@ -56,12 +56,15 @@ def within(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 
 
 def _slack(quantity: Quantity) -> float:
-    """Half a megabyte and 512 KB are one size."""
+    """Return the tolerated difference. Half a megabyte and 512 KB are the same size."""
     return quantity.value * 0.05 if quantity.dimension == "size" else 0.0
 
 
 def _can_both_hold(one: Quantity, other: Quantity) -> bool:
-    """At least 3 and 5 can, at least 3 and 2 cannot. Two limits of one kind are two answers."""
+    """True if both limits can be true. At least 3 and 5 can, at least 3 and 2 can't.
+
+    Two different limits of one kind are two different answers.
+    """
     if one.bound == other.bound:
         return False
     for limit, value in ((one, other), (other, one)):
@@ -72,9 +75,9 @@ def _can_both_hold(one: Quantity, other: Quantity) -> bool:
     return False
 
 
-def denied(one: Statement, other: Statement) -> list[str]:
-    """What the one denies aside and the other is about."""
-    return [spelt([word], one, other) for word in one.denied if word in other.subject]
+def denied_words(one: Statement, other: Statement) -> list[str]:
+    """Return the words that the first statement denies in an aside and the other statement is about."""
+    return [spell([word], one, other) for word in one.denied if word in other.subject]
 
 
 def sign(statement: Statement) -> int:
@@ -82,7 +85,7 @@ def sign(statement: Statement) -> int:
 
 
 def names_negated(new: Statement, old: Statement) -> bool:
-    """Both refuse by name: what is refused was compared already."""
+    """True if both statements refuse by name. The refused names were compared already."""
     return any(not choice.chosen for choice in new.choices) and any(
         not choice.chosen for choice in old.choices
     )
@@ -92,8 +95,8 @@ def modals(new: Statement, old: Statement) -> list[str]:
     one, other = sign(new), sign(old)
     if one == other or max(one, other) <= 0 or {new.modality, old.modality} == {"may", "need not"}:
         return []
-    return [f"{_said(new)} / {_said(old)}"]
+    return [f"{_modal_of(new)} / {_modal_of(old)}"]
 
 
-def _said(statement: Statement) -> str:
+def _modal_of(statement: Statement) -> str:
     return statement.modal or "as a rule"

@@ -1,4 +1,4 @@
-"""Which words of a statement are said and which are denied: `use A, not B`, `no A without B`, `A instead of B`."""
+"""Detection of denied words in a statement: `use A, not B`, `no A without B`, `A instead of B`."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,87 +8,87 @@ from agentplane.claims import vocabulary as words
 from agentplane.claims.lines import Item
 
 
-_NEGATORS = words.listed(
+_NEGATORS = words.word_set(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither didn't"
     " wasn't nowhere"
 )
-REFUSING = words.listed(
+REFUSING = words.word_set(
     "ignore ignores ignored ignoring skip skips skipped refuse refuses refused forbid forbidden forbids ban banned avoid"
     " avoids impossible disabled disable disables exclude excludes excluded omit omits omitted lacks prohibited disallow"
     " disallowed blank declined denied denies deny blocked untouched reject rejects rejected unchecked inactive exempt"
     " discouraged unsupported bypass bypasses prevents prevent"
 )
-_TAIL = words.listed("without regardless except non")
-"""Deny what comes behind them."""
+_TAIL = words.word_set("without regardless except non")
+"""Words that deny the words after them."""
 _TAIL_PAIRS = (("instead", "of"), ("rather", "than"), ("free", "of"), ("apart", "from"), ("other", "than"),
                ("independent", "of"), ("out", "of"), ("drop", "support"), ("dropped", "support"), ("decided", "against"))  # fmt: skip
-_CANCELS = words.listed("without unless until except")
-_NONE = words.listed("nobody nothing none no nowhere anything anyone")
-_LIMITS = words.listed(
+_CANCELS = words.word_set("without unless until except")
+_NONE = words.word_set("nobody nothing none no nowhere anything anyone")
+_LIMITS = words.word_set(
     "more less fewer later larger bigger greater smaller shorter higher lower older exceed exceeds exceeding beyond above"
     " below"
 )
-_AUXILIARY = words.listed(
+_AUXILIARY = words.word_set(
     "must do does did is are be may should can could will would was were has have shall need been"
 )
-_SUBORDINATE = words.listed("if when whenever while because since so which who that where")
+_SUBORDINATE = words.word_set("if when whenever while because since so which who that where")
 _STARTS = _SUBORDINATE | {"but"}
-_PARTICLE = words.listed(
+_PARTICLE = words.word_set(
     "is are be to default defaults turn turns turned switch switches switched left leave keep kept stays stay"
 )
-_LEAVES = words.listed("leave leaves left keep keeps kept")
-_WRONG = words.listed("error errors mistake mistakes bug bugs invalid illegal")
-_CALLED = words.listed("is are counts count treated")
-"""`trailing commas are a syntax error`."""
+_LEAVES = words.word_set("leave leaves left keep keeps kept")
+_WRONG = words.word_set("error errors mistake mistakes bug bugs invalid illegal")
+_CALLED = words.word_set("is are counts count treated")
+"""Verbs as in `trailing commas are a syntax error`."""
 REACH = 6
 FIRST = 4
-"""So many words the first clause has at least: a shorter one goes on behind its comma."""
+"""Minimum number of words in the first clause. A shorter clause continues after its comma."""
 
 
-class Denied(msgspec.Struct, frozen=True):
-    """What one statement denies."""
+class Denials(msgspec.Struct, frozen=True):
+    """The denials in one statement."""
 
     words: tuple[bool, ...]
-    """Of each word, whether it stands under a denial; under two it does not."""
+    """For each word, True if it is denied. Two denials cancel each other."""
     times: int
-    """How often the statement itself denies, not a condition, a reason or a relative clause of it."""
+    """Number of denials in the statement itself, without its conditions, reasons and relative clauses."""
     first: int
-    """The same of its first clause: what comes behind often says it again."""
+    """Number of denials in its first clause. Later clauses often repeat them."""
 
 
-def denied(line: Sequence[Item]) -> Denied:
-    said = [item.written.lower() for item in line]
+def denials_in(line: Sequence[Item]) -> Denials:
+    word_list = [item.written.lower() for item in line]
     flips = [0] * len(line)
     begins = []
-    for at, begin, end, whole in _spans(line, said):
+    for at, begin, end, whole in _spans(line, word_list):
         flips[begin:end] = [flip + 1 for flip in flips[begin:end]]
-        if whole and said[at] in REFUSING:
-            flips[at] -= 1  # It denies the rest of the clause, not itself.
-        if not whole or said[begin] not in _SUBORDINATE:
+        if whole and word_list[at] in REFUSING:
+            flips[at] -= 1  # It denies the rest of the clause, but not itself.
+        if not whole or word_list[begin] not in _SUBORDINATE:
             begins.append(begin)
     first = next((at for at in range(FIRST, len(line)) if line[at].clause != line[0].clause), len(line))
     words = tuple(flip % 2 == 1 for flip in flips)
-    return Denied(words, len(begins), sum(begin < first for begin in begins))
+    return Denials(words, len(begins), sum(begin < first for begin in begins))
 
 
-def _spans(line: Sequence[Item], said: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:
+def _spans(line: Sequence[Item], word_list: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:
     """Yield the place of each denying word, the span that it denies, and True if the span is a whole clause."""
-    parts = _parts(line, said)
-    for at in range(len(said)):
+    parts = _parts(line, word_list)
+    for at in range(len(word_list)):
         begin, end = parts[at]
-        whole = _whole(said, at, begin, end)
-        if whole and not _cancelled(said, at, begin):
+        whole = _whole(word_list, at, begin, end)
+        if whole and not _cancelled(word_list, at, begin):
             yield at, begin, end if end - begin > 2 else len(line), True
-        elif not whole and _denies_rest(said, at) and not _answers(said, at):
-            yield at, at + 1, _end(line, said, at + 1, end), False
+        elif not whole and _denies_rest(word_list, at) and not _answers(word_list, at):
+            yield at, at + 1, _end(line, word_list, at + 1, end), False
 
 
-def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
-    """Of each word, where its clause begins and ends."""
+def _parts(line: Sequence[Item], word_list: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the start and end of the clause of each word."""
     starts = [
         at
         for at in range(len(line))
-        if at == 0 or line[at].clause != line[at - 1].clause or said[at] in _STARTS
+        if at == 0 or line[at].clause != line[at - 1].clause or word_list[at] in _STARTS
     ]
     found = []
     for begin, end in zip(starts, [*starts[1:], len(line)], strict=True):
@@ -96,66 +96,82 @@ def _parts(line: Sequence[Item], said: Sequence[str]) -> list[tuple[int, int]]:
     return found
 
 
-def _whole(said: Sequence[str], at: int, begin: int, end: int) -> bool:
-    """Whether this word denies its whole clause."""
-    word = said[at]
-    before = said[at - 1] if at > begin else ""
-    if word in _WRONG and not _CALLED.isdisjoint(said[max(begin, at - 3) : at]):
+def _whole(word_list: Sequence[str], at: int, begin: int, end: int) -> bool:
+    """True if this word denies its whole clause."""
+    word = word_list[at]
+    before = word_list[at - 1] if at > begin else ""
+    if word in _WRONG and not _CALLED.isdisjoint(word_list[max(begin, at - 3) : at]):
         return True
-    if word in REFUSING or (word in ("off", "out") and before in _PARTICLE) or _kept_out(said, at, begin):
-        return not _bounded(said[begin:end])
-    if word not in _NEGATORS or _bounded(said[at : at + REACH]):
+    if (
+        word in REFUSING
+        or (word in ("off", "out") and before in _PARTICLE)
+        or _kept_out(word_list, at, begin)
+    ):
+        return not _bounded(word_list[begin:end])
+    if word not in _NEGATORS or _bounded(word_list[at : at + REACH]):
         return False
     if word == "not":
         return before in _AUXILIARY
     return word != "no" or at - begin < 2 or before in _AUXILIARY or before in ("there", "pays")
 
 
-def _kept_out(said: Sequence[str], at: int, begin: int) -> bool:
-    """`leave A out of B`."""
-    return said[at] == "out" and said[at + 1 : at + 2] == ["of"] and not _LEAVES.isdisjoint(said[begin:at])
+def _kept_out(word_list: Sequence[str], at: int, begin: int) -> bool:
+    """True for `leave A out of B`."""
+    return (
+        word_list[at] == "out"
+        and word_list[at + 1 : at + 2] == ["of"]
+        and not _LEAVES.isdisjoint(word_list[begin:at])
+    )
 
 
-def _bounded(said: Sequence[str]) -> bool:
-    """`not longer than`, `no more than`, `larger ones are rejected`: a limit, and no denial."""
-    if not _LIMITS.isdisjoint(said):
+def _bounded(word_list: Sequence[str]) -> bool:
+    """True if the words set a limit instead of denying: `not longer than`, `no more than`, `larger ones are
+    rejected`.
+    """
+    if not _LIMITS.isdisjoint(word_list):
         # `not accepted any more` sets no limit.
-        return any(word in _LIMITS and said[at - 1 : at] != ["any"] for at, word in enumerate(said))
-    return any(word == "longer" and "than" in said[at : at + 3] for at, word in enumerate(said))
+        return any(word in _LIMITS and word_list[at - 1 : at] != ["any"] for at, word in enumerate(word_list))
+    return any(word == "longer" and "than" in word_list[at : at + 3] for at, word in enumerate(word_list))
 
 
-def _cancelled(said: Sequence[str], at: int, begin: int) -> bool:
-    """`no A without B`, `A without B is rejected` and `nobody but A` say what is."""
-    rest = said[at + 1 :]
-    if not _CANCELS.isdisjoint(rest) or said[0] in _CANCELS or "without" in said[begin:at]:
+def _cancelled(word_list: Sequence[str], at: int, begin: int) -> bool:
+    """True if a second word cancels the denial: `no A without B`, `A without B is rejected`, `nobody but A`."""
+    rest = word_list[at + 1 :]
+    if not _CANCELS.isdisjoint(rest) or word_list[0] in _CANCELS or "without" in word_list[begin:at]:
         return True
-    if said[at] in _NONE or said[at] in ("not", "never"):
-        return "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and said[at] not in REFUSING)
+    if word_list[at] in _NONE or word_list[at] in ("not", "never"):
+        return (
+            "but" in rest[:3] or "other" in rest[:4] or ("before" in rest and word_list[at] not in REFUSING)
+        )
     return False
 
 
-def _answers(said: Sequence[str], at: int) -> bool:
-    """Whether it is what cancels a denial."""
-    cancels = said[at] in _CANCELS or said[at : at + 2] == ["other", "than"]
-    return cancels and any(word in _NEGATORS or word in REFUSING for word in said if word != said[at])
+def _answers(word_list: Sequence[str], at: int) -> bool:
+    """True if this word cancels another denial."""
+    cancels = word_list[at] in _CANCELS or word_list[at : at + 2] == ["other", "than"]
+    return cancels and any(
+        word in _NEGATORS or word in REFUSING for word in word_list if word != word_list[at]
+    )
 
 
-def _denies_rest(said: Sequence[str], at: int) -> bool:
-    word, after = said[at], said[at + 1] if at + 1 < len(said) else ""
+def _denies_rest(word_list: Sequence[str], at: int) -> bool:
+    word, after = word_list[at], word_list[at + 1] if at + 1 < len(word_list) else ""
     if word in _TAIL or (word, after) in _TAIL_PAIRS:
         return True
-    return word in ("not", "no") and after != "only" and not _bounded(said[at : at + REACH])
+    return word in ("not", "no") and after != "only" and not _bounded(word_list[at : at + REACH])
 
 
-def _end(line: Sequence[Item], said: Sequence[str], at: int, end: int) -> int:
-    """Where the thing ends that is lacked: `without a network | the app works`, `non-root | user`."""
-    if said[at - 1] == "non":
+def _end(line: Sequence[Item], word_list: Sequence[str], at: int, end: int) -> int:
+    """Return the end of the span after `without` or `non`: `without a network | the app works`, `non-root |
+    user`.
+    """
+    if word_list[at - 1] == "non":
         return min(at + 1, end)
-    if said[at - 1] != "without":
+    if word_list[at - 1] != "without":
         return end
-    told = False
+    content_found = False
     for place in range(at, end):
-        if told and said[place] in ("the", "a", "an", "no", "we", "you", "must", "is", "are"):
+        if content_found and word_list[place] in ("the", "a", "an", "no", "we", "you", "must", "is", "are"):
             return place
-        told = told or line[place].weight > 0
+        content_found = content_found or line[place].weight > 0
     return end

@@ -1,6 +1,6 @@
-"""The weights of the verdict: for a contradiction, for a duplicate. Written by `python -m tests.bench.kinds --fit`.
+"""The fitted weights for a contradiction and a duplicate, written by `python -m tests.bench.kinds --fit`.
 
-First the bias, then the weight of each signal, with the embeddings of words and without them.
+The bias comes first, then the weight of each signal. There is one set with embeddings and one without.
 """
 
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]

@@ -1,4 +1,4 @@
-"""All the words of a statement in order, and how much each says of what it is about."""
+"""The words of a statement in order, each with its weight for the subject."""
 
 import re
 
@@ -10,39 +10,42 @@ from agentplane.claims.tokens import Token
 
 
 ENOUGH = 2.0
-"""A clause of this weight has said what it is about."""
+"""A clause of this weight has named its subject."""
 ASIDE = 0.4
-"""What a word counts behind that."""
+"""Factor for the weight of words after that clause."""
 LIGHT_WORD = 0.3
-_ASIDE = words.listed("because since otherwise so as which , ; : while when where until unless thus")
+_ASIDE = words.word_set("because since otherwise so as which , ; : while when where until unless thus")
 _PAUSES = frozenset(",;:")
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _REASON = re.compile(r" (?:because|since|so|which|as) ")
-_DENIALS = words.listed(
+_DENIALS = words.word_set(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither without"
     " instead rather non avoid avoided forbidden prohibited out lack lacks except regardless forbid banned exempt"
 )
-_IN_PERSON = words.listed(
+_IN_PERSON = words.word_set(
     "signs writes approves owns reviews maintains decides publishes leads triages signed wrote approved"
 )
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One word, or several that mean one thing."""
+    """One word, or several words with one meaning."""
 
     stem: str
     written: str
     weight: float
-    """How much it says of what the statement is about: 0 for a preposition."""
+    """The weight of the word for the subject. A preposition has 0."""
     name: bool = False
-    """Written as a name: code, a path, a capital letter inside a sentence."""
+    """True if it is written as a name: code, a path, or a capital letter inside a sentence."""
     clause: int = 0
-    """Words of one clause have one number."""
+    """The number of the clause that the word is in."""
 
 
 def items_of(tokens: list[Token], weight: float, clause: int = 0) -> list[Item]:
-    """Of one sentence, behind sentences of this weight. What comes behind the first clause says less."""
+    """Return the words of one sentence. Words after the first clause have less weight.
+
+    `weight` is the weight of the sentences before it.
+    """
     items: list[Item] = []
     aside = weight >= ENOUGH
     for place, token in enumerate(tokens):
@@ -59,9 +62,9 @@ def items_of(tokens: list[Token], weight: float, clause: int = 0) -> list[Item]:
 
 
 def denies(text: str) -> bool:
-    """Whether it says anywhere what is not, apart from the reason."""
-    told = _WORD.findall(_REASON.split(text, maxsplit=1)[0])
-    return not _DENIALS.isdisjoint(told) or " kept off " in text
+    """True if the statement denies anything outside its reason."""
+    words_in_text = _WORD.findall(_REASON.split(text, maxsplit=1)[0])
+    return not _DENIALS.isdisjoint(words_in_text) or " kept off " in text
 
 
 def _acts_in_person(tokens: list[Token]) -> bool:

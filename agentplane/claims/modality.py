@@ -1,4 +1,4 @@
-"""Whether a statement demands, forbids, permits or waives what it speaks of."""
+"""Detection of whether a statement demands, forbids, permits or waives something."""
 
 from typing import Literal
 
@@ -6,25 +6,25 @@ from agentplane.claims import vocabulary as words
 from agentplane.claims.tokens import NEGATORS, Token
 
 
-_CONDITIONS = words.listed("if when whenever which who whose where wherever while")
-_MAY = words.listed("can may could")
-_BLANK = words.listed("out blank empty")
-_AGAIN = words.listed("it they we he she")
-_NONE = words.listed("nothing nobody none no")
+_CONDITIONS = words.word_set("if when whenever which who whose where wherever while")
+_MAY = words.word_set("can may could")
+_BLANK = words.word_set("out blank empty")
+_AGAIN = words.word_set("it they we he she")
+_NONE = words.word_set("nothing nobody none no")
 _KEPT_OUT = ("kept out of", "keep out of", "stays out of", "stay out of", "kept off", "keep off", "left alone", "leave alone",
              "stay away from", "kept away from", "free of", "regardless of", "independent of", "exempt from", "hands off", "off limits", "out of bounds",
              "refrain from", "refuse to", "refuses to", "fails to", "untouched")  # fmt: skip
 Modality = Literal["plain", "must", "must not", "may", "need not"]
 
-_FORBID = words.listed("avoid forbid forbidden prohibited prohibit disallow disallowed ban banned stop")
+_FORBID = words.word_set("avoid forbid forbidden prohibited prohibit disallow disallowed ban banned stop")
 
-_PERMIT = words.listed("may can allowed permitted allow permit fine ok okay acceptable")
+_PERMIT = words.word_set("may can allowed permitted allow permit fine ok okay acceptable")
 
-_FREE = words.listed("optional optionally voluntary")
+_FREE = words.word_set("optional optionally voluntary")
 
-_NEED = words.listed("need needs required require requires mandatory compulsory obligatory have has needed")
+_NEED = words.word_set("need needs required require requires mandatory compulsory obligatory have has needed")
 
-_MUST = words.listed("must always shall")
+_MUST = words.word_set("must always shall")
 
 
 def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
@@ -47,7 +47,7 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
             "fewer",
             "less",
         ):
-            # `not held longer than`: a limit.
+            # `not held longer than` is a limit.
             least = 0 if word in ("exceed", "exceeds", "beyond") or "than" in line[at : at + 2] else len(line)
             negators = [place for place in negators if not max(at - 5, least - 1) < place < at]
         negated = any(at - 3 < place < at for place in negators)
@@ -79,7 +79,7 @@ def modality_of(tokens: list[Token]) -> tuple[Modality, str]:
 
 
 def _left_out(line: list[str]) -> bool:
-    """`can be left blank`, `you may leave it out`."""
+    """True for `can be left blank` or `you may leave it out`."""
     at = next((at for at, word in enumerate(line) if word in ("leave", "left", "omit", "omitted")), None)
     if at is None or not _MAY.intersection(line[:at]) or not NEGATORS.isdisjoint(line):
         return False
@@ -87,7 +87,7 @@ def _left_out(line: list[str]) -> bool:
 
 
 def _demanded(line: list[str]) -> list[str]:
-    """Without the condition: `if it is not fed` forbids nothing."""
+    """Return the line without its condition. `if it is not fed` forbids nothing."""
     if line and line[0] in _CONDITIONS and "," in line[:-1]:
         return line[line.index(",") + 1 :]
     if line and line[0] in _CONDITIONS:
@@ -101,12 +101,12 @@ def _demanded(line: list[str]) -> list[str]:
 
 
 def in_condition(tokens: list[Token], place: int) -> bool:
-    """True in a condition: `avoid A where B will do` doesn't forbid B."""
+    """True in a condition. `avoid A where B will do` doesn't forbid B."""
     return any(token.word in _CONDITIONS for token in tokens[2:place])
 
 
 def _waived(line: list[str], negator: int) -> bool:
-    """`no release without tests`, `nothing except it`: what is denied is the lack."""
+    """True if the statement denies the lack of something: `no release without tests`, `nothing except it`."""
     rest = line[negator + 1 :]
     if line[0] in ("without", "until", "unless") or ("other" in rest and "than" in rest):
         return True
@@ -116,7 +116,7 @@ def _waived(line: list[str], negator: int) -> bool:
 
 
 def _bounds(line: list[str], at: int) -> bool:
-    """`no more than`, `not only`: no negation."""
+    """True if the word isn't a negation: `no more than`, `not only`."""
     return line[at + 1 : at + 2] in (
         ["more"],
         ["less"],

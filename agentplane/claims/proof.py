@@ -8,19 +8,19 @@ from itertools import pairwise
 
 from agentplane.claims import vocabulary as words
 from agentplane.claims.evidence import AS_ONE, LITTLE, Evidence
-from agentplane.claims.structure import Found
+from agentplane.claims.structure import Relation
 from agentplane.claims.subjects import words_of
 
 
-_CONDITIONS = words.listed("if when whenever wherever where while unless until")
-_RATHER = words.listed("over rather instead")
+_CONDITIONS = words.word_set("if when whenever wherever where while unless until")
+_RATHER = words.word_set("over rather instead")
 
 
-def excludes(evidence: Evidence, rules: Found | None) -> bool:
-    """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.ruled`."""
+def excludes(evidence: Evidence, rules: Relation | None) -> bool:
+    """True if the two exclude each other. `rules` is the result of the rules alone, from `verdict.rule_relation`."""
     if rules is None or rules.kind != "contradiction":
         return False
-    if evidence.contexts or evidence.turned or not evidence.one_subject or _swapped(evidence):
+    if evidence.contexts or evidence.order_reversed or not evidence.one_subject or _swapped(evidence):
         return False
     slots = evidence.slots
     if slots.left or slots.right or not _nothing_over(evidence):
@@ -41,16 +41,19 @@ def replaces(evidence: Evidence) -> bool:
 
 
 def _nothing_over(evidence: Evidence) -> bool:
-    """Whether neither says anything that the other does not, but for the value."""
+    """True if both statements say the same apart from the value."""
     _, left, right = words_of(evidence.new, evidence.old, evidence.slots)
     if not left and not right:
         return True
-    lone = (sum(item.weight for item in side) for side in (evidence.left, evidence.right))
-    return not evidence.blurred and all(weight < LITTLE for weight in lone)
+    lone = (sum(item.weight for item in side) for side in (evidence.new_only, evidence.old_only))
+    return not evidence.has_similar_subject and all(weight < LITTLE for weight in lone)
 
 
 def _weighs(evidence: Evidence) -> bool:
-    """True if one may only rank what the other forbids. `avoid B where A will do` and `prefer A over B` agree."""
+    """True if one statement may only rank a thing that the other forbids.
+
+    For example, `avoid B where A will do` and `prefer A over B` agree.
+    """
     new, old = ({item.written.lower() for item in side.line} for side in (evidence.new, evidence.old))
     for forbids, there, other in ((evidence.new, new, old), (evidence.old, old, new)):
         if forbids.modality == "must not" and (there & _CONDITIONS) - other:
@@ -68,10 +71,10 @@ def _weighs(evidence: Evidence) -> bool:
 
 def _swapped(evidence: Evidence) -> bool:
     """True if two names trade places, as in `A must not import B` and `B may import A`."""
-    left, right = evidence.aligned.left, evidence.aligned.right
+    left, right = evidence.alignment.left, evidence.alignment.right
     places = sorted(
         (pair.left, pair.right)
-        for pair in evidence.aligned.pairs
+        for pair in evidence.alignment.pairs
         if left[pair.left].name and right[pair.right].name
     )
     return any(there > behind for (_, there), (_, behind) in pairwise(places))

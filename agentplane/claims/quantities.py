@@ -1,4 +1,4 @@
-"""How much, how long, how often: quantities in base units, and whether they are limits."""
+"""Parsing of quantities (amounts, durations, frequencies) into base units, with their bounds."""
 
 import re
 from typing import Literal
@@ -13,7 +13,7 @@ from agentplane.claims.tokens import NEGATORS, Token
 Bound = Literal["", "at least", "at most"]
 
 _DIGITS = re.compile(r"[0-9]{1,300}")
-_DAYS = words.listed("business working calendar")
+_DAYS = words.word_set("business working calendar")
 _NEWER = (["newer"], ["up"], ["above"], ["higher"], ["later"], ["upwards"])
 _AT_LEAST = ("at least", "minimum", "no less than", "not less than", "or more", "or newer", "or later", "min", "more than",
              "above", "no fewer than", "over")  # fmt: skip
@@ -23,20 +23,20 @@ _AT_MOST = ("at most", "maximum", "no more than", "not more than", "up to", "max
 
 
 _V_NUMBER = re.compile(r"v[0-9]{1,9}")
-_BETWEEN = words.listed("version v release ( with at")
+_BETWEEN = words.word_set("version v release ( with at")
 """Words that can be between a name and its number."""
 _BETWEEN_MOST = 3
-_BEGIN = words.listed("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
+_BEGIN = words.word_set("every each half quarter third a an once").union(words.PERIODS, words.NUMBERS)
 
 
 class Quantity(msgspec.Struct, frozen=True):
     value: float
     dimension: str
-    """What is measured: time in seconds, size in bytes, rate per second, percent, port, version, count."""
+    """The dimension: time in seconds, size in bytes, rate per second, percent, port, version or count."""
     shown: str
     bound: Bound = ""
     of: tuple[str, ...] = ()
-    """What is counted, in up to three words; of a version, what kind of thing has it."""
+    """The counted things, up to three words. For a version, the families of the product."""
 
     @property
     def key(self) -> tuple[str, float]:
@@ -44,7 +44,9 @@ class Quantity(msgspec.Struct, frozen=True):
 
     @property
     def plain(self) -> str:
-        """What is measured, where a version is no more than a number: `level 26`, `a ratio of 4.5`."""
+        """The dimension, with a version as a count because it can be a plain number: `level 26`, `a ratio of
+        4.5`.
+        """
         return "count" if self.dimension == "version" else self.dimension
 
 
@@ -120,7 +122,9 @@ def quantity_at(tokens: list[Token], place: int) -> Quantity | None:
 
 
 def _versioned(line: list[str], place: int) -> tuple[str, ...]:
-    """The kinds of the thing whose version stands here: `Node 20`, `Node version 20`, `version 20 of Node`."""
+    """Return the families of the product with this version: `Node 20`, `Node version 20`, `version 20 of
+    Node`.
+    """
     named = [word for word in line[max(0, place - 2) : place] if word not in ("version", "v")]
     named += line[place + 2 : place + 3] if line[place + 1 : place + 2] == ["of"] else []
     return tuple(kind for word in named for kind, _ in words.MEMBERS.get(word, ()))
@@ -139,7 +143,7 @@ def number_of(tokens: list[Token], place: int) -> str | None:
 
 
 def number_follows(tokens: list[Token], place: int) -> bool:
-    """`after 5 minutes`, `after half a minute`: how long, not in which order."""
+    """True if a duration follows and not an event: `after 5 minutes`, `after half a minute`."""
     following = tokens[place : place + 2]
     return any(
         token.word in words.NUMBERS
@@ -158,13 +162,13 @@ def _counted(line: list[str], place: int) -> tuple[str, ...]:
 
 
 def _counts(line: list[str], place: int) -> bool:
-    """Whether `one` counts something here, and does not stand for somebody."""
+    """True if `one` is a number here and not a pronoun."""
     after = line[place + 1 : place + 2]
     return bool(after) and after[0] not in words.STOP and after[0].isalpha()
 
 
 def _spoken_time(tokens: list[Token], place: int) -> Quantity | None:
-    """`half a minute`, `a quarter of an hour`, `an hour`."""
+    """Return the quantity of `half a minute`, `a quarter of an hour` or `an hour`."""
     line = [token.word for token in tokens[place : place + 4]]
     share = {"half": 0.5, "quarter": 0.25, "third": 1 / 3}.get(line[0], 1.0)
     if place and tokens[place - 1].word in ("per", "/"):
@@ -194,7 +198,9 @@ def _value(word: str) -> float | None:
 
 
 def _version(word: str) -> float:
-    """1.9 before 1.10: the parts as one number. Of `4-beta` the number counts; what has none is 0."""
+    """Return the version as one number that sorts 1.9 before 1.10. `4-beta` counts as 4, a part without
+    digits as 0.
+    """
     total = 0.0
     for place, part in enumerate(word.replace(",", ".").split(".")[:3]):
         number = _DIGITS.match(part)

@@ -1,6 +1,7 @@
-"""What a statement means as a whole: its words as vectors, and how far it denies, limits or generalises.
+"""The meaning of one statement: its words as vectors, and how far it denies, limits or generalizes.
 
-Worked out once for each statement. Vectors are whole numbers, so their products are the same on every machine.
+It is computed once for each statement. The vectors are whole numbers, so their products are the same on every
+machine.
 """
 
 import re
@@ -12,63 +13,70 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.denials import denied
-from agentplane.claims.meaning import rough
+from agentplane.claims.denials import denials_in
+from agentplane.claims.meaning import embedding
 from agentplane.claims.statement import parse
 
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.float32]
-"""Whole numbers, so small that a float32 holds them and their products exactly."""
+"""Whole numbers small enough that float32 represents them and their products exactly."""
 STEPS = 254
 MOST = 40
-"""So many words of a statement are looked at; as many as are aligned."""
+"""Maximum number of words that are compared in a statement, the same as for alignment."""
 
-_ONLY = words.listed("only solely alone exclusively sole just nowhere nobody")
-_ALL = words.listed(
+_ONLY = words.word_set("only solely alone exclusively sole just nowhere nobody")
+_ALL = words.word_set(
     "all every each any everywhere anyone everybody everyone whole both included always other"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 
 class Sense:
-    """Of one statement."""
+    """The meaning of one statement."""
 
     def __init__(self, source: str) -> None:
         statement = parse(source)
         self.line = statement.line[:MOST]
         self.places = {at: row for row, at in enumerate(at for at, it in enumerate(self.line) if it.weight)}
-        told = [self.line[at] for at in self.places]
-        raw = np.array([rough(item.written.lower()) for item in told]).reshape(len(told), -1 if told else 1)
-        weights = np.array([item.weight for item in told])
-        norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if told else np.zeros(0)
-        # A longer vector is a rarer word; without vectors all are equal.
+        items = [self.line[at] for at in self.places]
+        raw = np.array([embedding(item.written.lower()) for item in items]).reshape(
+            len(items), -1 if items else 1
+        )
+        weights = np.array([item.weight for item in items])
+        norms = np.round(np.sqrt((raw * raw).sum(axis=1)), 4) if items else np.zeros(0)
+        # A rarer word has a longer vector. Without embeddings, all lengths are equal.
         norms = np.where(norms > 0, norms, 1.0)
-        # Half as large as what they are multiplied as; nothing is lost, because they are whole numbers up to `STEPS`.
+        # int16 takes half the space of float32 and loses nothing, because these are whole numbers up to
+        # `STEPS`.
         self.rows = np.rint(raw / norms[:, None] * STEPS).astype(np.int16)
         counts = weights * norms
         self.counts: list[float] = counts.tolist()
         self.total = float(counts.sum())
         self.heavy: list[float] = (norms * counts).tolist()
-        self.stems = [item.stem for item in told]
-        """Of the words in `rows`."""
-        self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if told else None
+        self.stems = [item.stem for item in items]
+        """The stems of the words in `rows`."""
+        self.whole = _whole_numbers((raw * weights[:, None]).sum(axis=0)) if items else None
         self.source = source
-        found = denied(self.line)
+        found = denials_in(self.line)
         self.denied, self.denials, self.denials_first = found.words, found.times, found.first
-        said = [item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)]
-        self.only = not _ONLY.isdisjoint(said)
-        self.all = not _ALL.isdisjoint(said)
+        word_list = [
+            item.written.lower() for item in self.line if not item.name or _WORD.fullmatch(item.written)
+        ]
+        self.only = not _ONLY.isdisjoint(word_list)
+        self.all = not _ALL.isdisjoint(word_list)
         whole = self.total or 1.0
         self.shares: dict[str, float] = {
-            item.stem: count / whole for item, count in zip(told, self.counts, strict=True)
+            item.stem: count / whole for item, count in zip(items, self.counts, strict=True)
         }
-        """What part of the statement each of its words is."""
+        """The share of the statement that each of its words is."""
 
     @cached_property
     def text(self) -> Whole | None:
-        """Of the whole text; most statements are told apart before it is asked for."""
-        return _whole_numbers(rough(self.source[:800]))
+        """The direction of the full text. It is computed on demand, because most pairs are decided without
+        it.
+        """
+        return _whole_numbers(embedding(self.source[:800]))
 
 
 @lru_cache(maxsize=16_384)
@@ -77,7 +85,7 @@ def sense(source: str) -> Sense:
 
 
 def common(one: Sense, other: Sense) -> float:
-    """Of the statement that shares more, the part that both have word by word."""
+    """Return the share of equal words, in the statement where that share is higher."""
     both = one.shares.keys() & other.shares.keys()
     if not both:
         return 0.0
@@ -85,7 +93,7 @@ def common(one: Sense, other: Sense) -> float:
 
 
 def share(one: Sense, met: Sequence[float]) -> float:
-    """How much of a statement is met, where each of its words is met so far."""
+    """Return the covered share of a statement. `met` says for each of its words how far it is covered."""
     whole: float = sum(map(mul, one.counts, met))
     return round(whole / one.total, 4)
 

@@ -1,4 +1,4 @@
-"""What two statements mean beside each other, beyond the words that stand for each other: as numbers."""
+"""Signals from the meaning of two statements, beyond the pairs of words."""
 
 import re
 from collections.abc import Sequence
@@ -6,29 +6,31 @@ from functools import lru_cache
 from math import log
 
 from agentplane.claims import vocabulary as words
-from agentplane.claims.beside import Beside, Near, Rows
+from agentplane.claims.beside import BatchSimilarity, Similarity, UnmatchedRows
 from agentplane.claims.contrasts import within
 from agentplane.claims.evidence import AS_ONE, Evidence
 from agentplane.claims.lines import Item
 from agentplane.claims.quantities import Quantity
 from agentplane.claims.sense import Sense, sense, share
-from agentplane.claims.told import Told, told
+from agentplane.claims.told import StatementProfile, profile_of
 
 
-_FILLED = words.listed(
+_FILLED = words.word_set(
     "with by on as in using from via through under at to into uses use is are be was for only called named of against"
     " behind over"
 )
-_SCOPED = words.listed("in for when if during while on of at until")
+_SCOPED = words.word_set("in for when if during while on of at until")
 _CODE = re.compile(r"[-_./A-Z]")
 _PATH = re.compile(r"[/.#~]")
 SURE = 0.9
-"""Words that stand for each other with this strength are one."""
+"""Words paired with at least this strength are the same word."""
 HEAD = 2
-"""So many words that say what it is about are looked at as its head."""
+"""Number of subject words that form the head of a statement."""
 STRANGE = ("strange_low", "strange_high")
 WITH = ("soft_low", "whole", "rest", "text", "lone_low")
-"""Nearness means something else where something speaks against, where only one denies, and beside names."""
+"""Similarity signals with extra weights: where there is a contrast, where only one statement denies, and with
+names.
+"""
 _BOTH = (
     ("num_apart", "soft_low"),
     ("scope_apart", "soft_low"),
@@ -44,101 +46,110 @@ _BOTH = (
     ("start_both", "names_both"),
 )
 _FACTORS = {"ag": "speaks", "par": "parity", "nm": "names_both"}
-SHADED = {
+MEANING_PRODUCTS = {
     **{f"{short}_{name}": (factor, name) for name in WITH for short, factor in _FACTORS.items()},
     **{f"{name}_{factor}": (name, factor) for name, factor in _BOTH},
     **{f"ag_{name}": ("speaks", name) for name in ("start_both", "scoped_both", *STRANGE)},
 }
-"""What is weighed as the product of two of these."""
+"""Signals that are the product of two other signals."""
 
 
-def shades(evidence: Evidence, near: Near | None = None) -> dict[str, float]:
-    """By name, the same whichever of the two statements is the new one. `near`: of either beside the other."""
+def meaning_signals(evidence: Evidence, similarity: Similarity | None = None) -> dict[str, float]:
+    """Return the signals by name. They are the same if the two statements are exchanged.
+
+    `similarity` can be in either direction.
+    """
     new, old = evidence.new, evidence.old
-    near = near or nearness(evidence)
-    said = _nearness(evidence, near)
-    said |= _reach(near.mine, near.others, sum([pair.turned for pair in evidence.aligned.pairs]))
-    said |= {
+    similarity = similarity or similarity_of(evidence)
+    signals = _nearness(evidence, similarity)
+    signals |= _reach(
+        similarity.mine, similarity.others, sum([pair.negated_by_prefix for pair in evidence.alignment.pairs])
+    )
+    signals |= {
         "deny": evidence.denied_apart,
         "deny_all": float(evidence.denied_apart > 0.99),
         "deny_some": float(evidence.denied_apart > 0),
         "excused": float(bool(evidence.modals) and evidence.denied_apart <= AS_ONE),
     }
-    said |= _amounts(new.quantities, old.quantities)
-    said |= _places(evidence)
-    said |= _differences(evidence, said["num_apart"])
-    said["speaks"] = float(evidence.against)
-    return said
+    signals |= _amounts(new.quantities, old.quantities)
+    signals |= _places(evidence)
+    signals |= _differences(evidence, signals["num_apart"])
+    signals["speaks"] = float(evidence.has_contrast)
+    return signals
 
 
-def nearness(evidence: Evidence) -> Near:
-    beside = Beside(sense(evidence.new.source), [sense(evidence.old.source)])
-    found = beside.near([0])
-    beside.add_rests(found, {0: lone(evidence, found[0])})
+def similarity_of(evidence: Evidence) -> Similarity:
+    batch = BatchSimilarity(sense(evidence.new.source), [sense(evidence.old.source)])
+    found = batch.compare([0])
+    batch.add_unmatched(found, {0: unmatched_rows(evidence, found[0])})
     return found[0]
 
 
-def lone(evidence: Evidence, near: Near) -> Rows:
-    """The rows of the words that only one of the two has."""
-    aligned, turned = evidence.aligned, _turned(evidence, near)
+def unmatched_rows(evidence: Evidence, similarity: Similarity) -> UnmatchedRows:
+    """Return the rows of the words that only one of the two statements has."""
+    alignment, exchanged = evidence.alignment, _is_exchanged(evidence, similarity)
     mine, others = (
-        (aligned.right_only, aligned.left_only) if turned else (aligned.left_only, aligned.right_only)
+        (alignment.right_only, alignment.left_only)
+        if exchanged
+        else (alignment.left_only, alignment.right_only)
     )
-    return [near.mine.places[at] for at in mine], [near.others.places[at] for at in others]
+    return [similarity.mine.places[at] for at in mine], [similarity.others.places[at] for at in others]
 
 
-def _nearness(evidence: Evidence, near: Near) -> dict[str, float]:
-    """How much of each is covered by the other, and how near what is left over is."""
-    mine, others = near.mine, near.others
+def _nearness(evidence: Evidence, similarity: Similarity) -> dict[str, float]:
+    """Return the covered share of each statement, and the similarity of their unmatched words."""
+    mine, others = similarity.mine, similarity.others
     names = ("soft_low", "soft_high", "whole", "rest", "rest_max", "rest_none", "rest_low", "rest_high")
     if not mine.places or not others.places:
         return dict.fromkeys((*names, "lone_low", "lone_high", "text", "length", *STRANGE), 0.0)
-    rows, columns = _met(evidence, near)
+    rows, columns = _met(evidence, similarity)
     covers = sorted((share(mine, rows), share(others, columns)))
-    only = near.only or lone(evidence, near)
+    only = similarity.unmatched or unmatched_rows(evidence, similarity)
     parts = sorted((_part(mine, only[0]), _part(others, only[1])))
     sizes = sorted(map(len, only))
     both = bool(sizes[0])
     return {
         "soft_low": covers[0],
         "soft_high": covers[1],
-        "whole": near.whole,
-        "rest": near.rest,
-        "rest_max": near.nearest(only) if both else 0.0,
+        "whole": similarity.whole,
+        "rest": similarity.rest,
+        "rest_max": similarity.nearest(only) if both else 0.0,
         "rest_none": float(not both),
         "rest_low": min(sizes[0], 6) / 3,
         "rest_high": min(sizes[1], 8) / 4,
         "lone_low": parts[0],
         "lone_high": parts[1],
-        "text": near.text,
+        "text": similarity.text,
         "length": abs(log((len(mine.places) + 1) / (len(others.places) + 1))),
-        **_heads(evidence, near, (rows, columns)),
+        **_heads(evidence, similarity, (rows, columns)),
     }
 
 
-def _met(evidence: Evidence, near: Near) -> tuple[list[float], list[float]]:
-    """How near each word comes to one of the other: by meaning, or by standing for it."""
-    rows, columns = list(near.rows), list(near.columns)
-    turned = _turned(evidence, near)
-    for pair in evidence.aligned.pairs:
+def _met(evidence: Evidence, similarity: Similarity) -> tuple[list[float], list[float]]:
+    """Return the similarity of each word to the other statement, by meaning or as a pair."""
+    rows, columns = list(similarity.rows), list(similarity.columns)
+    exchanged = _is_exchanged(evidence, similarity)
+    for pair in evidence.alignment.pairs:
         if pair.strength >= SURE:
-            here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
-            row, column = near.mine.places[here], near.others.places[there]
+            here, there = (pair.right, pair.left) if exchanged else (pair.left, pair.right)
+            row, column = similarity.mine.places[here], similarity.others.places[there]
             rows[row] = max(rows[row], pair.strength)
             columns[column] = max(columns[column], pair.strength)
     return rows, columns
 
 
-def _heads(evidence: Evidence, near: Near, met: tuple[list[float], list[float]]) -> dict[str, float]:
-    """How far what they begin with is from all that the other says: mostly that is what they are about."""
+def _heads(
+    evidence: Evidence, similarity: Similarity, met: tuple[list[float], list[float]]
+) -> dict[str, float]:
+    """Return the distance of each head from the other statement. The head mostly names the subject."""
     rows, columns = met
-    turned = _turned(evidence, near)
-    for pair in evidence.aligned.pairs:
-        here, there = (pair.right, pair.left) if turned else (pair.left, pair.right)
-        row, column = near.mine.places[here], near.others.places[there]
+    exchanged = _is_exchanged(evidence, similarity)
+    for pair in evidence.alignment.pairs:
+        here, there = (pair.right, pair.left) if exchanged else (pair.left, pair.right)
+        row, column = similarity.mine.places[here], similarity.others.places[there]
         rows[row] = max(rows[row], pair.strength)
         columns[column] = max(columns[column], pair.strength)
-    far = sorted((_far(near.mine, rows), _far(near.others, columns)))
+    far = sorted((_far(similarity.mine, rows), _far(similarity.others, columns)))
     return dict(zip(STRANGE, far, strict=True))
 
 
@@ -147,27 +158,28 @@ def _far(one: Sense, met: Sequence[float]) -> float:
     return round(1.0 - min(met[row] for row in heads), 4) if heads else 0.0
 
 
-def _turned(evidence: Evidence, near: Near) -> bool:
-    """Whether what is left in the evidence stands right in the nearness."""
-    return near.mine.source != evidence.new.source
+def _is_exchanged(evidence: Evidence, similarity: Similarity) -> bool:
+    """True if the new statement of the evidence is the second one of the similarity."""
+    return similarity.mine.source != evidence.new.source
 
 
 def _part(one: Sense, rows: Sequence[int]) -> float:
     return round(sum([one.counts[row] for row in rows]) / one.total, 4)
 
 
-def _reach(mine: Sense, others: Sense, turned: int) -> dict[str, float]:
-    """Whether only one denies, and whether what holds for the one alone holds for all of the other.
+def _reach(mine: Sense, others: Sense, prefix_denials: int) -> dict[str, float]:
+    """Return the signals for denial on one side only, and for a rule about one case against a rule about all
+    cases.
 
-    `turned`: how many words deny by their prefix.
+    `prefix_denials` is the number of words that deny by their prefix.
     """
     denials = mine.denials, others.denials
     only, every = (mine.only, others.only), (mine.all, others.all)
     apart = (only[0] and every[1] and not only[1]) or (only[1] and every[0] and not only[0])
     return {
-        "parity": float((denials[0] + turned) % 2 != denials[1] % 2),
+        "parity": float((denials[0] + prefix_denials) % 2 != denials[1] % 2),
         "negs": float(min(denials) > 0),
-        "parity_first": float((mine.denials_first + turned) % 2 != others.denials_first % 2),
+        "parity_first": float((mine.denials_first + prefix_denials) % 2 != others.denials_first % 2),
         "neg_any": float((denials[0] > 0) != (denials[1] > 0)),
         "scope_apart": float(apart),
         "only_one": float(only[0] != only[1]),
@@ -181,8 +193,8 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
         return {"num_apart": 0.0, "num_all": 0.0, "num_odd": 0.0}
     keys = {one.key for one in mine}, {one.key for one in others}
     both = {one.plain for one in mine} & {one.plain for one in others}
-    lone = {one.plain for one in mine if not within(one, others)}
-    apart = bool(lone & {one.plain for one in others if not within(one, mine)})
+    unmatched_rows = {one.plain for one in mine if not within(one, others)}
+    apart = bool(unmatched_rows & {one.plain for one in others if not within(one, mine)})
     return {
         "num_apart": float(apart),
         "num_all": float(bool(mine) and keys[0] == keys[1]),
@@ -191,9 +203,9 @@ def _amounts(mine: Sequence[Quantity], others: Sequence[Quantity]) -> dict[str, 
 
 
 def _differences(evidence: Evidence, numbers: float) -> dict[str, float]:
-    """In how many ways they differ: two at once are mostly two subjects."""
-    left = [item for item in evidence.left if item.name]
-    right = [item for item in evidence.right if item.name]
+    """Return the kinds of difference. With two at once, the statements mostly have two subjects."""
+    left = [item for item in evidence.new_only if item.name]
+    right = [item for item in evidence.old_only if item.name]
     named = bool(left and right)
     poles = bool(evidence.opposites or evidence.poles)
     kinds = sum((bool(numbers), bool(evidence.slots.clashes), named, evidence.contexts, poles))
@@ -216,24 +228,24 @@ def _both(left: Sequence[Item], right: Sequence[Item], form: re.Pattern[str], st
 
 
 @lru_cache(maxsize=4096)
-def lone_words(source: str, places: tuple[int, ...]) -> "Lone":
-    return Lone(told(source), places)
+def unmatched_words(source: str, places: tuple[int, ...]) -> "UnmatchedWords":
+    return UnmatchedWords(profile_of(source), places)
 
 
-class Lone:
-    """The words that only one statement has, and where they stand."""
+class UnmatchedWords:
+    """The words that only one statement has, and their places."""
 
-    def __init__(self, told: Told, places: Sequence[int]) -> None:
-        items = told.items
+    def __init__(self, profile: StatementProfile, places: Sequence[int]) -> None:
+        items = profile.items
         only = [at for at in places if items[at].weight >= 0.4]
         self.filled: set[int] = set()
-        """Behind what leads to a choice: `by X`, `is X`, `in the X Y`."""
+        """Places after a word that leads to a choice: `by X`, `is X`, `in the X Y`."""
         self.scoped: set[int] = set()
-        """Behind what says where or when it holds."""
-        first = told.head if told.head >= 0 else len(items)
+        """Places after a word that limits the rule to a place or a time."""
+        first = profile.head if profile.head >= 0 else len(items)
         for at in only:
-            before = told.before[at]
-            word = told.lower[before] if before >= 0 else ""
+            before = profile.before[at]
+            word = profile.lower[before] if before >= 0 else ""
             if word in _FILLED or before in self.filled:
                 self.filled.add(at)
             if word in _SCOPED or before in self.scoped:
@@ -245,8 +257,8 @@ class Lone:
 
 
 def _places(evidence: Evidence) -> dict[str, float]:
-    one = lone_words(evidence.new.source, evidence.aligned.left_only)
-    other = lone_words(evidence.old.source, evidence.aligned.right_only)
+    one = unmatched_words(evidence.new.source, evidence.alignment.left_only)
+    other = unmatched_words(evidence.old.source, evidence.alignment.right_only)
     return {
         "filled_both": float(bool(one.filled and other.filled)),
         "filled_one": float(bool(one.filled) != bool(other.filled)),

@@ -1,62 +1,65 @@
-"""What can be measured of two statements, as numbers between 0 and about 2."""
+"""Signals about two statements, as numbers between 0 and about 2."""
 
 from collections.abc import Mapping, Sequence
 
-from agentplane.claims.aligned import Aligned
-from agentplane.claims.beside import Near
+from agentplane.claims.aligned import Alignment
+from agentplane.claims.beside import Similarity
 from agentplane.claims.evidence import Evidence
-from agentplane.claims.frames import frames
+from agentplane.claims.frames import form_signals
 from agentplane.claims.lines import Item
-from agentplane.claims.shades import SHADED, shades
+from agentplane.claims.shades import MEANING_PRODUCTS, meaning_signals
 from agentplane.claims.statement import Statement
 from agentplane.claims.told import HEAVY
 
 
 AGAINST = ("cover_small", "modifier", "slot", "one_name")
-"""Signals that mean something else where something speaks against."""
+"""Signals with extra weights where there is a contrast."""
 
 
 QUIET = ("head_met", "modality", "common")
-"""Signals that count where nothing does."""
+"""Signals that count only where there is no contrast."""
 PRODUCTS: dict[str, tuple[str, str]] = {
     **{f"against_{name}": ("against", name) for name in AGAINST},
     **{f"quiet_{name}": ("quiet", name) for name in QUIET},
-    **SHADED,
+    **MEANING_PRODUCTS,
 }
-"""What is weighed as the product of two that were measured."""
+"""Inputs of the model that are the product of two signals."""
 PARTLY = frozenset({"cover_small", "modifier", *QUIET, "against", "quiet", "speaks"})
-"""Those that count only in a product."""
+"""Signals that count only in a product."""
 
 
-def measured(evidence: Evidence, rules: str, near: Near | None = None) -> dict[str, float]:
-    """By name. `rules`: the kind that the rules alone give, or nothing. `near`: where that was looked at before."""
+def signals_of(evidence: Evidence, rules: str, similarity: Similarity | None = None) -> dict[str, float]:
+    """Return the signals by name.
+
+    `rules` is the kind that the rules alone give, or "". `similarity` is given if it was computed before.
+    """
     new, old = evidence.new, evidence.old
-    said = shades(evidence, near)
-    said |= _words(evidence)
-    said |= _values(new, old, evidence)
-    said |= _shape(evidence.aligned, evidence)
-    said |= frames(evidence)
-    said["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
-    said["rules_contradiction"] = float(rules == "contradiction")
-    said["rules_duplicate"] = float(rules == "duplicate")
-    said["against"] = float(evidence.against or rules == "contradiction")
-    said["quiet"] = 1.0 - said["against"]
-    return said
+    signals = meaning_signals(evidence, similarity)
+    signals |= _words(evidence)
+    signals |= _values(new, old, evidence)
+    signals |= _shape(evidence.alignment, evidence)
+    signals |= form_signals(evidence)
+    signals["acts"] = float(bool(new.actions and old.actions) and not set(new.actions) & set(old.actions))
+    signals["rules_contradiction"] = float(rules == "contradiction")
+    signals["rules_duplicate"] = float(rules == "duplicate")
+    signals["against"] = float(evidence.has_contrast or rules == "contradiction")
+    signals["quiet"] = 1.0 - signals["against"]
+    return signals
 
 
-def weighed(said: Mapping[str, float]) -> dict[str, float]:
-    """All that has a weight: what was measured, and the products."""
-    found = {name: value for name, value in said.items() if name not in PARTLY}
-    return found | {name: said[one] * said[other] for name, (one, other) in PRODUCTS.items()}
+def model_inputs(signals: Mapping[str, float]) -> dict[str, float]:
+    """Return all inputs of the model: the signals and their products."""
+    found = {name: value for name, value in signals.items() if name not in PARTLY}
+    return found | {name: signals[one] * signals[other] for name, (one, other) in PRODUCTS.items()}
 
 
 def _words(evidence: Evidence) -> dict[str, float]:
-    """How much of the subject both have, and how many words only one has."""
-    aligned = evidence.aligned
-    left, right = _unnamed(evidence.left, evidence.right)
+    """Return the common share of the subject, and the number of words that only one statement has."""
+    alignment = evidence.alignment
+    left, right = _unnamed(evidence.new_only, evidence.old_only)
     weights = [
-        (pair.strength, aligned.left[pair.left].weight, aligned.right[pair.right].weight)
-        for pair in aligned.pairs
+        (pair.strength, alignment.left[pair.left].weight, alignment.right[pair.right].weight)
+        for pair in alignment.pairs
     ]
     mine = _weight(left) + sum([weight for _, weight, _ in weights])
     others = _weight(right) + sum([weight for _, _, weight in weights])
@@ -69,7 +72,7 @@ def _words(evidence: Evidence) -> dict[str, float]:
 
 
 def _unnamed(left: Sequence[Item], right: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Without their names, where both have some: those are compared as names."""
+    """Return the words without names if both sides have names, because names are compared separately."""
     plain = [item for item in left if not item.name], [item for item in right if not item.name]
     return plain if len(plain[0]) < len(left) and len(plain[1]) < len(right) else ([*left], [*right])
 
@@ -87,27 +90,27 @@ def _values(new: Statement, old: Statement, evidence: Evidence) -> dict[str, flo
         "denied_both": float(new.denies and old.denies),
         "modality": float(new.modality != old.modality),
         "context": float(evidence.contexts),
-        "order": float(evidence.turned),
+        "order": float(evidence.order_reversed),
     }
 
 
-def _shape(aligned: Aligned, evidence: Evidence) -> dict[str, float]:
-    mine, others = ([item for item in side if item.name] for side in (evidence.left, evidence.right))
-    names = sum([aligned.left[pair.left].name and pair.strength == 1 for pair in aligned.pairs])
-    one, other = evidence.told
-    right = {pair.left: pair.right for pair in aligned.pairs}
+def _shape(alignment: Alignment, evidence: Evidence) -> dict[str, float]:
+    mine, others = ([item for item in side if item.name] for side in (evidence.new_only, evidence.old_only))
+    names = sum([alignment.left[pair.left].name and pair.strength == 1 for pair in alignment.pairs])
+    one, other = evidence.profiles
+    right = {pair.left: pair.right for pair in alignment.pairs}
     clashing = {name for clash in evidence.slots.clashes for name in clash[1:]}
     return {
         "names": float(bool(mine and others)),
         "one_name": float(bool(mine) != bool(others)),
         "shared_names": float(min(names, 2)),
-        "modifier": float(min(_modifiers(aligned, right), 2)),
+        "modifier": float(min(_modifiers(alignment, right), 2)),
         "slot": float(evidence.one_slot),
         "head": float(_heads_differ(evidence, clashing)),
         "head_met": float(right.get(one.head, -1) == other.head),
-        "tail": float(one.tail in aligned.left_only and other.tail in aligned.right_only),
+        "tail": float(one.tail in alignment.left_only and other.tail in alignment.right_only),
         "order_kept": min(_in_order(right), 4) / 2,
-        "common": _common(aligned, one.heavy, other.heavy),
+        "common": _common(alignment, one.heavy, other.heavy),
     }
 
 
@@ -119,26 +122,28 @@ def _heavy(items: Sequence[Item]) -> int:
     return sum([item.weight >= HEAVY for item in items])
 
 
-def _modifiers(aligned: Aligned, right: Mapping[int, int]) -> int:
-    """Words that only one has, before a word that both have: `unit tests`, `load tests`."""
-    return sum([right.get(at + 1, 0) - 1 in aligned.right_only for at in aligned.left_only])
+def _modifiers(alignment: Alignment, right: Mapping[int, int]) -> int:
+    """Return the number of unmatched words before a common word: `unit tests`, `load tests`."""
+    return sum([right.get(at + 1, 0) - 1 in alignment.right_only for at in alignment.left_only])
 
 
 def _heads_differ(evidence: Evidence, clashing: set[str]) -> bool:
-    """What they begin with, only one has."""
-    aligned = evidence.aligned
-    left, right = (one.head for one in evidence.told)
+    """True if the heads of both statements are unmatched."""
+    alignment = evidence.alignment
+    left, right = (one.head for one in evidence.profiles)
     return (
-        left in aligned.left_only and right in aligned.right_only and aligned.left[left].stem not in clashing
+        left in alignment.left_only
+        and right in alignment.right_only
+        and alignment.left[left].stem not in clashing
     )
 
 
 def _in_order(right: Mapping[int, int]) -> int:
-    """Words beside each other in both."""
+    """Return the number of adjacent words that are adjacent in both statements."""
     return sum([right.get(left + 1, -1) == there + 1 for left, there in right.items()])
 
 
-def _common(aligned: Aligned, mine: int, others: int) -> float:
-    """Of all the words that say what it is about, those that both have."""
-    met = sum([aligned.left[pair.left].weight >= HEAVY for pair in aligned.pairs])
+def _common(alignment: Alignment, mine: int, others: int) -> float:
+    """Return the common share of all subject words."""
+    met = sum([alignment.left[pair.left].weight >= HEAVY for pair in alignment.pairs])
     return met / max(1, mine + others - met)

@@ -1,4 +1,4 @@
-"""What two statements chose, side by side."""
+"""Comparison of the choices of two statements."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,23 +9,23 @@ from agentplane.claims.choices import Choice, same_choice
 
 
 class Slots(msgspec.Struct):
-    """What two statements chose, side by side."""
+    """The compared choices of two statements."""
 
     agreed: list[str]
     clashes: list[tuple[str, str, str]]
-    """Family, the candidate's choice, the other's."""
+    """The family, the candidate's choice, and the other statement's choice."""
     refused: list[tuple[str, str]]
-    """A name, and who refuses it: `candidate`, `replaced`, `other`."""
+    """The name, and who refuses it: `candidate`, `replaced` or `other`."""
     left: list[str]
-    """Names that only the candidate has, and those that only the other has."""
+    """Names that only the candidate has. `right` has the names that only the other statement has."""
     right: list[str]
     consistent: bool
-    """The one refuses what the other does not choose."""
+    """True if one statement refuses a name that the other doesn't choose either."""
     families: set[str]
-    """Those in which both chose: a statement need not name them beside its choice."""
+    """Families in which both chose. A statement doesn't have to name the family next to its choice."""
 
 
-def side_by_side(mine: Sequence[Choice], others: Sequence[Choice]) -> Slots:
+def compare_choices(mine: Sequence[Choice], others: Sequence[Choice]) -> Slots:
     slots = Slots([], [], [], [], [], consistent=False, families=set())
     if not mine and not others:
         return slots

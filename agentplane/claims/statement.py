@@ -1,6 +1,6 @@
-"""What one statement says, as structure: its subject, what it chooses, whether it must, how much, and where.
+"""The structure of one statement: its subject, choices, modality, quantities and denials.
 
-Pure and the same for the same text; `parse` keeps what it has parsed.
+`parse` is a pure function of the text, and caches its results.
 """
 
 from functools import lru_cache
@@ -17,51 +17,51 @@ from agentplane.claims.stems import ACTIONS, LIGHT, POLES, bare, inflected, stem
 from agentplane.claims.tokens import NEGATORS, Token, clauses, has_phrase, normal, sentences
 
 
-_STANDARDS = words.listed(
+_STANDARDS = words.word_set(
     "rfc iso pep adr cve issue utf http es oauth tls sha dec inv asm fact ticket latin step"
 )
 
-_FILLED = words.listed("with by on as in using from")
+_FILLED = words.word_set("with by on as in using from")
 
 _ADJECTIVES = ("ic", "al", "te", "ble", "ed", "den", "nal")
 
-_DETERMINERS = words.listed("the a an all every each our any of for in on to from")
+_DETERMINERS = words.word_set("the a an all every each our any of for in on to from")
 
-_VERBS = words.listed("delete mutate activate deactivate include exclude enable disable remove hide omit")
+_VERBS = words.word_set("delete mutate activate deactivate include exclude enable disable remove hide omit")
 
 
 class Statement(msgspec.Struct, frozen=True):
     text: str
-    """Normalised, for comparing as text."""
+    """The normalized text, for comparison."""
     subject: tuple[str, ...]
-    """The words that say what it is about, stemmed, each once, in order."""
+    """The stems of the words that name the subject, each once, in order."""
     light: tuple[str, ...]
-    """The common words beside them."""
+    """The stems of the common words in the subject."""
     actions: tuple[str, ...]
-    """What is done to the subject."""
+    """The verbs for things done to the subject."""
     choices: tuple[Choice, ...]
     modality: Modality
     modal: str
     """The words that carry the modality."""
     quantities: tuple[Quantity, ...]
     poles: tuple[tuple[str, int, str], ...]
-    """Of each pair of opposites: the pair, the side, the word. A negation is worked in."""
+    """The pair of opposites, the side and the word. A negation is already applied to the side."""
     outcome: tuple[str, ...] = ()
-    """X of "the default N is X": a slot that holds one thing."""
+    """The X of "the default N is X", a slot with a single value."""
     place: tuple[str, ...] = ()
-    """What fills the place that a sentence ends with, behind its preposition: `by`, `recency`."""
+    """The preposition at the end of a sentence with its words: `by`, `recency`."""
     denied: tuple[str, ...] = ()
-    """What it says aside that it is not: `forward only, never reversible`."""
+    """Words denied in an aside: `forward only, never reversible`."""
     written: tuple[tuple[str, str], ...] = ()
-    """How the words of the subject stand in the text."""
+    """Each subject stem with its spelling in the text."""
     names: tuple[str, ...] = ()
-    """Words of the subject that are written as names: `Looker`, not `report`."""
+    """Subject words that are written as names: `Looker`, not `report`."""
     line: tuple[Item, ...] = ()
-    """All that it says, in order."""
+    """All words of the statement, in order."""
     denies: bool = False
-    """Whether it says anywhere what is not."""
+    """True if the statement denies anything."""
     source: str = ""
-    """As it was given to `parse`."""
+    """The text given to `parse`."""
     versions: tuple[tuple[str, str, str], ...] = ()
     """Each chosen name with its last written word and its number, as in `PostgreSQL 16`."""
 
@@ -119,7 +119,7 @@ class _Reader:
         )
 
     def read(self, tokens: list[Token], *, aside: bool = False) -> None:
-        """Takes in one clause. Whether the whole must or must not is said by the first that says enough."""
+        """Read one clause. The first clause with enough content sets the modality of the statement."""
         for token in tokens:
             if token.is_word and (stemmed := stem(token.word)) in ACTIONS:
                 self.actions.setdefault(stemmed)
@@ -136,8 +136,8 @@ class _Reader:
         denies = aside or (forbids and len(self.subject) >= 2)
         if not self.place:
             self.place = _place(tokens)
-        said = len(self.subject) + len(self.choices) + len(self.quantities)
-        first = self.modality == "plain" and said < 2 and not aside
+        content = len(self.subject) + len(self.choices) + len(self.quantities)
+        first = self.modality == "plain" and content < 2 and not aside
         if first and not (names and ended):
             self.modality, self.modal = modality, modal
         for place, (length, found) in names.items():
@@ -186,15 +186,15 @@ class _Reader:
                     timed = axis == "before" and number_follows(tokens, place + length)
                     if not timed and not _names_a_thing(tokens, place, length):
                         own = any(token.word in NEGATORS for token in tokens[place : place + length])
-                        turned = not own and forbids != _lacked(tokens, place)
-                        shown = f"not {written}" if turned else written
-                        self.poles.setdefault(axis, (axis, -side if turned else side, shown))
+                        negated = not own and forbids != _lacked(tokens, place)
+                        shown = f"not {written}" if negated else written
+                        self.poles.setdefault(axis, (axis, -side if negated else side, shown))
                         for token in tokens[place : place + length]:
                             token.used = True
                     break
 
     def _slot(self, tokens: list[Token]) -> None:
-        """X of "the default N is X", where X is one word at the end."""
+        """Set the outcome: the X of "the default N is X", at most two words at the end."""
         line = [token.word for token in tokens if token.is_word]
         if "is" not in line[2:] or line[0] != "the" or any(token.used for token in tokens):
             return
@@ -205,7 +205,7 @@ class _Reader:
                 self.written.setdefault(stem(word), word)
 
     def _joined(self, tokens: list[Token]) -> None:
-        """Words that mean something together: `pull request`, `two-factor`."""
+        """Join words that have one meaning together: `pull request`, `two-factor`."""
         place = 0
         while place < len(tokens):
             step = 1
@@ -245,7 +245,7 @@ class _Reader:
 
 @lru_cache(maxsize=50_000)
 def _pole_lengths(word: str) -> tuple[int, ...]:
-    """Of how many words the opposites can be that begin with this one."""
+    """Return the possible lengths in words of opposites that begin with this word."""
     found = words.POLE_LENGTHS.get(word, ())
     return (*found, 1) if 1 not in found and _inflected_pole(word) else found
 
@@ -256,7 +256,7 @@ def _inflected_pole(word: str) -> tuple[str, int] | None:
 
 
 def _join_standards(tokens: list[Token]) -> None:
-    """`RFC 7807` is one word."""
+    """Join a standard with its number. `RFC 7807` is one word."""
     for token, number in pairwise(tokens):
         if token.word in _STANDARDS and number.word[0].isdigit() and not token.used and not number.used:
             token.word += number.word
@@ -264,7 +264,7 @@ def _join_standards(tokens: list[Token]) -> None:
 
 
 def _place(tokens: list[Token]) -> tuple[str, ...]:
-    """The last preposition and at most two words behind it, or what is used as something."""
+    """Return the last preposition and at most two words after it, or the object of "use X as Y"."""
     line = [token.word for token in tokens if token.is_word]
     for at, word in enumerate(line[:-3]):
         if word in ("use", "uses"):
@@ -278,18 +278,20 @@ def _place(tokens: list[Token]) -> tuple[str, ...]:
 
 
 def _after_all(tokens: list[Token], place: int) -> bool:
-    """`never A, only B`: what one may."""
+    """True for the B of `never A, only B`, which is allowed."""
     return any(token.word == "only" for token in tokens[max(2, place - 2) : place])
 
 
 def _lacked(tokens: list[Token], place: int) -> bool:
-    """`rather than deleting`, `without encrypted disks`."""
+    """True for `rather than deleting` and `without encrypted disks`."""
     before = [token.word for token in tokens[max(0, place - 2) : place]]
     return before in (["rather", "than"], ["instead", "of"]) or before[-1:] == ["without"]
 
 
 def _names_a_thing(tokens: list[Token], place: int, length: int) -> bool:
-    """An adjective before its noun, ahead of the verb: `public endpoints`, not `endpoints are public`."""
+    """True for an adjective before its noun and ahead of the verb: `public endpoints`, not `endpoints are
+    public`.
+    """
     after = tokens[place + length] if place + length < len(tokens) else None
     if after is None or after.word in words.STOP or not after.is_word or after.word in words.MEMBERS:
         return False

@@ -1,4 +1,4 @@
-"""Words without their endings, each standing for all of its meaning."""
+"""Words without their endings, reduced to one word for each meaning."""
 
 from functools import lru_cache
 
@@ -7,7 +7,7 @@ from agentplane.claims import vocabulary as words
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """A word without its endings, then the word that stands for all of one meaning."""
+    """Return the word without its endings, or the word that represents all its synonyms."""
     found = words.SYNONYMS.get(word)
     if found is not None:
         return found
@@ -54,7 +54,7 @@ _STEMMED_SYNONYMS = {
     _cut(written): stands for written, stands in words.SYNONYMS.items() if " " not in written
 }
 
-# What is done, for the one who does it: a logger logs.
+# Stems of actions. The agent noun has the same stem as its action: a logger logs.
 _DONE = frozenset(_cut(word) for word in words.ACTIONS) | {
     _cut(word) for word in words.SYNONYMS if word.endswith(("ing", "ed"))
 }

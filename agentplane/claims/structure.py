@@ -1,46 +1,49 @@
-"""How one statement stands to another, by their structure."""
+"""Comparison of two statements by rules on their structure."""
 
 from typing import Literal
 
 import msgspec
 
-from agentplane.claims.contrasts import denied, modals, names_negated, numbers, poles, sign
-from agentplane.claims.slots import Slots, side_by_side
+from agentplane.claims.contrasts import denied_words, modals, names_negated, numbers, poles, sign
+from agentplane.claims.slots import Slots, compare_choices
 from agentplane.claims.statement import Statement
-from agentplane.claims.subjects import lone_poles, spelt, words_of
+from agentplane.claims.subjects import lone_poles, spell, words_of
 
 
 Kind = Literal["duplicate", "contradiction", "supersession", "overlap", "near"]
 """`near` means that the two are about the same things and that nothing else is known."""
 
-# Tuned on the pairs of tests/review/pairs.py that are not set aside; `python -m tests.bench.kinds` shows what they give.
+# Tuned on the pairs of tests/review/pairs.py that are not set aside. `python -m tests.bench.kinds` shows the
+# results.
 SAME_SUBJECT = 0.4
-"""Of the words that say what two statements are about, so many must be shared for a contradiction."""
+"""Minimum share of common subject words for a contradiction."""
 SAME_STATEMENT = 0.55
-"""The same for a duplicate, by words, choices and quantities."""
+"""Minimum share for a duplicate, by words, choices and quantities."""
 LIGHT_WORD = 0.1
-"""What a common word counts beside one of the subject."""
+"""Weight of a common word, relative to a subject word."""
 SURE_STATEMENT = 0.75
-"""From here on, an adverb that only one of two statements has makes no difference."""
+"""From this share on, an adverb that only one of two statements has makes no difference."""
 NEAR_SUBJECT = 0.3
 UNSURE = "whether they mean one thing can't be told"
 
 
-class Found(msgspec.Struct, frozen=True):
+class Relation(msgspec.Struct, frozen=True):
+    """The relation of one statement to another, and the reasons for it."""
+
     kind: Kind
     score: float
     reasons: tuple[str, ...]
     proven: bool = False
-    """True if it follows from the two statements, and not only from likelihood."""
+    """True if it follows from the two statements and isn't only likely."""
 
 
-def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> Found | None:
-    """`slots`: where they were held beside each other before."""
+def structural_relation(new: Statement, old: Statement, slots: Slots | None = None) -> Relation | None:
+    """Compare two statements by rules. `slots` are their compared choices, if those were computed before."""
     if not new.text or not old.text:
         return None
     if new.text == old.text:
-        return Found("duplicate", 1.0, ("the same words",), proven=True)
-    slots = slots or side_by_side(new.choices, old.choices)
+        return Relation("duplicate", 1.0, ("the same words",), proven=True)
+    slots = slots or compare_choices(new.choices, old.choices)
     shared, left, right = words_of(new, old, slots)
     overlap = len(shared) + len(slots.agreed)
     extra, differ = max(len(left), len(right)), min(len(left), len(right))
@@ -50,7 +53,7 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
     if not same:
         placed = _same_place(new, old, shared, slots, (left, right))
         return placed or (_duplicate(new, old, slots, shared, (left, right)) if differ == 1 else None)
-    subject = spelt(shared[:3], new, old)
+    subject = spell(shared[:3], new, old)
     grave = _choices_conflict(slots, subject, overlap, agreement)
     if grave is None and not slots.clashes:
         grave = _others_conflict(new, old, slots, overlap, agreement, differ)
@@ -59,8 +62,8 @@ def by_structure(new: Statement, old: Statement, slots: Slots | None = None) -> 
 
 def _same_place(
     new: Statement, old: Statement, shared: list[str], slots: Slots, sides: tuple[list[str], list[str]]
-) -> Found | None:
-    """One sentence, and in one place of it words or names that no family knows."""
+) -> Relation | None:
+    """Return an overlap if the statements differ in one place, in words or names that no family contains."""
     left, right = sides
     if not shared or not left or not right or slots.left or slots.right:
         return None
@@ -72,9 +75,9 @@ def _same_place(
     )
     if not named and not placed:
         return None
-    places = f"{spelt(left, new, old)} / {spelt(right, new, old)}"
-    reason = f"same subject `{spelt(shared[:3], new, old)}`, other words in its place: {places}"
-    return Found("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
+    places = f"{spell(left, new, old)} / {spell(right, new, old)}"
+    reason = f"same subject `{spell(shared[:3], new, old)}`, other words in its place: {places}"
+    return Relation("overlap", 0.5, (reason, "whether they exclude each other can't be told"))
 
 
 def _same_subject(overlap: int, differ: int, slots: Slots) -> bool:
@@ -83,13 +86,13 @@ def _same_subject(overlap: int, differ: int, slots: Slots) -> bool:
     return differ == 0 or overlap >= 4 * differ
 
 
-def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float) -> Found | None:
+def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float) -> Relation | None:
     enough = agreement >= SAME_SUBJECT or (overlap == 0 and agreement == 0.0)
     for name, who in slots.refused:
         clash = next((clash for clash in slots.clashes if clash[2] == name), None)
         other = f" by `{clash[1]}`" if clash else ""
         if who == "replaced" and (agreement >= NEAR_SUBJECT or overlap == 0):
-            return Found("supersession", _score(0.7, agreement), (f"replaces `{name}`{other}",))
+            return Relation("supersession", _score(0.7, agreement), (f"replaces `{name}`{other}",))
     reasons = []
     kinds = {family for family, _, _ in slots.clashes}
     if len(kinds) > 1 and len(slots.clashes) > 1:
@@ -103,16 +106,16 @@ def _choices_conflict(slots: Slots, subject: str, overlap: int, agreement: float
     if not reasons:
         return None
     if enough and not (overlap == 0 and slots.left + slots.right):
-        return Found("contradiction", _score(0.6, agreement), tuple(reasons))
+        return Relation("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
+        return Relation("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 
 def _others_conflict(
     new: Statement, old: Statement, slots: Slots, overlap: int, agreement: float, differ: int
-) -> Found | None:
-    """Contradictions by number, by opposites, by must and must not."""
+) -> Relation | None:
+    """Return contradictions by number, by opposites, and by must and must not."""
     if overlap == 0:
         return None
     reasons = [*poles(new, old), *numbers(new.quantities, old.quantities)]
@@ -127,47 +130,55 @@ def _others_conflict(
     ):
         reasons += modals(new, old)
     if not reasons:
-        reasons += [f"not {said} / {said}" for said in denied(new, old)] if differ == 0 else []
-        reasons += [f"{said} / not {said}" for said in denied(old, new)] if differ == 0 else []
+        reasons += [f"not {word} / {word}" for word in denied_words(new, old)] if differ == 0 else []
+        reasons += [f"{word} / not {word}" for word in denied_words(old, new)] if differ == 0 else []
     if not reasons and new.outcome and old.outcome and new.outcome != old.outcome:
         reasons.append(
-            f"same subject, other value: {spelt(new.outcome, new, old)} / {spelt(old.outcome, new, old)}"
+            f"same subject, other value: {spell(new.outcome, new, old)} / {spell(old.outcome, new, old)}"
         )
     if not reasons:
         return None
     if agreement >= SAME_SUBJECT:
-        return Found("contradiction", _score(0.6, agreement), tuple(reasons))
+        return Relation("contradiction", _score(0.6, agreement), tuple(reasons))
     if agreement >= NEAR_SUBJECT:
-        return Found("overlap", _score(0.3, agreement), (*reasons, UNSURE))
+        return Relation("overlap", _score(0.3, agreement), (*reasons, UNSURE))
     return None
 
 
 def _duplicate(
     new: Statement, old: Statement, slots: Slots, shared: list[str], sides: tuple[list[str], list[str]]
-) -> Found | None:
+) -> Relation | None:
     if slots.clashes or slots.refused or (slots.left and slots.right):
         return None
     left, right = sides
     light = set(new.light) ^ set(old.light)
     same = len(shared) + len(slots.agreed) + LIGHT_WORD * len(set(new.light) & set(old.light))
-    measured = {quantity.key for quantity in new.quantities} == {quantity.key for quantity in old.quantities}
-    same += len(new.quantities) if measured else 0
-    evidence = len(shared) + len(slots.agreed) + (len(new.quantities) if measured else 0)
+    same_quantities = {quantity.key for quantity in new.quantities} == {
+        quantity.key for quantity in old.quantities
+    }
+    same += len(new.quantities) if same_quantities else 0
+    evidence = len(shared) + len(slots.agreed) + (len(new.quantities) if same_quantities else 0)
     unlike = len(left) + len(right) + LIGHT_WORD * len(light)
     likeness = same / (same + unlike) if same else 0.0
     lone = lone_poles(new, old, shared), lone_poles(old, new, shared)
     poles = lone[0] == lone[1] or (likeness >= SURE_STATEMENT and not (lone[0] and lone[1]))
     modal = sign(new) == sign(old) or bool(new.poles and poles) or names_negated(new, old)
     modal = modal and (new.modality == "need not") == (old.modality == "need not")
-    if likeness >= SAME_STATEMENT and measured and poles and modal and not (left and right and evidence < 3):
-        said = ", ".join([*(spelt([word], new, old) for word in shared), *slots.agreed][:5])
-        return Found("duplicate", _score(0.5, likeness), (f"says the same of: {said}",))
+    if (
+        likeness >= SAME_STATEMENT
+        and same_quantities
+        and poles
+        and modal
+        and not (left and right and evidence < 3)
+    ):
+        common = ", ".join([*(spell([word], new, old) for word in shared), *slots.agreed][:5])
+        return Relation("duplicate", _score(0.5, likeness), (f"says the same of: {common}",))
     if likeness >= SAME_STATEMENT and min(len(left), len(right)) == 0 and len(shared) >= 2:
-        said = ", ".join(spelt([word], new, old) for word in shared[:5])
-        return Found("overlap", _score(0.3, likeness, 0.6), (f"about the same: {said}",))
+        common = ", ".join(spell([word], new, old) for word in shared[:5])
+        return Relation("overlap", _score(0.3, likeness, 0.6), (f"about the same: {common}",))
     return None
 
 
 def _score(least: float, agreement: float, most: float = 0.95) -> float:
-    """Only the same words, and what the author says, are certain."""
+    """Return the score. Only equal words, and relations that the author states, are certain."""
     return least + (most - least) * agreement

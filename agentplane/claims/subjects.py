@@ -1,4 +1,4 @@
-"""The words that say what two statements are about: which are shared, and which only one has."""
+"""Comparison of the subject words of two statements."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,13 +9,13 @@ from agentplane.claims.stems import stem
 
 
 SAME_WORD = 85.0
-"""From this likeness on, two words of five letters and more are one."""
+"""Minimum likeness at which two words of five letters or more are the same word."""
 
 _DENYING = ("un", "in", "im", "ir", "il", "non", "dis")
 
 
 def words_of(new: Statement, old: Statement, slots: Slots) -> tuple[list[str], list[str], list[str]]:
-    """The subject's words that both have, that only the new one has, that only the old one has."""
+    """Return the subject words that both have, that only the new one has, and that only the old one has."""
     mine, others = _with_lone_poles(new, old), _with_lone_poles(old, new)
     mine += [word for word in new.denied if word in others]
     others += [word for word in old.denied if word in mine and word not in others]
@@ -26,7 +26,7 @@ def words_of(new: Statement, old: Statement, slots: Slots) -> tuple[list[str], l
     shared = [word for word in mine if word in others]
     for word in list(left):
         for other in right:
-            if alike(word, other):
+            if same_word(word, other):
                 shared.append(word)
                 left.remove(word)
                 right.remove(other)
@@ -39,14 +39,14 @@ def words_of(new: Statement, old: Statement, slots: Slots) -> tuple[list[str], l
 
 
 def _with_lone_poles(one: Statement, other: Statement) -> list[str]:
-    """The subject, and in it those of its opposites that the other's subject names."""
+    """Return the subject, with its opposites that the other statement names in its subject."""
     met = {axis for axis, _, _ in other.poles}
     lone = [stem(word.removeprefix("not ")) for axis, _, word in one.poles if axis not in met]
     return [*one.subject, *(word for word in lone if word in other.subject and word not in one.subject)]
 
 
 def negates(one: str, other: str) -> bool:
-    """`unsigned` and `signed`: one word is the other behind a prefix that denies it."""
+    """True if one word is the other with a prefix that denies it: `unsigned` and `signed`."""
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     # Nearly all pairs of words end here.
     if len(shorter) < 4 or not longer.startswith(_DENYING):
@@ -57,7 +57,7 @@ def negates(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=200_000)
-def alike(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     from rapidfuzz import fuzz
 
     if min(len(one), len(other)) < 5 or negates(one, other):
@@ -67,8 +67,10 @@ def alike(one: str, other: str) -> bool:
     return one[:6] == other[:6] and max(len(one), len(other)) <= 8
 
 
-def spelt(stems: Sequence[str], new: Statement, old: Statement) -> str:
-    """Stems as the words that a person wrote: where both wrote one, as it stands in the proposal."""
+def spell(stems: Sequence[str], new: Statement, old: Statement) -> str:
+    """Return the stems in the author's spelling. If both statements have the word, the proposal's spelling
+    wins.
+    """
     if not stems:
         return ""
     spelling = {**dict(old.written), **dict(new.written)}
@@ -76,6 +78,6 @@ def spelt(stems: Sequence[str], new: Statement, old: Statement) -> str:
 
 
 def lone_poles(one: Statement, other: Statement, shared: list[str]) -> set[tuple[str, int]]:
-    """Its opposites, without those that the other has as a word of its subject."""
+    """Return the opposites in a statement, without words that are in the other statement's subject."""
     met = {axis for axis, _, _ in other.poles}
     return {(axis, side) for axis, side, word in one.poles if axis in met or stem(word) not in shared}

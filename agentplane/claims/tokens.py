@@ -1,4 +1,4 @@
-"""A statement as tokens, sentence by sentence, and its clauses."""
+"""Tokens, sentences and clauses of a statement."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from agentplane.claims import vocabulary as words
 
 
 MAX_CHARS = 800
-"""Of a statement, so much is read: one that says more in its first paragraph is no statement."""
+"""Number of characters that are read. A first paragraph longer than this isn't a statement."""
 
 _TOKEN = re.compile(
     r"c\+\+|[cf]\#|(?:node|vue|next|alpine|solid)\.js\b|asp\.net\b|fly\.io\b|py\.test\b"
@@ -24,7 +24,7 @@ _CODE = re.compile(
     r"|\b[a-z]{1,40}_[a-z0-9_]{1,60}\b"
     r"|\b[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}\b"
 )
-"""What a program, not a person, would read: paths, file names, identifiers, what stands in backticks."""
+"""Text for programs: paths, file names, identifiers, and text in backticks."""
 _SIGNS = re.compile(r"[/._:*{}()<>=~@-]|[a-z][A-Z]")
 
 _DOTTED_V = re.compile(r"\bv(?=\d{1,9}\.\d)", re.IGNORECASE)
@@ -32,13 +32,13 @@ _DOTTED_V = re.compile(r"\bv(?=\d{1,9}\.\d)", re.IGNORECASE)
 _ISSUE = re.compile(r"(?<![\w&#])#\d{1,5}\b")
 """The number of an issue or a pull request, such as `#867`. It isn't a quantity."""
 _EURO = re.compile(r"€ ?(\d[\d,.]*\d|\d)")
-_REASON = words.listed("because since otherwise")
+_REASON = words.word_set("because since otherwise")
 
-_CONDITIONS = words.listed("if when whenever while without unless until once where for")
+_CONDITIONS = words.word_set("if when whenever while without unless until once where for")
 
 _BREAKS = frozenset(".;!?")
 
-NEGATORS = words.listed(
+NEGATORS = words.word_set(
     "not never no cannot don't doesn't mustn't nothing nobody none can't won't shouldn't isn't aren't nor neither"
 )
 
@@ -49,7 +49,7 @@ class Token(msgspec.Struct):
     used: bool = False
     code: bool = False
     item: str | None = None
-    """What it counts as in the line of the statement, where that is not its own word."""
+    """The stem in the line of the statement, if it differs from the stem of the word."""
 
     @property
     def is_word(self) -> bool:
@@ -57,7 +57,7 @@ class Token(msgspec.Struct):
 
 
 def normal(text: str) -> str:
-    """Without what is not seen, in one form, on one line."""
+    """Return the text without invisible characters, normalized, on one line."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text[: MAX_CHARS * 2])
         text = _EURO.sub(r"\1 eur", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u00a0", " ")
@@ -78,7 +78,7 @@ def sentences(clean: str) -> list[list[Token]]:
 
 
 def _tokens(clean: str) -> Iterator[tuple[Token, bool]]:
-    """Each token, and whether it ends a sentence."""
+    """Yield each token, and True if it ends a sentence."""
     place = 0
     for code in _CODE.finditer(clean):
         name = _as_code(code.group())
@@ -96,7 +96,7 @@ def _plain_tokens(text: str) -> Iterator[tuple[Token, bool]]:
 
 
 def _as_code(written: str) -> str | None:
-    """The name in one form; None: plain words after all."""
+    """Return the normalized name, or None for plain words."""
     name = written.strip("`").removeprefix("./").removesuffix("()").rstrip(".").strip("/")
     known = re.sub(r"[-_.]", " ", name.lower())
     if name.lower() in words.MEMBERS and "." in name:
@@ -111,7 +111,9 @@ def _as_code(written: str) -> str | None:
 
 
 def clauses(sentence: list[Token]) -> list[tuple[bool, list[Token]]]:
-    """A sentence without its reason, and what it adds behind a comma about what is not: `X, never Y`."""
+    """Return the clauses of a sentence without its reason. True marks an aside about things denied: `X, never
+    Y`.
+    """
     for place in range(3, len(sentence)):
         if sentence[place].word in _REASON:
             sentence = sentence[:place]
@@ -125,7 +127,7 @@ def clauses(sentence: list[Token]) -> list[tuple[bool, list[Token]]]:
 
 
 def _with_aside(sentence: list[Token], place: int) -> list[tuple[bool, list[Token]]]:
-    """`use A, not B, to do C`: the aside ends at the next comma where that is near."""
+    """Split off the aside of `use A, not B, to do C`. It ends at the next comma if that is close."""
     end = next((at for at in range(place + 2, min(place + 6, len(sentence))) if sentence[at].word == ","), 0)
     if not end or sentence[place].word == ":":
         return [(False, sentence[:place]), (True, sentence[place + 1 :])]

@@ -1,4 +1,4 @@
-"""What is looked at of a statement whenever it stands beside another, worked out once for each."""
+"""The profile of one statement: the properties used in every comparison, computed once."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -11,22 +11,22 @@ from agentplane.claims.tokens import NEGATORS
 
 
 MOST = 40
-"""So many words of a statement are aligned."""
+"""Maximum number of words that are aligned in a statement."""
 HEAVY = 0.9
-"""A word of this weight says what the statement is about."""
+"""A word of this weight names the subject."""
 REACH = 3
-"""So many words behind a denial is what it denies."""
+"""Maximum distance in words from a denial to the word that it denies."""
 _DENYING = NEGATORS | {"without", "non"}
-_VERBS = words.listed(
+_VERBS = words.word_set(
     "is are was were be must may can cannot should shall will never always has have do does don't doesn't"
 )
-_BETWEEN = words.listed(
+_BETWEEN = words.word_set(
     "the a an our its their your this that one only single plain new own always must should"
 )
 
 
-class Told:
-    """The words of one statement, and where those stand that matter."""
+class StatementProfile:
+    """The words of one statement, and the places of the important ones."""
 
     def __init__(self, source: str) -> None:
         self.items: tuple[Item, ...] = tuple(parse(source).line[:MOST])
@@ -38,43 +38,45 @@ class Told:
         self.heavy = len(heavy)
         self.head, self.tail = (heavy[0], heavy[-1]) if heavy else (-1, -1)
         self.order = _order(self.lower, [item.clause for item in self.items])
-        """Where the second part begins, and 1 where the parts stand in the order of time, -1 where not."""
+        """The start of the second part, with 1 if the parts are in the order of time and -1 if not."""
         self.verb = next((at for at, word in enumerate(self.lower) if at and word in _VERBS), -1)
-        """Where it says something of what it began with."""
+        """The place of the first verb after the subject, or -1."""
         self.refused = _refused(self.lower, heavy)
-        """The words that stand right behind a denial."""
-        self.contexts = _told_apart(self.items)
+        """The places of the words right after a denial."""
+        self.contexts = _contexts(self.items)
         self.before = _before(self.lower)
-        """For each word, where the one stands that it follows but for articles and the like; -1 for none."""
+        """For each word, the place of the previous word, not counting articles and the like. -1 if there is
+        none.
+        """
         self.places: dict[str, list[int]] = {}
-        """By its stem, where a word stands."""
+        """The places of each stem."""
         for at in self.weighty:
             self.places.setdefault(self.items[at].stem, []).append(at)
 
 
 @lru_cache(maxsize=16_384)
-def told(source: str) -> Told:
-    return Told(source)
+def profile_of(source: str) -> StatementProfile:
+    return StatementProfile(source)
 
 
-def _before(said: Sequence[str]) -> list[int]:
+def _before(word_list: Sequence[str]) -> list[int]:
     found: list[int] = []
     last = -1
-    for at, word in enumerate(said):
+    for at, word in enumerate(word_list):
         found.append(last)
         if word not in _BETWEEN:
             last = at
     return found
 
 
-def _order(said: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | None:
-    for at, word in enumerate(said):
+def _order(word_list: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | None:
+    for at, word in enumerate(word_list):
         if at == 0 and word in ("before", "after"):
-            # `Before A, B`: where the comma is, if there is one.
-            comma = next((place for place in range(1, len(said)) if clauses[place] != clauses[0]), None)
+            # The second part of `Before A, B` begins at the comma, if there is one.
+            comma = next((place for place in range(1, len(word_list)) if clauses[place] != clauses[0]), None)
             return None if comma is None else (comma, -1 if word == "before" else 1)
-        if word == "afterwards" and "first" in said[:at]:
-            return said.index("first"), 1
+        if word == "afterwards" and "first" in word_list[:at]:
+            return word_list.index("first"), 1
         if word in ("before", "then", "afterwards"):
             return at, 1
         if word == "after":
@@ -82,17 +84,17 @@ def _order(said: Sequence[str], clauses: Sequence[int]) -> tuple[int, int] | Non
     return None
 
 
-def _refused(said: Sequence[str], heavy: Sequence[int]) -> list[int]:
+def _refused(word_list: Sequence[str], heavy: Sequence[int]) -> list[int]:
     found = (
         next((place for place in heavy if at < place <= at + REACH), -1)
-        for at, word in enumerate(said)
+        for at, word in enumerate(word_list)
         if word in _DENYING
     )
     return [place for place in found if place >= 0]
 
 
-def _told_apart(items: Sequence[Item]) -> Mapping[int, set[str]]:
-    """What of iOS and Android and the like it speaks of."""
+def _contexts(items: Sequence[Item]) -> Mapping[int, set[str]]:
+    """Return the contexts of the statement, such as iOS or Android, for each line of the list of contexts."""
     found: dict[int, set[str]] = {}
     for item in items:
         line = CONTEXTS.get(item.stem)

@@ -1,4 +1,4 @@
-"""How one statement stands to another: what the rules see, weighed with all that can be measured."""
+"""The relation of one statement to another, from the rules and a fitted model of all signals."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -8,35 +8,41 @@ from operator import itemgetter
 import numpy as np
 
 from agentplane.claims import fitted, meaning
-from agentplane.claims.beside import Beside, Near
+from agentplane.claims.beside import BatchSimilarity, Similarity
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.heads import head, is_long
-from agentplane.claims.opposed import opposed, permits
+from agentplane.claims.opposed import opposition, permits
 from agentplane.claims.proof import excludes, replaces
 from agentplane.claims.sense import Floats, common, sense
-from agentplane.claims.shades import lone
-from agentplane.claims.signals import PRODUCTS, measured
+from agentplane.claims.shades import unmatched_rows
+from agentplane.claims.signals import PRODUCTS, signals_of
 from agentplane.claims.statement import Statement, parse
-from agentplane.claims.structure import UNSURE, Found, Kind, by_structure
-from agentplane.claims.versions import told_apart_by_name
-from agentplane.claims.whys import whys
+from agentplane.claims.structure import UNSURE, Kind, Relation, structural_relation
+from agentplane.claims.versions import without_name_numbers
+from agentplane.claims.whys import fallback_reasons
 
 
 SURE_CONTRADICTION = 0.5
 SURE_DUPLICATE = 0.44
-"""A little below one half: for a hand that the weights are not fitted to, it finds more than it gets wrong so
-(`python -m tests.bench.kinds --crossed`)."""
+"""A little below one half. It finds more than it gets wrong for an author that the weights weren't fitted to
+(`python -m tests.bench.kinds --crossed`).
+"""
 SURE_WHERE_LONE = 0.5
 MOSTLY = 0.5
-"""Where more than this part of both is said by one only, more is asked of a duplicate."""
+"""If more than this share of both statements is unmatched, a duplicate needs a higher score."""
 SURE_WHERE_WEAK = 0.6
-"""Where no value, name or number speaks against: a negation whose reach is not known, other plain words. Also where
-two things differ at once, and where the other says nothing of what is denied: these are mostly two subjects."""
+"""The bar where no value, name or number contradicts, only a negation of unknown reach or other plain words.
+
+It also applies where two things differ at once, and where the other statement doesn't mention the denied
+thing. These pairs mostly have two subjects.
+"""
 SURE_FRAME = 0.6
-"""What stands in the very same frame, or in the other order, excludes the other by its form."""
+"""The minimum score of a contradiction by form: the same sentence with one other value, or the opposite
+order.
+"""
 MAYBE = 0.3
-"""Where the rules see an overlap, it is shown from this on, as the sum of both."""
+"""The minimum sum of both scores for showing an overlap found by the rules."""
 NEAR = 0.3
 """Two statements are about the same things if each covers this share of the other."""
 NEAR_WHERE_LONG = 0.55
@@ -46,104 +52,114 @@ SURE_WHERE_LONG = 0.85
 BEGIN_ALIKE = 0.9
 FAR = 0.3
 SCANT = 0.65
-"""Below these nothing else is looked at: what they have in common as wholes, and then word by word. Two thirds of what
-a shelf of a thousand gives as nearest fall below, and 2 of 100 pairs in which something would be found."""
+"""Minimum similarity of two whole statements, and then minimum similarity word by word.
+
+Pairs below them aren't judged further. Two thirds of the entries that are nearest in a memory of a thousand
+are below them, as are 2 of 100 pairs with a finding.
+"""
 
 
-def judge(new: Statement, old: Statement) -> Found | None:
-    """The same kind whichever is the new one, but for what says that it takes the place of the other."""
+def judge(new: Statement, old: Statement) -> Relation | None:
+    """Return the relation of two statements. It is symmetric, except for a statement that replaces the other."""
     return judge_each(new, [old])[0]
 
 
 Pair = tuple[Statement, Statement]
-"""In the order of their texts."""
+"""Two statements in the order of their texts."""
 
 
-class BothWays:
-    """Verdicts on pairs that are looked at from both sides: worked out for the one, kept until the other asks."""
+class RelationCache:
+    """Relations of pairs that are judged from both sides, stored until the second side asks."""
 
     def __init__(self, sources: Collection[str]) -> None:
         """`sources` are the statements that are compared with each other."""
         self._sources = frozenset(head(parse(source)).source for source in sources)
-        self._kept: dict[tuple[str, str], Found | None] = {}
+        self._relations: dict[tuple[str, str], Relation | None] = {}
 
-    def take(self, pair: Pair) -> tuple[Found | None] | None:
-        """Return and forget the verdict on a pair in a tuple, or None if the pair wasn't judged."""
+    def take(self, pair: Pair) -> tuple[Relation | None] | None:
+        """Return and forget the relation of a pair in a tuple, or None if the pair wasn't judged."""
         key = pair[0].source, pair[1].source
-        return (self._kept.pop(key),) if key in self._kept else None
+        return (self._relations.pop(key),) if key in self._relations else None
 
-    def keep(self, pair: Pair, found: Found | None) -> None:
+    def keep(self, pair: Pair, found: Relation | None) -> None:
         if pair[0].source in self._sources and pair[1].source in self._sources:
-            self._kept[pair[0].source, pair[1].source] = found
+            self._relations[pair[0].source, pair[1].source] = found
 
 
 def judge_each(
-    new: Statement, olds: Sequence[Statement], both_ways: BothWays | None = None
-) -> list[Found | None]:
-    """Judge one against many. The verdicts are those of one by one, much faster. Long statements are judged by their
-    heads.
+    new: Statement, olds: Sequence[Statement], cache: RelationCache | None = None
+) -> list[Relation | None]:
+    """Judge one statement against many. The results are the same as one by one, but much faster.
+
+    Long statements are judged by their heads.
     """
-    pairs = [told_apart_by_name(head(new), head(old)) for old in olds]
-    found: list[Found | None] = [None] * len(olds)
+    pairs = [without_name_numbers(head(new), head(old)) for old in olds]
+    found: list[Relation | None] = [None] * len(olds)
     for mine in dict.fromkeys(pair[0].source for pair in pairs):
         places = [at for at, pair in enumerate(pairs) if pair[0].source == mine]
-        judged = _judged(parse(mine), [pairs[at][1] for at in places], both_ways)
+        judged = _relations(parse(mine), [pairs[at][1] for at in places], cache)
         for at, one in zip(places, judged, strict=True):
             short = not (is_long(new) or is_long(olds[at]))
-            found[at] = one if one is None or short else _believed(one, new, olds[at])
+            found[at] = one if one is None or short else _relation_of_long(one, new, olds[at])
     return found
 
 
-def _believed(found: Found, new: Statement, old: Statement) -> Found | None:
-    """Return the verdict on two heads if it stays valid for the long statements. The rest can make them about two
-    subjects.
+def _relation_of_long(found: Relation, new: Statement, old: Statement) -> Relation | None:
+    """Return the verdict on two heads if it stays valid for the long statements.
+
+    The rest of their text can make them about two subjects.
     """
     if found.score == 1 and new.text != old.text:
-        return Found("duplicate", BEGIN_ALIKE, ("begins with the same words",))
+        return Relation("duplicate", BEGIN_ALIKE, ("begins with the same words",))
     return found if found.proven or found.score >= SURE_WHERE_LONG else None
 
 
-def near_each(new: Statement, olds: Sequence[Statement]) -> list[Found | None]:
-    """Return the statements about the same things, with the share that the two cover. The result is symmetric."""
-    found: list[Found | None] = [None] * len(olds)
-    said = [at for at, old in enumerate(olds) if old.line] if new.line else []
-    if not said:
+def near_each(new: Statement, olds: Sequence[Statement]) -> list[Relation | None]:
+    """Return an overlap for each old statement about the same things, with the share that the two cover.
+
+    The result is symmetric.
+    """
+    found: list[Relation | None] = [None] * len(olds)
+    places = [at for at, old in enumerate(olds) if old.line] if new.line else []
+    if not places:
         return found
-    beside = Beside(sense(new.source), [sense(olds[at].source) for at in said])
+    batch = BatchSimilarity(sense(new.source), [sense(olds[at].source) for at in places])
     wanted = [
         row
-        for row, (other, whole) in enumerate(zip(beside.others, beside.wholes, strict=True))
-        if whole >= FAR or whole + common(beside.mine, other) >= FAR
+        for row, (other, whole) in enumerate(zip(batch.others, batch.wholes, strict=True))
+        if whole >= FAR or whole + common(batch.mine, other) >= FAR
     ]
-    for row, near in beside.near(wanted).items():
-        old, score = olds[said[row]], near.cover()
+    for row, similarity in batch.compare(wanted).items():
+        old, score = olds[places[row]], similarity.cover()
         if score >= NEAR:
             about = Evidence(new, old).shared(4)
             much = score >= NEAR_WHERE_LONG and is_long(new) and is_long(old)
             reason = f"{'much ' if much else ''}about the same{f': {about}' if about else ' things'}"
-            found[said[row]] = Found("overlap" if much else "near", _score(score), (reason,))
+            found[places[row]] = Relation("overlap" if much else "near", _score(score), (reason,))
     return found
 
 
-def _judged(new: Statement, olds: Sequence[Statement], both_ways: BothWays | None) -> list[Found | None]:
-    found: list[Found | None] = [None] * len(olds)
+def _relations(
+    new: Statement, olds: Sequence[Statement], cache: RelationCache | None
+) -> list[Relation | None]:
+    found: list[Relation | None] = [None] * len(olds)
     says_so = any(choice.replaced for choice in new.choices)
     open_ones = []
     for at, old in enumerate(olds):
         if not new.line or not old.line or new.text == old.text:
-            found[at] = by_structure(new, old)
+            found[at] = structural_relation(new, old)
             continue
-        rules = by_structure(new, old) if says_so else None
+        rules = structural_relation(new, old) if says_so else None
         if rules and rules.kind == "supersession":
-            found[at] = Found(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
+            found[at] = Relation(rules.kind, rules.score, rules.reasons, proven=replaces(Evidence(new, old)))
         else:
             open_ones.append(at)
     pairs = [_sorted(new, olds[at]) for at in open_ones]
-    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, both_ways), strict=True):
+    for at, pair, one in zip(open_ones, pairs, _both_ways(new, pairs, cache), strict=True):
         found[at] = one
         if one is not None and pair[0] is not new:
             reasons = _reasons(Evidence(new, olds[at]), one.kind) or one.reasons
-            found[at] = Found(one.kind, one.score, reasons, one.proven)
+            found[at] = Relation(one.kind, one.score, reasons, one.proven)
     return found
 
 
@@ -151,133 +167,145 @@ def _sorted(new: Statement, old: Statement) -> Pair:
     return (old, new) if new.source > old.source else (new, old)
 
 
-def _both_ways(new: Statement, pairs: Sequence[Pair], both_ways: BothWays | None) -> list[Found | None]:
-    """Pairs of which the new one is either."""
-    if both_ways is None:
-        return _weighed_each(new, pairs)
-    known = [both_ways.take(pair) for pair in pairs]
+def _both_ways(new: Statement, pairs: Sequence[Pair], cache: RelationCache | None) -> list[Relation | None]:
+    """Judge pairs of which the new statement is either the first or the second."""
+    if cache is None:
+        return _model_relations(new, pairs)
+    known = [cache.take(pair) for pair in pairs]
     unknown = [pair for pair, found in zip(pairs, known, strict=True) if found is None]
-    weighed = iter(_weighed_each(new, unknown))
+    judged = iter(_model_relations(new, unknown))
     found = []
     for pair, one in zip(pairs, known, strict=True):
         if one is None:
-            found.append(next(weighed))
-            both_ways.keep(pair, found[-1])
+            found.append(next(judged))
+            cache.keep(pair, found[-1])
         else:
             found.append(one[0])
     return found
 
 
-def _weighed_each(new: Statement, pairs: Sequence[Pair]) -> list[Found | None]:
+def _model_relations(new: Statement, pairs: Sequence[Pair]) -> list[Relation | None]:
     if not pairs:
         return []
     olds = [pair[1] if pair[0] is new else pair[0] for pair in pairs]
-    beside = Beside(sense(new.source), [sense(old.source) for old in olds])
-    near = _not_far(new, olds, beside)
-    evidence = {at: Evidence(*pairs[at]) for at in near}
-    rules = {at: ruled(one) for at, one in evidence.items()}
-    told = [at for at, one in evidence.items() if one.aligned.pairs or rules[at]]
-    beside.add_rests(near, {at: lone(evidence[at], near[at]) for at in told})
-    measures = [_signals(evidence[at], rules[at], near[at]) for at in told]
-    found: list[Found | None] = [None] * len(pairs)
-    for at, said, chance in zip(told, measures, chances_each(measures), strict=True):
-        found[at] = _verdict(evidence[at], rules[at], said, *chance)
+    batch = BatchSimilarity(sense(new.source), [sense(old.source) for old in olds])
+    similarities = _similar_enough(new, olds, batch)
+    evidence = {at: Evidence(*pairs[at]) for at in similarities}
+    rules = {at: rule_relation(one) for at, one in evidence.items()}
+    candidates = [at for at, one in evidence.items() if one.alignment.pairs or rules[at]]
+    batch.add_unmatched(
+        similarities, {at: unmatched_rows(evidence[at], similarities[at]) for at in candidates}
+    )
+    measures = [_signals(evidence[at], rules[at], similarities[at]) for at in candidates]
+    found: list[Relation | None] = [None] * len(pairs)
+    for at, signals, chance in zip(candidates, measures, probabilities_each(measures), strict=True):
+        found[at] = _verdict(evidence[at], rules[at], signals, *chance)
     return found
 
 
-def _not_far(new: Statement, olds: Sequence[Statement], beside: Beside) -> dict[int, Near]:
-    """Those with enough in common for anything to be found; most of a shortlist has not."""
+def _similar_enough(
+    new: Statement, olds: Sequence[Statement], batch: BatchSimilarity
+) -> dict[int, Similarity]:
+    """Return the similarity of the pairs with enough in common for a finding. Most pairs of a shortlist have
+    too little.
+    """
     families = {family for choice in new.choices for family in choice.families}
     met = [any(not families.isdisjoint(choice.families) for choice in old.choices) for old in olds]
     wanted = []
-    for at, others in enumerate(beside.others):
-        shared = FAR if met[at] else common(beside.mine, others)
-        if shared >= FAR or shared + beside.wholes[at] >= FAR:
+    for at, others in enumerate(batch.others):
+        shared = FAR if met[at] else common(batch.mine, others)
+        if shared >= FAR or shared + batch.wholes[at] >= FAR:
             wanted.append(at)
-    near = beside.near(wanted)
-    return {at: one for at, one in near.items() if met[at] or one.cover() + one.text >= SCANT}
+    similarities = batch.compare(wanted)
+    return {at: one for at, one in similarities.items() if met[at] or one.cover() + one.text >= SCANT}
 
 
-def _signals(evidence: Evidence, rules: Found | None, near: Near) -> dict[str, float]:
-    return measured(evidence, rules.kind if rules else "", near)
+def _signals(evidence: Evidence, rules: Relation | None, similarity: Similarity) -> dict[str, float]:
+    return signals_of(evidence, rules.kind if rules else "", similarity)
 
 
 def _verdict(
-    evidence: Evidence, rules: Found | None, said: Mapping[str, float], contradiction: float, duplicate: float
-) -> Found | None:
+    evidence: Evidence,
+    rules: Relation | None,
+    signals: Mapping[str, float],
+    contradiction: float,
+    duplicate: float,
+) -> Relation | None:
     ruled_out = rules is not None and rules.kind == "contradiction"
     if ruled_out and evidence.one_value and not evidence.one_subject:
-        return Found("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
+        return Relation("overlap", MAYBE, (*_reasons(evidence, "contradiction"), UNSURE))
     definite = ruled_out and evidence.one_value
     if (
         definite
         or evidence.one_frame
         or one_role(evidence)
-        or (evidence.turned and duplicate > contradiction)
+        or (evidence.order_reversed and duplicate > contradiction)
     ):
         contradiction, duplicate = max(contradiction, SURE_FRAME), 0.0
     if permits(evidence):
-        return Found("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
-    if contradiction >= max(_enough(evidence, rules, said), duplicate):
+        return Relation("contradiction", _score(max(contradiction, SURE_FRAME)), tuple(evidence.modals))
+    if contradiction >= max(_enough(evidence, rules, signals), duplicate):
         reasons = _reasons(evidence, "contradiction")
         if reasons:
-            return Found("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
+            return Relation("contradiction", _score(contradiction), reasons, excludes(evidence, rules))
     placed = rules is not None and rules.kind == "overlap"
-    alike = SURE_DUPLICATE if said["lone_low"] <= MOSTLY else SURE_WHERE_LONE
+    alike = SURE_DUPLICATE if signals["lone_low"] <= MOSTLY else SURE_WHERE_LONE
     if duplicate >= alike and duplicate > contradiction:
-        if apart := opposed(evidence):
-            return Found("contradiction", _score(duplicate), apart)
-        return Found("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
+        if apart := opposition(evidence):
+            return Relation("contradiction", _score(duplicate), apart)
+        return Relation("duplicate", _score(duplicate), _reasons(evidence, "duplicate"))
     return rules if placed and contradiction + duplicate >= MAYBE else None
 
 
-def ruled(evidence: Evidence) -> Found | None:
-    """What the rules find, without what one order in other words looks like."""
-    found = by_structure(evidence.new, evidence.old, evidence.slots)
+def rule_relation(evidence: Evidence) -> Relation | None:
+    """Return the result of the rules, without contrasts that only look like one because of other wording."""
+    found = structural_relation(evidence.new, evidence.old, evidence.slots)
     if found and found.kind == "supersession":
-        return Found("contradiction", found.score, found.reasons)
-    excused = evidence.excused
-    return None if found and all(one in excused or evidence.excuses(one) for one in found.reasons) else found
+        return Relation("contradiction", found.score, found.reasons)
+    excused = evidence.excused_pairs
+    return (
+        None if found and all(one in excused or evidence.is_excused(one) for one in found.reasons) else found
+    )
 
 
 def _reasons(evidence: Evidence, kind: Kind) -> tuple[str, ...]:
     if kind == "duplicate":
         shared = evidence.shared(5)
         return (f"says the same of: {shared}" if shared else "says the same in other words",)
-    rules = ruled(evidence)
+    rules = rule_relation(evidence)
     if rules and rules.kind == kind:
         return rules.reasons
-    return tuple(evidence.reasons() or whys(evidence)) if kind == "contradiction" else ()
+    return tuple(evidence.reasons() or fallback_reasons(evidence)) if kind == "contradiction" else ()
 
 
-def _enough(evidence: Evidence, rules: Found | None, said: Mapping[str, float]) -> float:
-    """What a contradiction must reach, by what speaks for it."""
-    if said["kinds"] + said["modals"] / 2 >= 1 or said["refused_unmet"] > said["refused_met"]:
+def _enough(evidence: Evidence, rules: Relation | None, signals: Mapping[str, float]) -> float:
+    """Return the score that a contradiction needs, depending on the evidence for it."""
+    if signals["kinds"] + signals["modals"] / 2 >= 1 or signals["refused_unmet"] > signals["refused_met"]:
         return SURE_WHERE_WEAK
-    if (rules and rules.kind == "contradiction") or evidence.strong or evidence.one_frame:
+    if (rules and rules.kind == "contradiction") or evidence.has_value_contrast or evidence.one_frame:
         return SURE_CONTRADICTION
-    return SURE_WHERE_WEAK if evidence.weak else SURE_CONTRADICTION
+    return SURE_WHERE_WEAK if evidence.has_only_weak_contrast else SURE_CONTRADICTION
 
 
-def chances_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
-    """Of a contradiction and of a duplicate, for each."""
+def probabilities_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
+    """Return the probabilities of a contradiction and of a duplicate, for each pair."""
     if not measures:
         return []
     fit = columns_of(meaning.embeds())
     values = np.array([fit.named(signals) for signals in measures])
     both = values[:, fit.pairs[0]] * values[:, fit.pairs[1]]
     totals = (values @ fit.alone + both @ fit.together + fit.bias).tolist()
-    return [_chances(total) for total in totals]
+    return [_probabilities(total) for total in totals]
 
 
-def _chances(sums: Sequence[float]) -> tuple[float, float]:
+def _probabilities(sums: Sequence[float]) -> tuple[float, float]:
     powers = [exp(min(50.0, max(-50.0, total))) for total in sums]
     whole = 1.0 + sum(powers)
     return round(powers[0] / whole, 4), round(powers[1] / whole, 4)
 
 
 class Columns:
-    """Weights as matrices: of what was measured, and of products of two."""
+    """The weights of the model as matrices, for signals and for products of two signals."""
 
     def __init__(self, bias: tuple[float, float], weights: Mapping[str, tuple[float, float]]) -> None:
         products = [name for name in weights if name in PRODUCTS]
@@ -297,5 +325,5 @@ def columns_of(embeds: bool) -> Columns:
 
 
 def _score(chance: float) -> float:
-    """Only the same words, and what the author says, are certain."""
+    """Return the score. Only equal words, and relations that the author states, are certain."""
     return min(chance, 0.97)

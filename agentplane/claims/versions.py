@@ -1,23 +1,23 @@
-"""Statements without the versions and counts of what they chose. `PostgreSQL 16` and `MySQL 8` differ in one thing
-only.
+"""Removal of versions and counts from statements whose choices already exclude each other.
 
-So do `Kafka with 3 brokers` and `RabbitMQ with 5 nodes`.
+`PostgreSQL 16` and `MySQL 8` differ in one thing only. So do `Kafka with 3 brokers` and `RabbitMQ with 5
+nodes`.
 """
 
 import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from agentplane.claims.slots import side_by_side
+from agentplane.claims.slots import compare_choices
 from agentplane.claims.statement import Statement, parse
 from agentplane.claims.tokens import normal
 
 
-def told_apart_by_name(new: Statement, old: Statement) -> tuple[Statement, Statement]:
-    """Return the two without the numbers of names that already exclude each other."""
+def without_name_numbers(new: Statement, old: Statement) -> tuple[Statement, Statement]:
+    """Return the two statements without the numbers of names that already exclude each other."""
     if not (new.versions or old.versions):
         return new, old
-    slots = side_by_side(new.choices, old.choices)
+    slots = compare_choices(new.choices, old.choices)
     names = {name for clash in slots.clashes for name in clash[1:]} | {name for name, _ in slots.refused}
     return _without(new, names), _without(old, names)
 

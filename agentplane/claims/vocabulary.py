@@ -1,19 +1,19 @@
-"""Words that are known: families of alternatives, opposites, synonyms, units. The long lists are in data/."""
+"""The vocabulary: families of alternatives, opposites, synonyms and units. The long lists are in `data/`."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
 COMPACT = 8
-"""From this length on, a name of several words is also known without its spaces."""
+"""Minimum length of a name of several words for a second form without its spaces."""
 
 
-def listed(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 def _rows(name: str) -> Iterator[str]:
-    """The lines of a list; one that begins with spaces goes on with the one above."""
+    """Yield the rows of a list. A line that begins with spaces continues the row before it."""
     row = ""
     text = (Path(__file__).parent / "data" / f"{name}.txt").read_text("utf-8")
     for line in text.splitlines():
@@ -28,7 +28,7 @@ def _rows(name: str) -> Iterator[str]:
 
 
 def _families() -> dict[str, tuple[tuple[str, str], ...]]:
-    """Each way to write a member -> the families it is in, and its name there."""
+    """Return each spelling of a member -> its families, with its name in each."""
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in _rows("families"):
         family, _, members = row.partition(": ")
@@ -45,7 +45,7 @@ def _families() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def lengths(table: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Of how many words those are that begin with a word, the longest first."""
+    """Return for each first word the lengths in words of the keys that begin with it, the longest first."""
     found: dict[str, set[int]] = {}
     for written in table:
         first, *others = written.split(" ")
@@ -54,7 +54,7 @@ def lengths(table: Iterable[str]) -> dict[str, tuple[int, ...]]:
 
 
 def _poles() -> dict[str, tuple[str, int]]:
-    """Each way to write a side -> the pair of opposites, and which side."""
+    """Return each spelling of a side -> the pair of opposites, and the side."""
     found: dict[str, tuple[str, int]] = {}
     for row in _rows("opposites"):
         axis, _, sides = row.partition(": ")
@@ -73,7 +73,7 @@ def _synonyms() -> dict[str, str]:
 
 
 def _contexts() -> dict[str, int]:
-    """Each word that tells apart what is spoken of -> its line."""
+    """Return each word that names a context -> its line."""
     found: dict[str, int] = {}
     for line, row in enumerate(_rows("contexts")):
         for word in row.split():
@@ -98,7 +98,7 @@ NUMBERS = {
     "dozen": 12, "million": 1_000_000,
 }  # fmt: skip
 
-# unit -> (what is measured, how much of the base unit it is). Seconds, bytes.
+# unit -> (dimension, factor to the base unit). The base units are seconds and bytes.
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), ("time", 1e-9)),
     **dict.fromkeys(("us", "microsecond", "microseconds"), ("time", 1e-6)),
@@ -143,12 +143,12 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("fortnight",), ("time", 1209600.0)),
     **dict.fromkeys(("px", "pixel", "pixels"), ("pixels", 1.0)),
 }
-# Written out, they are units also without a number: "an hour", "per minute", "daily".
+# Spelled out, they are units even without a number: "an hour", "per minute", "daily".
 PERIODS = {"hourly": 3600.0, "daily": 86400.0, "nightly": 86400.0, "weekly": 604800.0, "monthly": 2592000.0}
 
-_WORDS = {name: listed(words) for name, _, words in (row.partition(": ") for row in _rows("words"))}
+_WORDS = {name: word_set(words) for name, _, words in (row.partition(": ") for row in _rows("words"))}
 STOP, LIGHT, ACTIONS, HEADS = (_WORDS[name] for name in ("stop", "light", "actions", "heads"))
-AMBIGUOUS = (_WORDS["ambiguous"] - _WORDS["plain"]) | listed("info debug critical warning")
+AMBIGUOUS = (_WORDS["ambiguous"] - _WORDS["plain"]) | word_set("info debug critical warning")
 CONTEXTS = _contexts()
 MEMBERS = _families()
 POLES = _poles()

@@ -1,19 +1,19 @@
-"""What a person is told where no single value speaks against: what only one of two statements says."""
+"""Reasons to show where no single value contradicts, from the words that only one of two statements has."""
 
 from collections.abc import Sequence
 
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.sense import sense
-from agentplane.claims.shades import Lone
-from agentplane.claims.told import Told
+from agentplane.claims.shades import UnmatchedWords
+from agentplane.claims.told import StatementProfile
 
 
 MOST = 4
-"""So many words are shown."""
+"""Maximum number of words in a reason."""
 
 
-def whys(evidence: Evidence) -> list[str]:
-    """Other amounts, other reach, a denial on one side, or other words; the first that there is."""
+def fallback_reasons(evidence: Evidence) -> list[str]:
+    """Return the first reason found: other amounts, other scope, a denial on one side, or other words."""
     return _amounts(evidence) or _reach(evidence) or _denied(evidence) or _words(evidence)
 
 
@@ -38,20 +38,20 @@ def _denied(evidence: Evidence) -> list[str]:
     denials = [sense(side.source).denials_first % 2 for side in (evidence.new, evidence.old)]
     if denials[0] == denials[1] or not evidence.shared(1):
         return []
-    said = "denied / not denied" if denials[0] else "not denied / denied"
-    return [f"same subject `{evidence.shared(3)}`, {said}"]
+    contrast = "denied / not denied" if denials[0] else "not denied / denied"
+    return [f"same subject `{evidence.shared(3)}`, {contrast}"]
 
 
 def _words(evidence: Evidence) -> list[str]:
-    aligned = evidence.aligned
-    mine = _shown(evidence.told[0], aligned.left_only)
-    others = _shown(evidence.told[1], aligned.right_only)
+    alignment = evidence.alignment
+    mine = _shown(evidence.profiles[0], alignment.left_only)
+    others = _shown(evidence.profiles[1], alignment.right_only)
     if not mine or not others or not evidence.shared(1):
         return []
     return [f"same subject `{evidence.shared(3)}`, other words in its place: {mine} / {others}"]
 
 
-def _shown(told: Told, places: Sequence[int]) -> str:
-    """Those that stand where a choice stands, else all that only this one has."""
-    filled = Lone(told, places).filled
-    return " ".join(told.items[at].written for at in sorted(filled or places)[:MOST])[:80]
+def _shown(profile: StatementProfile, places: Sequence[int]) -> str:
+    """Return the unmatched words in the place of a choice, or else all unmatched words."""
+    filled = UnmatchedWords(profile, places).filled
+    return " ".join(profile.items[at].written for at in sorted(filled or places)[:MOST])[:80]

@@ -1,6 +1,6 @@
-"""What a statement says, as far as its words tell: whether two say the same in other words.
+"""Comparison of statements by their words: whether two say the same in other words.
 
-Much simpler than `statement`, and surer: it takes only the wording away and understands nothing else.
+It is much simpler than `statement` and makes fewer errors, because it only ignores wording.
 """
 
 import re
@@ -10,10 +10,10 @@ import msgspec
 
 
 VERSION = 2
-"""Words are kept on disk; another number makes them anew. A test says when `words_of` changed."""
+"""Version of the stored words. Increase it to compute them again. A test reports when `words_of` changed."""
 
 LONGEST = 1000
-"""Characters of a statement that are compared."""
+"""Number of characters of a statement that are compared."""
 _ALIKE = 0.6
 _SURE = 0.8
 _LETTERS = 0.75
@@ -82,19 +82,20 @@ _TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+|[.;:,!?\n%]")
 
 
 class Words(msgspec.Struct, frozen=True):
-    """What a statement says: the stems of its content words, those that it says no to, and its numbers."""
+    """The words of a statement: the stems of affirmed and of denied content words, and its numbers."""
 
     yes: frozenset[str]
     no: frozenset[str]
     numbers: tuple[str, ...]
     order: tuple[str, ...] = ()
-    """The stems as they follow each other."""
+    """The stems in order."""
     steps: bool = False
-    """It says what comes first."""
+    """True if the statement describes an order of steps."""
     turned: bool = False
-    """It is built so that its words can stand in another order: `X is used for Y`."""
+    """True if the sentence allows another word order, as in `X is used for Y`."""
     marks: frozenset[str] = frozenset()
-    """What makes another statement of the same words: that something may be, and names as `max_size`."""
+    """Words that change the meaning although the others are equal: permissions, and names such as `max_size`.
+    """
 
     @property
     def all(self) -> frozenset[str]:
@@ -115,7 +116,7 @@ def words_of(text: str) -> Words:
     numbers: list[str] = []
     order: list[str] = []
     clause: set[str] = set()
-    """What the clause has said so far; its denied words are in `no` already."""
+    """The words of the current clause. Its denied words are in `no` already."""
     denied = chose = False
     before = ""
     for word in [*tokens, "."]:
@@ -173,45 +174,45 @@ def _stem(word: str) -> str:
 
 class Likeness(msgspec.Struct, frozen=True):
     score: float
-    """0 to 1; 1: the same words."""
+    """0 to 1, where 1 means the same words."""
     sure: bool
-    """Whether nothing but the wording differs, as far as words can tell."""
+    """True if the statements differ only in wording, judging by their words."""
 
 
-def likeness(said: Words, old: Words) -> Likeness | None:
-    """How alike two statements are, or None if they say something else."""
-    if said.numbers != old.numbers or bool(said.no) != bool(old.no) or bool(said.yes) != bool(old.yes):
+def likeness(new: Words, old: Words) -> Likeness | None:
+    """Return how alike two statements are, or None if they say something else."""
+    if new.numbers != old.numbers or bool(new.no) != bool(old.no) or bool(new.yes) != bool(old.yes):
         return None
-    pairs = _pairs(said.all, old.all)
-    if not pairs or any((mine in said.no) != (theirs in old.no) for mine, theirs in pairs.items()):
+    pairs = _pairs(new.all, old.all)
+    if not pairs or any((mine in new.no) != (theirs in old.no) for mine, theirs in pairs.items()):
         return None
-    shared, mine, theirs = len(pairs), len(said.all), len(old.all)
+    shared, mine, theirs = len(pairs), len(new.all), len(old.all)
     if mine > shared and theirs > shared:
-        # One word in place of another can be another choice.
+        # A different word can be a different choice.
         score, sure = shared / (mine + theirs - shared), False
     else:
         score = shared / max(mine, theirs)
-        sure = score >= _SURE and said.marks == old.marks and _ordered(said, old)
-    if score < _ALIKE or _letters(said, old) < _LETTERS:
+        sure = score >= _SURE and new.marks == old.marks and _ordered(new, old)
+    if score < _ALIKE or _letters(new, old) < _LETTERS:
         return None
     return Likeness(score, sure)
 
 
-def _ordered(said: Words, old: Words) -> bool:
-    """Whether nothing hangs on the order of the words, or it is the same."""
-    free = (said.turned or old.turned) and not (said.steps or old.steps)
-    return free or said.order == old.order
+def _ordered(new: Words, old: Words) -> bool:
+    """True if the order of the words doesn't matter, or is the same."""
+    free = (new.turned or old.turned) and not (new.steps or old.steps)
+    return free or new.order == old.order
 
 
-def _letters(said: Words, old: Words) -> float:
+def _letters(new: Words, old: Words) -> float:
     from rapidfuzz import fuzz
 
-    mine, theirs = " ".join(sorted(said.all)), " ".join(sorted(old.all))
+    mine, theirs = " ".join(sorted(new.all)), " ".join(sorted(old.all))
     return max(fuzz.token_sort_ratio(mine, theirs), fuzz.token_set_ratio(mine, theirs)) / 100
 
 
 def _pairs(mine: frozenset[str], theirs: frozenset[str]) -> dict[str, str]:
-    """Words that are the same, or forms of the same."""
+    """Return the words that are equal, or forms of the same word."""
     from rapidfuzz import fuzz
 
     pairs = {word: word for word in mine & theirs}

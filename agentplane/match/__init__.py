@@ -1,1 +1,1 @@
-"""How alike texts are: words, BM25, spelling, embeddings, and their fusion. Knows no memory."""
+"""Similarity of texts by words, BM25, spelling and embeddings. This package doesn't use memory entries."""

@@ -1,4 +1,7 @@
-"""Arrays and words as bytes and back, so that what took long to build can be kept. No pickle: bytes run nothing."""
+"""Serialization of arrays and word lists, for results that take long to compute.
+
+It doesn't use pickle, so reading a file never runs code.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +13,7 @@ import numpy as np
 from agentplane.text import decoding
 
 
-# Counts up when what is built of a text changes.
+# Increase the number when the results computed from a text change.
 _MAGIC = b"agentplane corpus 1\n"
 _SUM = 32
 
@@ -19,7 +22,7 @@ class _Array(msgspec.Struct, array_like=True):
     kind: str
     shape: tuple[int, ...]
     data: memoryview
-    """A part of what was read, and no copy of it."""
+    """A view into the bytes that were read, not a copy."""
 
 
 class _Archive(msgspec.Struct, array_like=True):
@@ -29,7 +32,9 @@ class _Archive(msgspec.Struct, array_like=True):
 
 
 def packed(mark: bytes, arrays: Mapping[str, Any], lists: Mapping[str, list[str]]) -> bytes:
-    """`mark` says what it was made of: only who names the same gets it back."""
+    """Return the arrays and lists as bytes. `mark` identifies their source, and reading requires the same
+    mark.
+    """
     held = {
         name: _Array(array.dtype.str, array.shape, memoryview(array.tobytes()))
         for name, array in arrays.items()
@@ -39,7 +44,7 @@ def packed(mark: bytes, arrays: Mapping[str, Any], lists: Mapping[str, list[str]
 
 
 def unpacked(data: bytes | memoryview, mark: bytes) -> tuple[dict[str, Any], dict[str, list[str]]] | None:
-    """None where it is not whole, or made of something else."""
+    """Return the arrays and lists, or None if the data is damaged or has another mark."""
     start = len(_MAGIC) + _SUM
     body = memoryview(data)[start:]
     if data[:start] != _MAGIC + hashlib.sha256(body).digest():

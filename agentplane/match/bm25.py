@@ -1,4 +1,4 @@
-"""Shared words, weighed by how rare they are: BM25, and the cosine of term vectors."""
+"""BM25 and the cosine of term vectors, two scores for shared words that are weighted by rarity."""
 
 # ruff: noqa: SLF001 -- one index is made from the parts of another
 
@@ -14,7 +14,7 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 Wide: TypeAlias = npt.NDArray[np.float64]
 Bag: TypeAlias = Mapping[str, int]
 
-# The usual constants of BM25 (Robertson and Zaragoza 2009); not fitted.
+# The usual constants of BM25 (Robertson and Zaragoza 2009), not fitted.
 _SATURATION = 1.2
 _LENGTH = 0.75
 
@@ -22,24 +22,24 @@ _PARTS = ("rows", "starts", "idf", "unseen", "mean_length", "owns", "saturated",
 
 
 class Hits(NamedTuple):
-    """Where the words of some queries are."""
+    """The positions of the words of several queries in an index."""
 
     found: npt.NDArray[np.int64]
-    """Which of their words are known, counted through all queries."""
+    """Indexes of the known words, counted over all queries."""
     lengths: npt.NDArray[np.int64]
-    """In how many texts each of these is."""
+    """Number of texts that contain each of these words."""
     places: npt.NDArray[np.int64]
     cells: npt.NDArray[np.int64]
-    """Of the matrix of queries and texts, for each place."""
+    """The cell in the matrix of queries and texts, for each place."""
 
 
 class Index:
-    """The words of n texts, built once; each method compares some queries with all of them."""
+    """An index of the words of n texts. Each method compares several queries with all texts."""
 
     def __init__(self, bags: Iterable[Bag], like: "Index | None" = None) -> None:
-        """`bags`: taken one after the other, so that they need not all be in memory.
+        """Build the index from `bags`, which are read one after another and don't have to fit in memory.
 
-        `like`: how rare words are, and how long a text usually is, are taken from this index.
+        With `like`, the rarity of words and the mean length of a text come from that index.
         """
         self._terms: dict[str, int] = dict(like._terms) if like else {}
         terms, counts, lengths = array("i"), array("i"), array("i")
@@ -60,13 +60,13 @@ class Index:
             self._unseen = like._unseen
         else:
             self._idf = _rarity(self.size, found)
-            # As if the query's text were one more that has the word.
+            # The query's text counts as one more text that contains the word.
             self._unseen = float(_rarity(self.size + 1, np.ones(1, dtype=np.int64))[0])
         mean_length = like._mean_length if like else None
         self._weigh(np.repeat(self._idf, found), np.array(counts, dtype=np.float64)[order], mean_length)
 
     def parts(self) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
-        """All it consists of, for `from_parts`: arrays by name, and the words."""
+        """Return everything that `from_parts` needs: arrays by name, and the words."""
         return {name: np.asarray(getattr(self, f"_{name}")) for name in _PARTS}, list(self._terms)
 
     @classmethod
@@ -77,7 +77,10 @@ class Index:
         return index
 
     def joined(self, more: "Index") -> "Index":
-        """The texts of both, where `more` was made like this one. How rare words are stays as it was."""
+        """Return an index of the texts of both. `more` must have been built with this index as `like`.
+
+        The rarity of words doesn't change.
+        """
         terms = np.concatenate([self._of_places(), more._of_places()])
         order = np.argsort(terms, kind="stable")
         arrays = {
@@ -93,23 +96,25 @@ class Index:
         return Index.from_parts(self.size + more.size, arrays, list(more._terms))
 
     def _of_places(self) -> npt.NDArray[np.int64]:
-        """The word at each place of `_rows`."""
+        """Return the word at each place of `_rows`."""
         return np.repeat(np.arange(len(self._terms)), np.diff(self._starts))
 
     def bm25(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
-        """BM25, each occurrence of a word in the query counted."""
+        """Return the BM25 scores. Repeated words in a query count repeatedly."""
         return self._sums(
             [list(bag.values()) for bag in queries], self._saturated, hits or self.hits(queries)
         )
 
     def alike(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
-        """BM25 as a share of what query and text reach with themselves; in 0-1."""
+        """Return BM25 as a share of the scores of query and text against themselves, 0 to 1."""
         own = np.array([self._own(bag) for bag in queries])
         both = np.sqrt(own[:, None] * self._owns[None, :])
         return np.minimum(self.bm25(queries, hits) / np.maximum(both, 1e-9), 1).astype(np.float32)
 
     def cosine(self, queries: Sequence[Bag], hits: "Hits | None" = None) -> Floats:
-        """The cosine of the vectors of rarity times damped count: 1 for the same words, 0 for none shared."""
+        """Return the cosine of vectors of rarity times damped count: 1 for the same words, 0 if none is
+        shared.
+        """
         wanted = [self._weights(bag) for bag in queries]
         norms = np.array([np.sqrt(sum(w * w for w in weights)) for weights in wanted])
         found: Floats = (
@@ -129,7 +134,7 @@ class Index:
         self._unit: Floats = (damped / norms[rows]).astype(np.float32)
 
     def _own(self, bag: Bag) -> float:
-        """What a query reaches with itself."""
+        """Return the score of a query against itself."""
         counts = np.array(list(bag.values()), dtype=np.float64)
         idf = np.array([self._rare(term) for term in bag])
         return float((counts * idf * _saturated(counts, counts.sum() / self._mean_length)).sum())
@@ -142,7 +147,7 @@ class Index:
         return self._unseen if place is None else float(self._idf[place])
 
     def hits(self, queries: Sequence[Bag]) -> "Hits":
-        """Where the words of the queries are, for several methods at once."""
+        """Return the places of the query words. Several methods can use the same result."""
         known = self._terms
         asked = [known.get(term, -1) for query in queries for term in query]
         which = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
@@ -156,7 +161,9 @@ class Index:
         return Hits(found, lengths, places, np.repeat(which * self.size, lengths) + self._rows[places])
 
     def _sums(self, factors: Sequence[Sequence[float]], weights: Floats, hits: "Hits") -> Floats:
-        """For each query and text, the weights of the words they share, each times its weight in the query."""
+        """Return for each query and text the sum over shared words of their weights in the text and in the
+        query.
+        """
         wanted = np.array([factor for query in factors for factor in query], dtype=np.float64)
         each = np.repeat(wanted[hits.found], hits.lengths) * weights[hits.places]
         summed = np.bincount(hits.cells, weights=each, minlength=len(factors) * self.size)
@@ -168,5 +175,5 @@ def _rarity(size: int, found: npt.NDArray[np.int64]) -> Wide:
 
 
 def _saturated(counts: Wide, length: Wide | float) -> Wide:
-    """What so many occurrences count in a text of this length, as a share of the mean length."""
+    """Return the weight of a word with this count. `length` is the text length relative to the mean."""
     return counts * (_SATURATION + 1) / (counts + _SATURATION * (1 - _LENGTH + _LENGTH * length))

@@ -1,11 +1,11 @@
-"""One score out of many signals.
+"""Fusion of several signals into one score.
 
-The weights are a logistic regression: `python -m tests.bench.conflicts --fit` on the pairs of
-../shared/data/adr, so that a superseded record comes before all other earlier ones of its repository, and so
-that such pairs stand above pairs that only look alike. On repositories that the weights were not fitted to:
-recall 0.67 at rank 1 and 1.00 in the first five, average precision 0.59. More signals (embeddings of sections,
-shared identifiers, recency) did not help there. A text names another for many reasons, so `named` is a
-signal without a weight.
+The weights are a logistic regression from `python -m tests.bench.conflicts --fit` on the pairs of
+../shared/data/adr. They rank a superseded record before all other earlier records of its repository, and such
+pairs above pairs that only look alike. On repositories that the weights were not fitted to, recall is 0.67 at
+rank 1 and 1.00 in the first five, and average precision is 0.59. More signals (embeddings of sections, shared
+identifiers, recency) did not help there. A text names another for many reasons, so `named` is a signal
+without a weight.
 """
 
 from collections.abc import Mapping
@@ -27,21 +27,23 @@ class Weights(msgspec.Struct, frozen=True):
 
 
 USUAL = {"words": Usual(0.09, 0.05), "meaning": Usual(0.015, 0.16)}
-"""How near a text is to any other of its corpus: the medians over the repositories of the dev data."""
+"""The usual similarity of a text to the others of its corpus. These are medians over the repositories of the
+dev data.
+"""
 PRIOR = 10
-"""A corpus is believed over what is usual as soon as it has more texts than this. Chosen, not fitted."""
+"""Number of texts from which the corpus's own statistics outweigh the usual ones. Chosen, not fitted."""
 
 FULL = Weights({"title": 1.4, "spelling": 0.9, "bm25": 1.9, "words_apart": 3.2, "meaning_apart": 2.1}, -3.9)
 PLAIN = Weights({"title": 1.6, "spelling": 1.0, "bm25": 2.3, "words_apart": 4.1}, -3.8)
-"""Where embeddings are missing."""
+"""Weights for use without embeddings."""
 
 
 SLOW = "spelling"
-"""The signal that takes longest by far. It is never negative, nor is its weight."""
+"""The signal that takes longest by far. Neither the signal nor its weight is ever negative."""
 
 
 def fused(signals: Mapping[str, Floats]) -> Floats:
-    """The score of each pair in 0-1, rounded so that the last bits of a machine do not count."""
+    """Return the score of each pair, 0 to 1, rounded so that it is the same on every machine."""
     score: Floats = np.round(1 / (1 + np.exp(-(total(signals) + _weights(signals).bias))), 6).astype(
         np.float32
     )
@@ -49,14 +51,14 @@ def fused(signals: Mapping[str, Floats]) -> Floats:
 
 
 def total(signals: Mapping[str, Floats]) -> Wide:
-    """What the signals come to. The score grows with it."""
+    """Return the weighted sum of the signals. The score increases with it."""
     weighed = [signals[name].astype(np.float64) * weight for name, weight in _weights(signals).of.items()]
     found: Wide = np.sum(weighed, axis=0)
     return found
 
 
 def without_slow(signals: Mapping[str, Floats]) -> tuple[Wide, float]:
-    """What all but the slow signal come to, and the most that the slow one can add."""
+    """Return the weighted sum without the slow signal, and the maximum that the slow signal can add."""
     weights = _weights(signals).of
     quick = [signals[name].astype(np.float64) * weight for name, weight in weights.items() if name != SLOW]
     return np.sum(quick, axis=0), weights[SLOW]

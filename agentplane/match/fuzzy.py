@@ -1,4 +1,4 @@
-"""How alike texts are in spelling: the same words in any order, and words with a slip in them."""
+"""Similarity of texts in spelling, for the same words in any order and words with typos."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from agentplane.match.bm25 import Floats
 
 
 def prepared(texts: Sequence[str]) -> list[str]:
-    """Texts as `alike` takes them: lower case, letters and digits only."""
+    """Return texts in the form that `alike` needs: lower case, letters and digits only."""
     return [utils.default_process(text) for text in texts]
 
 
 def alike(queries: Sequence[str], texts: Sequence[str]) -> Floats:
-    """token_set_ratio of prepared texts, in 0-1: a row for each query."""
+    """Return the token_set_ratio of prepared texts, 0 to 1, with one row for each query."""
     if not queries or not texts:
         return np.zeros((len(queries), len(texts)), dtype=np.float32)
     workers = 1 if len(queries) * len(texts) < 1 << 16 else -1

@@ -1,4 +1,4 @@
-"""Which texts a text names: by an id, a file name, or a whole title."""
+"""Detection of texts that name other texts by an id, a file name or a whole title."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from agentplane.match import fuzzy
 from agentplane.match.bm25 import Floats
 
 
-_SHORTEST_TITLE = 3  # words; "Log format" occurs without being meant
-_LONGEST = 24  # words; who names a text does not copy more
+_SHORTEST_TITLE = 3  # words; "Log format" can occur by chance
+_LONGEST = 24  # words; nobody copies a longer title to name a text
 
 Words = tuple[str, ...]
 
 
 class Names:
-    """The names of n texts, built once."""
+    """An index of the names of n texts."""
 
     def __init__(self, titles: Sequence[str], names: Sequence[Sequence[str]]) -> None:
         self.size = len(titles)
@@ -30,7 +30,7 @@ class Names:
         self._lengths = sorted({len(name) for name in self._owners})
 
     def found(self, texts: Sequence[str]) -> Floats:
-        """1 where a text names another, a row for each text."""
+        """Return 1 where a text names another, with one row for each text."""
         hits = np.zeros((len(texts), self.size), dtype=np.float32)
         for row, text in enumerate(texts):
             words = _words(text)
@@ -43,6 +43,6 @@ class Names:
 
 
 def _words(text: str) -> Words:
-    """Words without the zeros that fill numbers up."""
+    """Return the words, with numbers stripped of leading zeros."""
     found = fuzzy.prepared([text])[0].replace("_", " ").split()
     return tuple([word.lstrip("0") if word[0] == "0" and word.isdecimal() else word for word in found])

@@ -1,8 +1,9 @@
-"""Texts as the pieces of words that static embeddings know: the byte pair encoding of Llama 2, from its vocabulary alone.
+"""The tokenizer of the static embeddings: the byte pair encoding of Llama 2, from its vocabulary alone.
 
-The library that does this takes 20 MB more to encode a sentence. In the file of this tokenizer the merges are in the order of the numbers
-of what they make, but for runs of blanks, which come last; so the vocabulary says all of it. No piece holds a blank behind another
-character, so each word is encoded by itself. For any other file the library is used.
+The tokenizers library takes 20 MB more to encode a sentence. In this tokenizer file, the merges have the same
+order as the numbers of their results, except for runs of blanks, which come last. So the vocabulary is
+enough. No piece contains a blank after another character, so each word can be encoded separately. The library
+is used for any other file.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ _BLANK = "\u2581"
 _WORD = re.compile(f"{_BLANK}*[^{_BLANK}]+|{_BLANK}+")
 _MOST_WORDS = 4096
 _FILE = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
-"""The sha256 of the file for which all this is true."""
+"""The SHA-256 of the only file with these properties."""
 
 
 class _Added(msgspec.Struct, frozen=True):
@@ -35,7 +36,7 @@ class _Config(msgspec.Struct, frozen=True):
 
 
 class Pieces:
-    """Made from the file in which the tokenizer is kept. Raises ValueError for any other one."""
+    """The tokenizer. It is read from the tokenizer file, and raises ValueError for any other file."""
 
     def __init__(self, file: Path) -> None:
         data = file.read_bytes()
@@ -43,20 +44,20 @@ class Pieces:
             raise ValueError("another tokenizer")
         config = decoding.Json(_Config).decode(data)
         self._vocab = config.model.vocab
-        # A run of blanks is made last.
+        # Runs of blanks are merged last.
         last = len(self._vocab)
         self._never = 2 * last
         self._ranks = {
             piece: number + last for piece, number in self._vocab.items() if not piece.strip(_BLANK)
         }
-        # These stand for themselves wherever they are in a text.
+        # Special tokens are never split or merged.
         self._special = re.compile(
             "(" + "|".join(re.escape(one.content) for one in config.added_tokens) + ")"
         )
         self._known: dict[str, list[int]] = {}
 
     def ids(self, text: str) -> list[int]:
-        """The numbers of the pieces of a text."""
+        """Return the token numbers of a text."""
         found: list[int] = []
         for number, part in enumerate(self._special.split(text)):
             if number % 2:
@@ -77,7 +78,7 @@ class Pieces:
     def _encoded(self, word: str) -> list[int]:
         vocab = self._vocab
         symbols = [piece for char in word for piece in ([char] if char in vocab else _bytes(char))]
-        # Of each symbol and the one behind it, when they are made one. A merge changes two of these.
+        # The rank of the merge of each symbol with the next one. A merge changes two ranks.
         ranks = [*map(self._rank, symbols, symbols[1:])]
         while ranks and (least := min(ranks)) < self._never:
             at = ranks.index(least)
@@ -90,8 +91,8 @@ class Pieces:
         return [vocab[symbol] for symbol in symbols]
 
     def _rank(self, one: str, other: str) -> int:
-        made = one + other
-        return self._ranks.get(made) or self._vocab.get(made, self._never)
+        merged = one + other
+        return self._ranks.get(merged) or self._vocab.get(merged, self._never)
 
 
 def _bytes(char: str) -> list[str]:

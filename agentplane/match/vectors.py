@@ -1,7 +1,7 @@
-"""Static embeddings by wordllama, whose weights are inside its wheel. Everything works without them.
+"""Static embeddings from the weights in the wheel of wordllama. Everything works without them.
 
-What a text embeds to is kept by the hash of the text, as bytes that the caller puts where it likes. The sums
-below are exact (the weights are float16, the sum is float64), so every machine gets the same vectors.
+Each embedding is stored under the hash of its text, as bytes that the caller saves. The sums below are exact
+(the weights are float16, the sum is float64), so every machine computes the same vectors.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from agentplane.text import decoding, files
 
 WIDTH = 256
 LIMIT = 200_000
-"""So many vectors are kept at most: 100 MB."""
+"""Maximum number of stored vectors: 100 MB."""
 
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -36,13 +36,13 @@ _MAGIC = b"agentplane vectors 1\n"
 _KEY = 16
 _SUM = 32
 _FEW = 64
-"""So many are embedded in less time than is taken to read what was kept."""
+"""Computing this many embeddings takes less time than reading the stored ones."""
 _WORD = 24  # characters
-_LONGEST = 20_000  # characters; what a text is about is said by then
+_LONGEST = 20_000  # characters; enough to show the subject of a text
 
 
 def available() -> str | None:
-    """None, or in one line what is missing."""
+    """Return None, or one line that says why embeddings are missing."""
     try:
         _model()
     except ImportError:
@@ -53,86 +53,88 @@ def available() -> str | None:
 
 
 class Vectors:
-    """Embeds texts, each one once."""
+    """A store of embeddings. Each text is embedded once."""
 
-    def __init__(self, kept: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
-        """`kept`: what `to_bytes` gave earlier, or what reads that; anything else counts as nothing kept."""
+    def __init__(self, stored: bytes | Callable[[], bytes | None] | None = None, limit: int = LIMIT) -> None:
+        """Create a store from the bytes of `to_bytes`, or a function that reads them. Invalid bytes count as
+        none.
+        """
         self._limit = limit
-        self._source = kept if callable(kept) else None
+        self._source = stored if callable(stored) else None
         self._unread = self._source
-        self._kept: dict[bytes, npt.NDArray[np.float16]] = (
-            {} if kept is None or callable(kept) else _read(kept)
+        self._vectors: dict[bytes, npt.NDArray[np.float16]] = (
+            {} if stored is None or callable(stored) else _read(stored)
         )
         self.changed = False
 
     @classmethod
     def load(cls, path: Path, limit: int = LIMIT) -> "Vectors":
-        """From a file of the caller's; none is as good as an empty one."""
+        """Return a store read from the caller's file, or an empty store if the file doesn't exist."""
         return cls(files.read_if(path), limit)
 
     def save(self, path: Path) -> None:
-        """Into a file of the caller's, if anything came to it."""
+        """Write the store to the caller's file if it has new vectors."""
         if self.changed:
             files.write_atomic(path, self.to_bytes(), durable=False)
             self.changed = False
 
     def to_bytes(self) -> bytes:
-        """Everything kept, the latest of it where it is too much."""
+        """Return all vectors as bytes, or the latest if there are more than the limit."""
         self._load()
-        latest = list(self._kept)[-self._limit :] if self._limit else []
-        rows = b"".join(self._kept[key].tobytes() for key in latest)
+        latest = list(self._vectors)[-self._limit :] if self._limit else []
+        rows = b"".join(self._vectors[key].tobytes() for key in latest)
         body = struct.pack("<I", len(latest)) + b"".join(latest) + rows
         return _MAGIC + hashlib.sha256(body).digest() + body
 
     def of(self, texts: Sequence[str]) -> Floats:
-        """A row for each text: the mean of the vectors of its tokens. Call only where `available()` is None."""
+        """Return one row for each text, the mean of its token vectors. Call it only if `available()` is None."""
         keys = [_key(text) for text in texts]
-        if self._unread is not None and sum(key not in self._kept for key in keys) > _FEW:
+        if self._unread is not None and sum(key not in self._vectors for key in keys) > _FEW:
             self._load()
-        made: dict[bytes, npt.NDArray[np.float16]] = {}
+        new: dict[bytes, npt.NDArray[np.float16]] = {}
         for key, text in zip(keys, texts, strict=True):
-            if key not in self._kept and key not in made:
-                made[key] = self.made(text)
-        found = [made[key] if key in made else self._kept[key] for key in keys]
-        self._keep(made)
+            if key not in self._vectors and key not in new:
+                new[key] = self.embed(text)
+        found = [new[key] if key in new else self._vectors[key] for key in keys]
+        self._store(new)
         return np.array(found, dtype=np.float32).reshape(len(texts), WIDTH)
 
     @staticmethod
-    def made(text: str) -> npt.NDArray[np.float16]:
-        """The vector of a text that is kept nowhere."""
+    def embed(text: str) -> npt.NDArray[np.float16]:
+        """Return the vector of a text without storing it."""
         return _mean_of_word(text) if len(text) <= _WORD else _mean(text)
 
     def __len__(self) -> int:
         self._load()
-        return len(self._kept)
+        return len(self._vectors)
 
     def release(self) -> None:
-        """Frees what can be read again; what came since is embedded again where it is asked for."""
+        """Free the vectors that can be read again. New vectors are computed again if needed."""
         if self._source is not None:
-            self._kept, self._unread, self.changed = {}, self._source, False
+            self._vectors, self._unread, self.changed = {}, self._source, False
 
     def _load(self) -> None:
         if self._unread is not None:
             found, self._unread = self._unread() or b"", None
-            self._kept = _read(found) | self._kept
+            self._vectors = _read(found) | self._vectors
 
-    def _keep(self, made: dict[bytes, npt.NDArray[np.float16]]) -> None:
-        if not made:
+    def _store(self, new: dict[bytes, npt.NDArray[np.float16]]) -> None:
+        if not new:
             return
-        self._kept.update(made)
+        self._vectors.update(new)
         self.changed = True
-        for key in list(islice(self._kept, max(len(self._kept) - self._limit, 0))):
-            del self._kept[key]
+        for key in list(islice(self._vectors, max(len(self._vectors) - self._limit, 0))):
+            del self._vectors[key]
 
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text[:_LONGEST].encode("utf-8", "surrogatepass")).digest()[:_KEY]
 
 
-def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
+def _read(stored: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
     start = len(_MAGIC) + _SUM
-    body = kept[start:]
-    if len(body) < 4 or kept[:start] != _MAGIC + hashlib.sha256(body).digest():
+    body = stored[start:]
+    if len(body) < 4 or stored[:start] != _MAGIC + hashlib.sha256(body).digest():
         return {}
     (count,) = struct.unpack_from("<I", body)
     if len(body) != 4 + count * (_KEY + 2 * WIDTH):
@@ -144,7 +146,7 @@ def _read(kept: bytes) -> dict[bytes, npt.NDArray[np.float16]]:
 
 @lru_cache(maxsize=4096)
 def _mean_of_word(text: str) -> npt.NDArray[np.float16]:
-    """Single words are asked for again and again."""
+    """Cached, because single words are embedded many times."""
     return _mean(text)
 
 
@@ -160,16 +162,16 @@ def _mean(text: str) -> npt.NDArray[np.float16]:
 
 @lru_cache(maxsize=1)
 def _wide() -> npt.NDArray[np.float64]:
-    """Each float16 as a float64, by its bits: looking one up takes a tenth of what converting it takes."""
+    """Return every float16 as a float64, by its bits. A lookup takes a tenth of the time of a conversion."""
     return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
 
 
 @lru_cache(maxsize=1)
 def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
-    """The tokenizer and the vector of each token.
+    """Return the tokenizer and the vectors of its tokens.
 
-    Read out of the wheel, without the package: importing it takes several times as long as all else, loads a
-    client for downloads, and sets up logging for the whole process.
+    They are read from the wheel without importing the package. The import takes several times as long as
+    everything else, loads a download client, and configures logging for the whole process.
     """
     spec = importlib.util.find_spec("wordllama")
     if spec is None or spec.origin is None:
@@ -186,9 +188,9 @@ def _model() -> tuple["Pieces | _Library", "_Rows | _Loaded"]:
 
 
 class _Rows:
-    """The vectors of tokens, read from a safetensors file as they are asked for: few of them ever are.
+    """The vectors of tokens, read on demand from a safetensors file, because few are ever needed.
 
-    Such a file begins with the length of its header, then comes the header as JSON, then the numbers.
+    The file begins with the length of its header, then comes the header as JSON, then the numbers.
     """
 
     def __init__(self, weights: Path) -> None:
@@ -225,7 +227,7 @@ class _Tensor(msgspec.Struct, frozen=True):
 
 
 class _Loaded:
-    """The same, where another release has loaded all of them."""
+    """The vectors of tokens, loaded completely by another release of wordllama."""
 
     def __init__(self, rows: npt.NDArray[np.float16]) -> None:
         self._rows = rows
@@ -238,15 +240,15 @@ class _Loaded:
 
 
 def _loaded_by_package(folder: Path) -> tuple["_Library", "_Loaded"]:
-    """Where another release keeps its files elsewhere."""
-    # Its loader looks for the tokenizer beside the weights only where a cache folder is named.
+    """Return the tokenizer and vectors through the package, for a release with other file locations."""
+    # With a cache folder, its loader looks for the tokenizer in the folder of the weights.
     load = importlib.import_module("wordllama").WordLlama.load
     loaded = load(cache_dir=folder, disable_download=True)
     return _Library(loaded.tokenizer), _Loaded(loaded.embedding)
 
 
 class _Library:
-    """The tokenizer of another release, by the library that reads any."""
+    """The tokenizer of another release, read by the tokenizers library."""
 
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.no_padding()

@@ -1,4 +1,4 @@
-"""Texts as words that can be compared: lower case, without endings, names of code also in their parts."""
+"""Words of a text for comparison: lower case, without endings, with the parts of identifiers."""
 
 import re
 from collections import Counter
@@ -18,12 +18,12 @@ _COMMON = frozenset(_WITHOUT_MEANING.split())
 
 
 def counted(text: str) -> Counter[str]:
-    """Each word of a text with how often it occurs."""
+    """Return each word of a text with its count."""
     return Counter(listed(text))
 
 
 def listed(text: str) -> list[str]:
-    """The words of a text in order; `readFile` gives itself, `read` and `file`."""
+    """Return the words of a text in order. `readFile` gives itself, `read` and `file`."""
     return [word for run in _RUN.findall(text) for word in _forms(run)]
 
 
@@ -38,7 +38,7 @@ def _forms(run: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    """Takes an English ending off; crude, but the same for both texts that are compared."""
+    """Return the word without an English ending. It is crude, but the same for both compared texts."""
     if not word.isalpha():
         return word
     for ending in _ENDINGS:

@@ -22,7 +22,7 @@ from agentplane.text import decoding
 # Kept answers need none of these, and they take long to load.
 if TYPE_CHECKING:
     from agentplane.claims.statement import Statement
-    from agentplane.claims.structure import Found
+    from agentplane.claims.structure import Relation
 
 KIND = "assumption"
 KEPT = "assumptions"
@@ -149,7 +149,7 @@ def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
     return judged
 
 
-def _is_sure(found: "Found", one: "Statement", other: "Statement") -> bool:
+def _is_sure(found: "Relation", one: "Statement", other: "Statement") -> bool:
     """True if a contradiction is sure enough to be shown to every tool. Unproven ones count only between short
     statements that likely have one form.
 

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from agentplane.claims.statement import parse
-from agentplane.claims.structure import Found, Kind
-from agentplane.claims.verdict import BothWays, judge_each, near_each
+from agentplane.claims.structure import Kind, Relation
+from agentplane.claims.verdict import RelationCache, judge_each, near_each
 from agentplane.memory.entry import INBOX_STATUS, Entry
 from agentplane.review import globs
 
@@ -93,7 +93,7 @@ def compare(candidate: Text, other: Text) -> Conflict | None:
 
 
 def compare_each(
-    candidate: Text, others: Sequence[Text], both_ways: BothWays | None = None
+    candidate: Text, others: Sequence[Text], both_ways: RelationCache | None = None
 ) -> list[Conflict | None]:
     """Return the conflicts with many others, much faster than one by one, and those that are only near.
 
@@ -107,7 +107,9 @@ def compare_each(
     return found
 
 
-def _compared(candidate: Text, others: Sequence[Text], both_ways: BothWays | None) -> list[Conflict | None]:
+def _compared(
+    candidate: Text, others: Sequence[Text], both_ways: RelationCache | None
+) -> list[Conflict | None]:
     claimed = claims(candidate)
     held = [
         at
@@ -143,10 +145,10 @@ def _claims(candidate: Text, other: Text, claimed: frozenset[str]) -> bool:
     return other.id in claimed or candidate.id in other.superseded_by
 
 
-def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: bool) -> Conflict | None:
+def _conflict(candidate: Text, other: Text, found: Relation | None, *, claimed: bool) -> Conflict | None:
     if claimed:
         reasons = (f"claims to supersede {other.id}", *(found.reasons if found else ()))
-        found = Found("supersession", 1.0, reasons, proven=True)
+        found = Relation("supersession", 1.0, reasons, proven=True)
     if found is None:
         return None
     reasons = found.reasons
@@ -163,7 +165,7 @@ def _conflict(candidate: Text, other: Text, found: Found | None, *, claimed: boo
     )
 
 
-def _weight(found: Found, other: Text) -> Weight:
+def _weight(found: Relation, other: Text) -> Weight:
     """Return the weight of a conflict. Only a proof or the author's own words block a candidate. All others are
     advice.
     """

@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from agentplane.claims.statement import parse
-from agentplane.claims.verdict import BothWays
+from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
@@ -313,11 +313,11 @@ class Looks:
     def comparing(self, wanted: Iterable[Text]) -> Compare:
         """`wanted`: candidates that are compared, also with one another."""
         self.load()
-        both_ways = BothWays({text.statement for text in wanted})
+        both_ways = RelationCache({text.statement for text in wanted})
         return lambda candidate, others: self._compare_each(candidate, others, both_ways)
 
     def _compare_each(
-        self, candidate: Text, others: Sequence[Text], both_ways: BothWays
+        self, candidate: Text, others: Sequence[Text], both_ways: RelationCache
     ) -> list[Conflict | None]:
         known = self._known(candidate)
         keys = [self._key(other) for other in others] if known else [b""] * len(others)

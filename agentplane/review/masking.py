@@ -1,4 +1,4 @@
-"""Masks the likely secrets in an entry or a candidate. It replaces exactly the secrets and no other byte."""
+"""Masking of the likely secrets in an entry or a candidate. It replaces the secrets and no other byte."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,17 +63,17 @@ def _masked(memory: Memory, entry: Entry) -> bytes:
 
 
 def _fields(entry: Entry) -> dict[str, Any]:
-    """The fields of the header that hold a secret, masked."""
+    """Return the header fields that contain a secret, masked."""
     found: dict[str, Any] = {}
     for name in _LISTS:
         value = getattr(entry.head, name)
-        said = [masked_text(item) for item in value]
-        if said != list(value):
-            found[name] = tuple(said)
+        masked_items = [masked_text(item) for item in value]
+        if masked_items != list(value):
+            found[name] = tuple(masked_items)
     for name in _TEXTS:
         text = getattr(entry.head, name)
-        if text and (told := masked_text(text)) != text:
-            found[name] = told
+        if text and (masked_field := masked_text(text)) != text:
+            found[name] = masked_field
     return found
 
 
@@ -106,9 +106,9 @@ def _spans(body: str, entry: Entry) -> list[tuple[int, int, str]]:
 def _parts(body: str, label: str) -> list[str]:
     statement, _, rationale = body.partition("\nRationale:")
     head = f"{label}:"
-    said = statement.lstrip()
-    said = said[len(head) :] if said.lower().startswith(head.lower()) else said
-    return [part for text in (said, rationale) if (part := text.strip())]
+    words = statement.lstrip()
+    words = words[len(head) :] if words.lower().startswith(head.lower()) else words
+    return [part for text in (words, rationale) if (part := text.strip())]
 
 
 def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -1,6 +1,6 @@
-"""Secrets in what programs print, masked where they stand.
+"""Masking of secrets in the output of programs.
 
-What is looked for, and how, is that of the gate: `secrets.py`.
+The gate uses the same detection, in `secrets.py`.
 """
 
 import re
@@ -13,7 +13,7 @@ from agentplane.review import secrets, worth
 
 
 class Masked(msgspec.Struct, frozen=True):
-    """A secret that was taken out; never the secret itself."""
+    """A masked secret, without the secret itself."""
 
     kind: str
     line: int
@@ -23,7 +23,7 @@ _MASKED = re.compile(rb"\[masked: ([^\]\n]{1,80})\]")
 
 
 def masked(data: bytes) -> tuple[bytes, list[Masked]]:
-    """The bytes with every secret replaced by its kind, and what was replaced on which line."""
+    """Return the bytes with every secret replaced by its kind, and the replaced secrets with their lines."""
     if not worth.LINE.search(data):
         return data, []
     text = data.decode(errors="surrogateescape")
@@ -38,7 +38,7 @@ ROUNDS = 4
 
 
 def masked_text(text: str) -> str:
-    """Also of a text with what JSON cannot hold: bytes that are no UTF-8, halves of surrogate pairs."""
+    """Return the text with its secrets masked. The text can contain invalid UTF-8 and surrogate halves."""
     data = text.encode(errors="surrogatepass")
     for _ in range(ROUNDS):
         data, found = masked(data)
@@ -48,41 +48,52 @@ def masked_text(text: str) -> str:
 
 
 def masked_named(name: str, value: str) -> str:
-    """A value that stands under a name: the name may say that it is a secret."""
+    """Return the masked value of a field, whose name can mark it as a secret."""
     return _masked_behind(f"{name}=", value)
 
 
 def _masked_behind(words: str, text: str) -> str:
-    """A text, masked as it would be behind these words."""
-    told = masked_text(words + text)
-    return told[len(words) :] if told.startswith(words) else masked_text(text)
+    """Return the text masked as if these words were before it."""
+    masked_whole = masked_text(words + text)
+    return masked_whole[len(words) :] if masked_whole.startswith(words) else masked_text(text)
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
-    """The words of a command line; an option names the word that follows it, and the program says what it means."""
+    """Return the words of a command line, masked.
+
+    An option names the word after it, and the program defines the meaning of the words.
+    """
     before = ["", *words]
-    told = [
+    result = [
         _masked_argument(option, word) if option.startswith("--") else masked_text(word)
         for option, word in zip(before, words, strict=False)
     ]
     for number, (start, end) in _of_command(words):
-        if told[number] == words[number]:
+        if result[number] == words[number]:
             word = words[number]
-            told[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
-    return told
+            result[number] = f"{word[:start]}[masked: a password of a command]{word[end:]}"
+    return result
 
 
 def _masked_argument(option: str, word: str) -> str:
-    """The word that an option names: in quotes where it holds blanks, so that all of it is the value."""
+    """Return the masked argument of an option. If it has blanks, it is quoted, so that all of it is the
+    value.
+    """
     if " " not in word or '"' in word:
         return _masked_behind(f"{option}=", word)
     lead = f'{option}="'
-    told = masked_text(f'{lead}{word}"')
-    return told[len(lead) : -1] if told.startswith(lead) and told.endswith('"') else masked_text(word)
+    masked_whole = masked_text(f'{lead}{word}"')
+    return (
+        masked_whole[len(lead) : -1]
+        if masked_whole.startswith(lead) and masked_whole.endswith('"')
+        else masked_text(word)
+    )
 
 
 def _of_command(words: Sequence[str]) -> list[tuple[int, tuple[int, int]]]:
-    """What the whole line says of its words: of each that holds a secret its number, and from where to where."""
+    """Return the words with a secret in the command line as a whole, each with the start and end of the
+    secret.
+    """
     shown = [_shown(word) for word in words]
     line = " ".join(shown)
     found: dict[int, tuple[int, int]] = {}
@@ -99,27 +110,27 @@ def _of_command(words: Sequence[str]) -> list[tuple[int, tuple[int, int]]]:
 
 
 def _shown(word: str) -> str:
-    """A word as a shell would take it, where quotes are enough for that."""
+    """Return the word quoted for a shell, if quotes are enough."""
     return f"'{word}'" if any(char.isspace() for char in word) and "'" not in word else word
 
 
 def masked_value(value: Any) -> Any:
-    """The same for each text of a value as JSON has it. A name of a field stays, unless it is a secret itself."""
+    """Return a JSON value with all its texts masked. Field names stay, unless they are secrets."""
     if isinstance(value, str):
         return masked_text(value)
     if isinstance(value, dict):
-        told: dict[Any, Any] = {}
+        result: dict[Any, Any] = {}
         for key, item in value.items():
             hidden = masked_named(str(key), item) if isinstance(item, str) else masked_value(item)
-            told[_unused(masked_text(key), told) if isinstance(key, str) else key] = hidden
-        return told
+            result[_unused(masked_text(key), result) if isinstance(key, str) else key] = hidden
+        return result
     if isinstance(value, list | tuple):
         return [masked_value(item) for item in value]
     return value
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """A name that no other field has: two secrets can be masked alike."""
+    """Return a name that no other field has, because two secrets can have the same mask."""
     number, found = 1, name
     while found in taken:
         number += 1
@@ -128,7 +139,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 
 def places(data: bytes) -> list[Masked]:
-    """Where in a text that was masked before something was taken out."""
+    """Return the masks in a text that was masked before."""
     notes: list[Masked] = []
     line, counted = 1, 0
     for match in _MASKED.finditer(data):
@@ -139,7 +150,7 @@ def places(data: bytes) -> list[Masked]:
 
 
 def _in_bytes(text: str, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The places in the bytes of a text for places in its characters, in order."""
+    """Convert the places in the characters of a text to places in its bytes, in order."""
     moved: list[tuple[int, int, str]] = []
     place = size = 0
     for start, end, kind in found:

@@ -1,8 +1,9 @@
-"""Orders to the reader, found by words that are near each other, in twelve languages and in any order.
+"""Detection of instructions to the reader, by groups of words that are close together, in twelve languages.
 
-Each language has a file in `data` with groups of words, as `drop` for "ignore" and "disregard". `data/rules.txt` says which
-groups make an order where they meet within a few words. The rules do not know of languages, so a text that mixes them is
-read as well. Time grows with the text only: each word is looked up once, and no pattern is searched for.
+Each language has a file in `data` with groups of words. For example, `drop` contains "ignore" and
+"disregard". `data/rules.txt` lists the groups that form an order if they occur within a few words, in any
+order. The rules don't depend on the language, so mixed texts work too. The time is linear in the length of
+the text, because each word is looked up once and no pattern is searched.
 """
 
 import re
@@ -53,15 +54,15 @@ _HAS_MORE = re.compile(
     r"[@$_]|://|www\.|\.(?:env|ssh|aws|n[pe]|p[yr])|/etc/|id_|\d\.\d|[a-z0-9]\.(?:[a-z]{2,7}\b)|src ?="
 )
 _SENTENCE = 3.0
-"""The end of a sentence is as far as so many words."""
+"""Distance in words that the end of a sentence adds."""
 _CHARACTER = 0.5
-"""What a character of a script without blanks counts, in words."""
+"""Distance in words that a character adds in a script without blanks."""
 _STEM = 3
 _ENDED = 4
 _AFTER = frozenset(("hi", "bn", "ur", "ja", "de", "tr", "ko"))
-"""Languages that put the negation behind the verb as well."""
+"""Languages that can put the negation after the verb."""
 _ONLY_AFTER = frozenset(("bn", "ja", "ko"))
-"""Languages that put it nowhere else."""
+"""Languages that always put it after the verb."""
 _NEGATED = frozenset(
     (
         "drop",
@@ -100,7 +101,7 @@ _CLITICS = re.compile(r"(?:و|ف)?(?:بال|وال|كال|لل|ال|ب|ل|ک)|و
 class Order(msgspec.Struct, frozen=True):
     intent: str
     offset: int
-    """In the text that was searched."""
+    """Place in the searched text."""
 
     @property
     def what(self) -> str:
@@ -118,7 +119,8 @@ _Terms = tuple[_Term, ...]
 class _Node:
     """A node of words that continue with other words. `stems` are beginnings of words.
 
-    There would be 24,000 nodes, but nearly all are last words. Last words with the same meaning share one node.
+    There would be 24,000 nodes, but nearly all are last words. Last words with the same meaning share one
+    node.
     """
 
     __slots__ = ("exact", "longest", "stems", "terms")
@@ -170,7 +172,7 @@ class _Hit(msgspec.Struct, frozen=True):
 
 
 def folded(text: str) -> str:
-    """Lower case without accents; letters that are written in several ways in one of them."""
+    """Return the text in lower case without accents, with variant letters unified."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
         text = text.replace("\u2019", "'").replace("\u2018", "'").translate(_ARABIC)
@@ -178,21 +180,21 @@ def folded(text: str) -> str:
 
 
 def find(text: str) -> Iterator[Order]:
-    """The orders in a text, one of each intent."""
+    """Yield the orders in a text, at most one of each intent."""
     clean = folded(text)
     hits, negations = _hits(clean)
     yield from _ruled(hits, negations)
 
 
 def find_joined(text: str) -> Iterator[Order]:
-    """The orders in a text whose words are not told apart, in languages that put blanks between them."""
+    """Yield the orders in a text without blanks, in languages that normally use them."""
     hits, negations = _hits_joined(re.sub(r"[\W_]+", "", folded(text)))
     yield from _ruled(hits, negations)
 
 
 _Hits = dict[str, list[_Hit]]
 _Negation = tuple[float, float, bool, bool]
-"""Where it begins and ends, and whether it negates what is behind and what is before it."""
+"""The start, the end, and if it negates the words after it and the words before it."""
 
 
 def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
@@ -213,7 +215,7 @@ def _hits(text: str) -> tuple[_Hits, list[_Negation]]:
         places.append((place, match.start()))
         place += _CHARACTER if kind == "cjk" else 1
     negations: list[_Negation] = []
-    # A term may go on behind the end of a sentence: what is measured is how far its words are.
+    # A term can continue after the end of a sentence, because only the distance of its words counts.
     for at, word in enumerate(words):
         for node in _roots(word):
             _walk(node, words, places, at, hits, negations)
@@ -244,7 +246,7 @@ def _walk(
 
 @lru_cache(maxsize=16384)
 def _roots(word: str) -> tuple[_Node, ...]:
-    """What may begin with this word, also where a small word is written together with it."""
+    """Return the nodes of terms that can begin with this word, even if a clitic is attached to it."""
     if not word:
         return ()
     root, _ = _lexicon()
@@ -309,7 +311,7 @@ def _ruled(hits: _Hits, negations: Sequence[_Negation]) -> Iterator[Order]:
 
 
 def _is_negated(hit: _Hit, negations: Sequence[_Negation], starts: Sequence[float]) -> bool:
-    """A negation is up to two words before it, or right behind it where the language does so."""
+    """True if a negation is up to two words before the hit, or right after it in languages that do so."""
     first = bisect_left(starts, hit.first - 2.5)
     return any(
         (ahead and 0 < hit.first - start <= 2.5) or (back and 0 < start - hit.last <= 4)
@@ -318,7 +320,7 @@ def _is_negated(hit: _Hit, negations: Sequence[_Negation], starts: Sequence[floa
 
 
 def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
-    """Where all groups of a rule are near each other."""
+    """Return the offset at which all groups of a rule are close together, or None."""
     slots: list[list[_Hit]] = []
     for groups in rule.slots:
         found = [hit for group in groups if group in hits for hit in hits[group]]
@@ -338,7 +340,7 @@ def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
                 break
             met.append(near)
         else:
-            # How long the words themselves are does not count.
+            # The lengths of the words themselves don't count.
             span = max(hit.first for hit in met) - min(hit.last for hit in met)
             if span <= rule.window and not _near_any(rule, hits, met):
                 return min(hit.offset for hit in met)
@@ -348,7 +350,7 @@ def _meets(rule: _Rule, hits: Mapping[str, list[_Hit]]) -> int | None:
 def _nearest(
     anchor: _Hit, found: list[_Hit], begins: list[float], window: float, taken: list[_Hit]
 ) -> _Hit | None:
-    """The nearest one that shares no word with those that are taken."""
+    """Return the closest hit that shares no word with the taken ones."""
     best: _Hit | None = None
     at = bisect_left(begins, anchor.first - window)
     for hit in found[at : at + 60]:
@@ -383,7 +385,7 @@ def _lexicon() -> tuple[_Node, dict[str, _Terms]]:
             term = _Term(group, path.stem)
             for written in terms:
                 words = [match[0] for match in _TOKEN.finditer(folded(written.rstrip("*")))]
-                # In Bengali endings are written together with the noun.
+                # In Bengali, endings are attached to the noun.
                 stem = written.endswith("*") or (
                     path.stem == "bn" and group != "not" and len(words[-1]) > _ENDED
                 )
@@ -399,7 +401,7 @@ def _lexicon() -> tuple[_Node, dict[str, _Terms]]:
 
 
 def _share_ends(node: _Node, ends: dict[_Terms, _Node]) -> None:
-    """Lets last words that stand for the same have one object for it."""
+    """Make last words with the same meaning share one object."""
     for children in (node.exact, node.stems):
         for word, child in children.items():
             if child.exact or child.stems:
@@ -422,7 +424,10 @@ def _rules() -> tuple[_Rule, ...]:
 
 @cache
 def _masks() -> tuple[dict[str, int], tuple[tuple[int, int, int, _Rule], ...]]:
-    """A bit for each group, and for each rule the groups of its first three places: a quick look at what can meet."""
+    """Return one bit for each group, and for each rule the bits of its first three slots.
+
+    With these, one quick test excludes most rules.
+    """
     bits: dict[str, int] = {}
     table = []
     for rule in _rules():

@@ -1,4 +1,4 @@
-"""Passwords on command lines, as a table: which programs, and which of their words is one."""
+"""Detection of passwords on command lines, by a table of programs and the places of their passwords."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
      r"\s+(?:-[nec]+\s+)?[\"']?[\w.-]{1,40}:(?P<bare2>[^\s\"'|]{3,120})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd")),
     ("chpasswd", r"\s*<<<\s*[\"']?[\w.-]{1,40}:(?P<bare>[^\s\"'|]{3,120})"),
     ("useradd|usermod|adduser", r"\s-p\s{1,2}[\"']?(?P<bare>[^\s\"'$|;-][^\s\"'$|;]{3,120})"),
-    # A name, then the password, as words without an option before them.
+    # Commands with a name, then the password, without an option before them.
     (r"rabbitmqctl|ejabberdctl|prosodyctl|emqx_ctl|vmq-admin|kamctl|opensipsctl|saslpasswd2|couchbase-cli|neo4j-admin|grafana-cli|nextcloud\S{0,20}|occ",
      (rf"\b(?:(?:add_user|change_password|adduser|authenticate_user|passwd|set_password|change-password|manual-install)\s+(?!-)\S{{1,80}}|reset-admin-password|set-initial-password|set-default-admin|register\s+\S{{1,60}}\s+\S{{1,80}})\s+(?!-){_WORD}")),
     (r"manage\.py|flask|artisan|rake|galaxy|unifi|asterisk|jenkins-cli|argocd|bootstrap|admin-cli|cli|console",
@@ -64,18 +64,18 @@ _ROWS: tuple[tuple[str, str], ...] = (
     (r"schtasks", rf"\s/rp\s+{_WORD}"),
     ("wpa_passphrase", rf"\s+(?:\"[^\"\n]{{1,40}}\"|\S{{1,40}})\s+{_WORD}"),
     ("kinit|cryptsetup|veracrypt|passwd|su|sudo|gpg|age|vault|gh|wrangler|docker|podman", r"[^\n|;]{0,120}<<<\s*[\"']?(?P<told>[^\s\"'`|;&<>()]{6,300})"),
-    # What routers and switches are told.
+    # Commands of routers and switches.
     ("username|enable|neighbor|tacacs-server|radius-server|ppp|isakmp|snmp-server|user", r"(?:\s+[\w./-]{1,40}){0,6}?\s+(?:secret|password|key|key-string)\s+(?:level\s\d+\s)?(?:[0-9]\s+)?(?P<told>[^\s\"'`|;&<>()-][^\s\"'`|;&<>()]{4,200})\s*$"),
     ("wpa-psk|wpa_passphrase|psk", rf"[ \t]{{1,4}}{_WORD}\s*$"),
     ("bindpw|rootpw|requirepass|masterauth|rootbindpw|bind_pw|smtp_passwd|passwd", rf"[ \t]{{1,8}}(?:--plaintext\s+)?{_WORD}\s*$"),
     ("SETUSER|setuser|user", r"\s+\w{1,40}\s+(?:[~+&%@\w*-]+\s+){0,6}[\"']?>(?P<bare>[^\s\"'<>|;]{4,120})"),
     ("AUTH", rf"[ \t]{{1,3}}(?:(?!PLAIN|LOGIN|CRAM|PASSWORD|TLS|NTLM|XOAUTH)[\w-]{{1,40}}[ \t]{{1,3}})?{_WORD}[ \t]*$"),
-    # Tokens as words: `vault login …`, `snyk auth …`.
+    # Tokens as arguments: `vault login …`, `snyk auth …`.
     ("vault|snyk|ngrok|cloudflared|doctl|nomad|consul|railway|netlify|vercel|supabase|huggingface-cli|hf|wandb|fly|flyctl|turso|neonctl|modal|infisical|doppler|sentry-cli|heroku|gh|glab|pulumi|scw|hcloud|linode-cli|civo|tailscale|zerotier-cli|netbird|headscale|k3s|rke2|expo|eas|vsce|ovsx|cargo|gem|poetry|pnpm|npm|composer",
      (r"\s(?:operator\s+unseal|login|auth|authtoken|add-authtoken|config\s+add-authtoken|service\s+install|auth\s+init\s+-t|auth\s+login|token|tunnel\s+run\s+--token|login\s+--relogin|publish\s+-[pt]|--key|-k|-t)[ =]"
      r"(?P<token>[0-9A-Za-z+/_=.-]{16,2000})(?![\w.])")),
     ("composer|poetry|bundle|pip|gem|cargo|nuget|dotnet|conda|helm|mvn", rf"\bconfig\s+(?:--?[\w-]+\s+){{0,3}}[\w.-]*(?:http-basic|auth|pypi-token|password|token)[\w.-]*\s+\S{{1,80}}\s+(?:[\w@.-]{{1,60}}\s+)?{_WORD}\s*$"),
-    # Keys that stand in a call: only what cannot be a name of something.
+    # Keys as arguments of a call, only if the value can't be a name.
     (("hmac.new|hmac.New|hmac.digest|createHmac|Hmac|HMACSHA1|HMACSHA256|HMACSHA384|HMACSHA512|jwt.sign|jwt.verify|jwt.encode|jwt.decode|JWT.encode|JWT.decode|hash_hmac|HMAC.hexdigest|HMAC.digest|HMAC.new|SecretKeySpec|Fernet|AES.new|ChaCha20.new|"
      "SymmetricSecurityKey|hmacShaKeyFor|HMAC256|HMAC384|HMAC512|signWith|setSigningKey|secretbox.open|createCipheriv|createDecipheriv|AESGCM|TimestampSigner|URLSafeTimedSerializer|cookieParser|keygrip|Keygrip|SecretBox|new_hmac|hmac_sha256|encode_jwt|jwt_encode|JwtSigner.hmac"),
      r"\s{0,2}\(\s{0,2}(?:(?:[\w.$()]{1,60}|\{[^{}\n\"']{0,80}\}|\[\s?|[\"'][\w-]{2,12}[\"'])\s{0,2},\s{0,2}){0,2}(?:\[\]byte\(|(?:[\w.]{1,40})\(|\[|[bB])?[\"'](?P<key>[^\"'\n]{8,200})[\"']"),
@@ -87,7 +87,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
 
 
 def _branches(names: str) -> list[str]:
-    """The names of a row, apart."""
+    """Return the separate names of a row."""
     found, depth, start = [], 0, 0
     for at, char in enumerate(names):
         depth += (char == "(") - (char == ")")
@@ -98,7 +98,7 @@ def _branches(names: str) -> list[str]:
 
 
 def _any_of(names: list[str]) -> str:
-    """A pattern for one of the names; those with the same first letter together, which is found faster."""
+    """Return a pattern for any of the names, grouped by first letter for speed."""
     by_letter: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         by_letter.setdefault(name[0], []).append(name[1:])
@@ -118,7 +118,7 @@ def _program(names: str) -> re.Pattern[str]:
 
 @lru_cache(4096)
 def _patterns(name: str) -> tuple[str, ...]:
-    """What follows a program that is a password."""
+    """Return the patterns of the passwords that can follow a program."""
     return tuple(pattern for names, pattern in _ROWS if _program(names).fullmatch(name))
 
 
@@ -135,7 +135,7 @@ _ORDINARY = re.compile(
 
 
 def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """The passwords that programs are given as words."""
+    """Yield the passwords that are arguments of programs."""
     found = list(_STARTS.finditer(text))
     for match, limit in zip(found, _limits(found, len(text)), strict=True):
         name = match[0].removesuffix(".exe")
@@ -148,7 +148,10 @@ def hits(text: str) -> Iterator[tuple[int, int, str, bool]]:
 
 
 def _limits(found: list[re.Match[str]], size: int) -> list[int]:
-    """For each program where it is named for the third time after: there its words end, so that no word is looked at over and over."""
+    """Return for each program the place of its third later occurrence, where its arguments end.
+
+    Otherwise the same word would be searched again and again.
+    """
     limits = [size] * len(found)
     later: dict[str, list[int]] = {}
     for number in range(len(found) - 1, -1, -1):
@@ -159,10 +162,10 @@ def _limits(found: list[re.Match[str]], size: int) -> list[int]:
 
 
 def _argument(found: re.Match[str], program: str) -> Iterator[tuple[int, int, str, bool]]:
-    for name, said in found.groupdict().items():
-        if said is None or name == "never":
+    for name, text in found.groupdict().items():
+        if text is None or name == "never":
             continue
-        value = said.rstrip(",.)") if name.startswith("bare") else said
+        value = text.rstrip(",.)") if name.startswith("bare") else text
         value = value.rstrip("'\"`")
         if is_argument(value) and _fits(name, value):
             start = found.start(name)
@@ -173,7 +176,7 @@ _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+$|[\d.:/]+$|\w+://")
 
 
 def _fits(group: str, value: str) -> bool:
-    """Whether it is what this place holds: a token, a key or a password in code, or any word."""
+    """True if the value fits its group: a token, a key, a password in code, or any word."""
     if group == "token":
         return values.is_random(value) and not values.is_public(value.partition("-")[0])
     if group == "key":
@@ -190,7 +193,7 @@ def _fits(group: str, value: str) -> bool:
 
 
 def is_argument(value: str) -> bool:
-    """Whether a word where a password is expected is one."""
+    """True if a word in the place of a password is one."""
     if (
         len(value) < 4
         or values.is_stand_in(value)

@@ -1,7 +1,8 @@
-"""Tokens whose form says what they are, as a table: kind, what a text must hold for one to be in it, and the form.
+"""Formats of tokens that are recognized by their form, as a table of kind, marks and pattern.
 
-The marks are in small letters and looked for first, which is much cheaper. Where a form has a group `value`, that is
-the secret; else it is the whole. A last function says of what was found whether it is live.
+A text must contain one of the lowercase marks to match. The marks are searched first, because that is much
+cheaper. If a pattern has a group `value`, the group is the secret, otherwise the whole match. A function in
+the last column says if the match is live.
 """
 
 import base64
@@ -35,7 +36,7 @@ class Format(msgspec.Struct, frozen=True):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Made when a mark was found first: most texts need none of them."""
+        """The pattern, compiled when a mark is first found. Most texts need no pattern."""
         return _compiled(self.form)
 
     @property
@@ -84,7 +85,7 @@ _B64 = r"[0-9A-Za-z+/]"
 _URL = r"[0-9A-Za-z_-]"
 _AN = r"[0-9A-Za-z]"
 _GAP = r"(?:\\{1,4}[nr]|[\s>|+])"
-# A line of a key: what a diff, a log or an editor puts before it, then the key.
+# The text that a diff, a log or an editor puts before a line of a key.
 _BEFORE = r"(?:[ \t+>|\-\d.:,\]\[]|\d{4}-\d\d-\d\dT[\d:.,]{5,15}Z?|INFO|DEBUG|WARN|ERROR){0,40}"
 
 FORMATS = tuple(
@@ -339,8 +340,8 @@ FORMATS = tuple(
             rf"(?<![0-9A-Za-z])ey[JI]{_URL}{{8,2000}}\.ey[JI]{_URL}{{4,8000}}\.{_URL}{{6,2000}}",
             _is_jwt,
         ),
-        # Hashes that crypt(3) makes: who has one can guess passwords on a machine of their own. Those with bcrypt only
-        # behind the name of a user, as htpasswd writes them: elsewhere they are rows of a database or of a test.
+        # Hashes of crypt(3), whose owner can guess passwords offline. Bcrypt hashes count only after a user
+        # name, as htpasswd writes them. Elsewhere they are rows of a database or a test.
         (
             "a password hash",
             ("$1$", "$5$", "$6$", "$y$", "$gy$", "$7$", "$apr1$", "$md5$", "$sha1$"),
@@ -376,7 +377,7 @@ FORMATS = tuple(
             rf"(?<![0-9A-Za-z.])[st]k\.eyJ{_URL}{{20,400}}\.{_URL}{{16,60}}",
             _is_token,
         ),
-        # Makers who put their name, or a word for what it is, before 20 or more letters and figures.
+        # Tokens with a prefix for the service or its purpose, before 20 or more letters and digits.
         (
             "a service's token",
             (
@@ -598,7 +599,7 @@ _ALWAYS = frozenset(place for place, form in enumerate(FORMATS) if form.marks.sh
 
 
 def possible(low: Lowered) -> Iterable[Format]:
-    """The formats whose marks a text can hold, in the order of the table."""
+    """Return the formats whose marks a text can contain, in the order of the table."""
     if low.triples is None:
         return FORMATS
     places = _ALWAYS.union(*(_OF_BEGIN[begin] for begin in _OF_BEGIN.keys() & low.triples))
@@ -610,7 +611,7 @@ WRAPPED = tuple(
     for form in FORMATS
     if form.group == 0 and form.kind != "a private key" and min(map(len, form.marks.words)) > 3
 )
-"""Those that are also looked for where a line was wrapped."""
+"""Formats that are also searched across wrapped lines."""
 
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"

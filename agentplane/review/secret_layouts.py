@@ -1,4 +1,4 @@
-"""Secrets whose name is not right before them: on a later line, in a column, in a list, or after an old value."""
+"""Detection of secrets away from their name: on a later line, in a column, in a list, or after an old value."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ _CELLS = re.compile(r"[\w .()/-]{0,40}")
 
 
 def hits(text: str, low: Lowered) -> Iterator[Found]:
-    """Lists of codes, and phrases of words."""
+    """Yield the codes of lists, and recovery phrases."""
     done = 0
     for start, end in near(low, _CODE_WORDS, 0, 120):
         for match in _CODES.finditer(low.text, max(start, done), end):
@@ -72,7 +72,7 @@ def hits(text: str, low: Lowered) -> Iterator[Found]:
 
 
 def _codes(text: str, at: int) -> Iterator[Found]:
-    """The codes of a list, each for itself, up to what is none."""
+    """Yield each code of a list, up to the first item that isn't a code."""
     rule = _RULE.match(text, at)
     place = rule.end() if rule else at
     forms: set[str] = set()
@@ -111,14 +111,17 @@ def _codes(text: str, at: int) -> Iterator[Found]:
         place = code.end()
 
 
-def _is_phrase(said: str) -> bool:
-    """As many words as such phrases have, and no sentence. Some of their words are also those of sentences."""
-    words = re.findall(r"[a-z]+", said)
+def _is_phrase(phrase: str) -> bool:
+    """True if the number of words fits a recovery phrase and few of them are words of sentences.
+
+    Some words are in both.
+    """
+    words = re.findall(r"[a-z]+", phrase)
     return len(words) in {12, 15, 18, 21, 24} and values.share_of_sentence(words) < _MOST_SENTENCE
 
 
 def behind(text: str, begin: int, end: int, strong: bool) -> Iterator[tuple[int, int, bool]]:
-    """Where a secret is whose name is from `begin` to `end`, in another cell, line or column than the name."""
+    """Yield the secrets whose name is from `begin` to `end`, in another cell, line or column than the name."""
     if change := _CHANGED.match(text, end):
         name = change.lastgroup or "bare"
         value = change[name]
@@ -138,20 +141,20 @@ def behind(text: str, begin: int, end: int, strong: bool) -> Iterator[tuple[int,
     found = list(_in_column(text, line, begin, strong))
     yield from found
     if not found and (below := _BELOW.match(text, end)):
-        said = below["said"].strip(" \t*_`\"')]")
+        line_rest = below["said"].strip(" \t*_`\"')]")
         value = below["value"]
         alone = (
-            not said.rstrip(":：")
+            not line_rest.rstrip(":：")
             and len(before) <= 30
             and not before.rstrip().endswith(("=", "(", ",", "{", "."))
         )
-        if (alone or said.endswith((":", "："))) and _fits(value, strong, alone or strong):
+        if (alone or line_rest.endswith((":", "："))) and _fits(value, strong, alone or strong):
             start = below.start("value")
             yield start, start + len(value.rstrip(".,;")), True
 
 
 def _in_column(text: str, line: int, begin: int, strong: bool) -> Iterator[tuple[int, int, bool]]:
-    """The values under a heading, in a table of Markdown, of a shell or with commas."""
+    """Yield the values under a heading, in a table of Markdown, of a shell or with commas."""
     stop = text.find("\n", begin, begin + 300)
     if stop < 0:
         return
@@ -178,10 +181,10 @@ def _in_column(text: str, line: int, begin: int, strong: bool) -> Iterator[tuple
         place = after + 1
 
 
-def _fits(value: str, strong: bool, told: bool = True) -> bool:
+def _fits(value: str, strong: bool, if_random: bool = True) -> bool:
     value = value.rstrip(".,;")
     if values.is_stand_in(value) or values.is_reference(value) or value.endswith((":", "=", "(", "{")):
         return False
     if values.is_random(value) and not re.match(r"(?i)sha\d*[:-]|SHA256:", value):
-        return told
+        return if_random
     return strong and values.is_told(value, near=True)

@@ -1,8 +1,9 @@
-"""Secrets that stand under a name: assignments of every syntax, fields of files, and sentences that tell a password.
+"""Detection of secrets with a name, in assignments of every syntax, fields of files, and sentences with a
+password.
 
-First the word that names a secret is looked for, in the languages that most people speak, then what follows it. Names
-that say `password` make any value a secret that is no stand-in, reference, type or ordinary word; names that say `key`
-or `token` only what looks made by a program.
+The search starts with the word that names a secret, in the most common languages, and continues with the text
+after it. A name such as `password` makes every value a secret unless it is a placeholder, reference, type or
+ordinary word. A name such as `key` or `token` requires a value that looks generated.
 """
 
 import re
@@ -15,11 +16,11 @@ from agentplane.review.secret_plain import Lowered, marks_of, near
 
 
 Hit = tuple[int, int, str, bool]
-"""Where it begins and ends, its kind, and whether that is sure."""
+"""The start, the end, the kind, and True if it is certain."""
 
 
 def _both(words: str) -> str:
-    """The words with composed letters and with combining ones."""
+    """Return the words in composed and in decomposed Unicode form."""
     return "|".join(
         dict.fromkeys(
             unicodedata.normalize(form, word) for word in words.split("|") for form in ("NFC", "NFD")
@@ -345,9 +346,9 @@ _BARE = r"(?P<bare>[^\s\"'`<>«»「」『』]{1,400})"
 _ANY = rf"(?:{_QUOTED}|[\"'`]?{_BARE})"
 _NOTE = r"(?:[ \t]{0,2}[\[(][^\])\n]{0,40}[\])]|[ #]{1,2}\d{1,2}(?=[ \t]?[:=]))?"
 
-# `[]byte("…")`, `String::from("…")`: the text that a call or a type is around.
+# The start of a call or a type around a text: `[]byte("…")`, `String::from("…")`.
 _WRAPPED = r"(?:(?:\[\]byte|new [\w.]{1,30}|[A-Za-z_][\w.:]{0,30}?(?:from|bytes|GetBytes|of|String|Some|Secret\w{0,10}|b64decode|fromhex|toBytes|encode))\((?=b?[\"']))?"
-# `:` and `=` of every kind, with what may stand around: quotes and brackets that close the name, a note, a type.
+# Every kind of `:` and `=`, with closing quotes and brackets of the name, a note, or a type.
 _ASSIGNED = re.compile(
     rf"(?P<close>\\?[\"'`*_\])]{{0,4}})(?P<note>{_NOTE})(?P<blank>[ \t]{{0,12}})(?:!?:[ \t]{{1,3}}[A-Za-z][\w\[\]|. ]{{1,40}}?[ \t]{{0,3}}(?P<typed>=)(?!=)|"
     rf"(?P<sign>:=|=>|->|\?=|\+=|(?<![!=])={{1,3}}|[:：]|—|–|→))(?P<after>[ \t*_]{{0,12}})(?P<line>\n[ \t]{{0,12}})?{_WRAPPED}{_ANY}"
@@ -435,7 +436,7 @@ def _end_of_token(text: str, at: int) -> int:
 
 
 def hits(text: str, low: Lowered) -> Iterator[Hit]:
-    taken = 0  # a name within a secret names nothing
+    taken = 0  # a name inside a secret names nothing
     names = _NAME if text.isascii() else _NAME_OTHER
     for start, end in near(low, _CORES, 24, 64):
         for match in names.finditer(low.text, start, end):
@@ -461,26 +462,28 @@ def _is_argument(value: str) -> bool:
 
 
 def _value(match: re.Match[str]) -> tuple[str, int, int, bool]:
-    """What is assigned, without the punctuation after it; where it is, and whether it is quoted."""
-    for name, said in match.groupdict().items():
-        if said is not None and name in {"dq", "sq", "bq", "uq", "bare", "v2", "v3"}:
+    """Return the assigned value without the punctuation after it, its start and end, and True if it is
+    quoted.
+    """
+    for name, text in match.groupdict().items():
+        if text is not None and name in {"dq", "sq", "bq", "uq", "bare", "v2", "v3"}:
             start, end = match.span(name)
             if name == "bare":
                 cut = re.search(
                     r";|,(?=[\w.-]{1,30}=|$|\\)|\\[\"'nr]|[)\]},.|]+$|(?<=[^\\])[&](?=[\w.-]{1,30}=)|[,)}](?=[)}\]\"',])|\*\*$|&$",
-                    said,
+                    text,
                 )
                 if cut and cut.start() > 0:
-                    kept = said[: cut.start()].rstrip(",.)]}\\")
-                    return kept, start, start + len(kept), False
-            return said, start, end, name != "bare"
+                    value = text[: cut.start()].rstrip(",.)]}\\")
+                    return value, start, start + len(value), False
+            return text, start, end, name != "bare"
     return "", 0, 0, False
 
 
 def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
     strong = match["strong"] is not None
     if _DEEP.search(text, max(0, match.start() - 60), match.start()):
-        return  # a part of what was masked before
+        return  # inside an existing mask
     other = ord(text[match.end() - 1]) > 0x24F
     rest = (_OTHER_REST if other else _REST).match(text, match.end())
     tail = rest[0].rstrip(".-") if rest else ""
@@ -516,11 +519,11 @@ def _named(text: str, match: re.Match[str]) -> Iterator[Hit]:
         found = True
         yield start, until, kind, sure
     if not found:
-        for start, until, sure in _told(text, match.start(), end, tail, strong, word):
+        for start, until, sure in _in_sentence(text, match.start(), end, tail, strong, word):
             yield start, until, kind, sure
 
 
-# What keys are called that open nothing: of tables, caches, keyboards, and public ones.
+# Keys that open nothing, such as keys of tables, caches and keyboards, and public keys.
 _OTHER_KEYS = frozenset(
     [
         "public",
@@ -690,12 +693,12 @@ _OTHER_KEYS = frozenset(
 
 
 def _is_other_key(text: str, at: int) -> bool:
-    said = re.search(r"([A-Za-z0-9]+)[ _-]$", text[max(0, at - 24) : at])
-    return said is not None and said[1].lower() in _OTHER_KEYS
+    qualifier = re.search(r"([A-Za-z0-9]+)[ _-]$", text[max(0, at - 24) : at])
+    return qualifier is not None and qualifier[1].lower() in _OTHER_KEYS
 
 
 def _is_inside(text: str, begin: int, end: int) -> bool:
-    """Whether this is a name within a template, or the password of a URL that only shows where one would be."""
+    """True for a name in a template, or for the password in a URL that only shows the place of one."""
     before = text[max(0, begin - 60) : begin]
     if text[end : end + 1] == "@" and "://" in before:
         return True
@@ -750,7 +753,7 @@ def _assigned(
             and re.fullmatch(r"[a-z]+(?:-[a-z\d]+)+", value)
             and not (literal and values.is_chosen(value))
         ):
-            return  # the name of one
+            return  # the name of a secret
         if (
             quoted
             and form["close"].strip("\\*_)]")
@@ -801,7 +804,7 @@ def _assigned(
     if strong and (form := _NEXT.match(text, end)):
         value, start, until, _ = _value(form)
         if word == "pass" and not values.is_told(value, near=True):
-            return  # somebody passes an argument
+            return  # an argument is passed
         if values.is_secret(value, strong=True, quoted=True) and not (
             value.isalpha() and value.lower() in {"with", "from"}
         ):
@@ -818,7 +821,9 @@ def _is_label(value: str) -> bool:
 
 
 def _is_literal(text: str, begin: int, form: re.Match[str], until: int) -> bool:
-    """Whether what is not quoted is text: `NAME=value` of an `.env` file, an option or a query, and no argument in code."""
+    """True if an unquoted value is text: `NAME=value` of an `.env` file, an option or a query, but not an
+    argument in code.
+    """
     if form["sign"] != "=" or form["blank"] or form["after"]:
         return False
     before = text[max(0, begin - 3) : begin]
@@ -826,7 +831,7 @@ def _is_literal(text: str, begin: int, form: re.Match[str], until: int) -> bool:
 
 
 def _goes_on(follows: str) -> bool:
-    """Whether a sentence or an expression goes on after a bare word."""
+    """True if a sentence or an expression continues after a bare word."""
     return bool(
         re.match(
             r"[,;.)]{0,2} {1,3}(?!#|//|&&|\||<|>|--|;|\\|/\*|-[a-zA-Z] )[\w(=+?&<'\"]|[,;]? {0,3}(?:[-+*]|\?\?|\|\|) \w|\(",
@@ -836,16 +841,16 @@ def _goes_on(follows: str) -> bool:
 
 
 def _phrase(text: str, start: int) -> int | None:
-    """Where a row of words ends that makes no sentence, as a seed phrase."""
+    """Return the end of a row of words that isn't a sentence, such as a seed phrase, or None."""
     end = text.find("\n", start)
-    said = text[start : end if end >= 0 else len(text)][:300].rstrip(" .\"'`;,\r")
-    said = said.strip("\"'`")
-    if said.count(" ") >= 3 and values.is_passphrase(said):
-        return start + len(said)
+    line = text[start : end if end >= 0 else len(text)][:300].rstrip(" .\"'`;,\r")
+    line = line.strip("\"'`")
+    if line.count(" ") >= 3 and values.is_passphrase(line):
+        return start + len(line)
     return None
 
 
-# What stands behind the word where it is about passwords, and tells none.
+# Words after `password` in texts about passwords that don't contain one.
 _OF_A_PASSWORD = re.compile(
     r"(?i) (?:manager|polic(?:y|ies)|reset|field|hash(?:es|ing)?|rules?|prompt|generator|input|form|protection|strength|rotation|expiry|length|store|page|screen|endpoint|"
     r"validation|column|types?|variable|parameter|argument|option|flag|requirements?|complexity|hint|encryption|encoder|authentication|change|box|dialog|handling|storage|attempts?)s?\b"
@@ -853,10 +858,10 @@ _OF_A_PASSWORD = re.compile(
 _ENGLISH = ("pass", "pwd", "secret", "token", "key", "credential")
 
 
-def _told(
+def _in_sentence(
     text: str, begin: int, end: int, tail: str, strong: bool, word: str
 ) -> Iterator[tuple[int, int, bool]]:
-    """A password or a key in a sentence: behind the word that names it, or before it."""
+    """Yield a password or a key in a sentence, after the word that names it or before it."""
     if tail and tail.isascii() and not tail.isdigit() and (len(tail) > 3 or word.startswith(_ENGLISH)):
         return
     if text[end : end + 1] in {"(", "/", "=", "_"} or word == "otp":
@@ -884,7 +889,7 @@ def _told(
         if len(value) < 6 or (
             value.isalpha() and len(value) < 16 and not token[0].startswith(("'", '"', "`", "("))
         ):
-            continue  # a word, looked at no further
+            continue  # an ordinary word
         blank = re.fullmatch(r"[^\w]{0,3}[^\x00-\x7f\s]{0,8}[^\w]{0,3}", between) is not None
         near = bool(_COPULA.search(between[-24:] if len(between) > 24 else between)) or blank
         mark = token[0][lead - 1 : lead]
@@ -902,7 +907,7 @@ def _told(
             continue
         start = end + token.start() + lead
         if strong:
-            # What stands in another script than the sentence is no word of it.
+            # Text in another script than the sentence isn't one of its words.
             foreign = (
                 near
                 and not word.isascii()
@@ -974,7 +979,7 @@ def _logins(text: str, low: Lowered) -> Iterator[Hit]:
 
 
 def _of_object(text: str, at: int) -> Iterator[Hit]:
-    """The values of a Secret of Kubernetes, around the line that says that it is one."""
+    """Yield the values of a Kubernetes Secret, near the line with its kind."""
     section = text.find("data:", at, at + 4000)
     if section < 0 or text.find("\n---", at, section) >= 0:
         return

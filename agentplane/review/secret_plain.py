@@ -1,8 +1,8 @@
-r"""A text as it would be read, with the way back to where each of its characters stood.
+r"""Plain readings of a text, with a mapping from each character to its place in the original.
 
-A token in colour, in full-width letters, with a character in it that nobody sees, with `%40` or `&quot;` or `\\n` in
-it, or wrapped onto the next line is still a token. So the rules look at the plain text, and what they find is
-masked in the text that was written.
+A token in color, in full-width letters, with an invisible character in it, with `%40` or `&quot;` or `\\n` in
+it, or wrapped onto the next line is still a token. So the rules search the plain text, and their matches are
+masked in the original.
 """
 
 import re
@@ -17,7 +17,11 @@ import msgspec
 
 
 class Plain(msgspec.Struct, frozen=True):
-    """A text, and for each piece of it where it begins here and there, how long it is there, and whether it is the same."""
+    """A plain reading of a text.
+
+    Each piece has its start `here` in the plain text, and its start `there` and length in the original.
+    `same` is True if it has that length in both.
+    """
 
     text: str
     here: list[int]
@@ -26,7 +30,7 @@ class Plain(msgspec.Struct, frozen=True):
     same: list[bool]
 
     def back(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters from `start` to `end` were written."""
+        """Return the place in the original of the characters from `start` to `end`."""
         first, last = bisect_right(self.here, start) - 1, bisect_right(self.here, max(start, end - 1)) - 1
         begin = self.there[first] + (start - self.here[first] if self.same[first] else 0)
         if self.same[last]:
@@ -39,7 +43,7 @@ _UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
     "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
-# What NFKC makes of these are letters, figures and signs of ASCII; quotes and blanks of other kinds count as plain ones.
+# NFKC turns these into ASCII letters, digits and signs. Other quotes and blanks count as plain ones.
 _WIDE = "[\u00a0\u2000-\u200a\u202f\u205f\u3000\u2018-\u201f\u02bc\uff01-\uff5e\u2460-\u24ff\u2070-\u209c\u2100-\u214f\U0001d400-\U0001d7ff]"
 _SCRIPTS = "A-Za-z\u0370-\u03ff\u0400-\u052f"
 _MIXED = rf"(?<![{_SCRIPTS}])(?=[A-Za-z]*[\u0370-\u052f])(?=[\u0370-\u052f]*[A-Za-z])[{_SCRIPTS}]{{3,60}}"
@@ -60,46 +64,48 @@ _WRAP = re.compile(r"(?<=[0-9A-Za-z_.+/-])(?:[\\=]?\n[ \t>|+]{0,12})(?=[0-9A-Za-
 
 
 def plain(text: str) -> Plain | None:
-    """The text without what steers a terminal or is never seen, in plain letters; None where it is so already."""
+    """Return the text without terminal controls and invisible characters, in plain letters, or None if it is
+    plain.
+    """
     if text.isascii() and not _CONTROL.search(text):
         return None
     return _replaced(text, _ODD, _as_read)
 
 
 def decoded(text: str) -> Plain | None:
-    """The text with what escapes of URLs, HTML or strings stand for; None where it holds none."""
+    """Return the text with escapes of URLs, HTML and strings decoded, or None if it has none."""
     if not ("%" in text or "&" in text or "\\" in text):
         return None
     return _replaced(text, _ESCAPED, _as_decoded)
 
 
 def unwrapped(text: str) -> Plain | None:
-    """The text with words joined that could have been wrapped."""
+    """Return the text with wrapped words joined, or None if there are none."""
     return _replaced(text, _WRAP, lambda _: "")
 
 
 class Lowered(msgspec.Struct, frozen=True):
-    """A text in small letters, each where it stood; and a byte for each, in which marks are found faster."""
+    """A lowercase text with every character at its place, and one byte for each to search marks faster."""
 
     text: str
     seen: bytes
     triples: AbstractSet[bytes] | None = None
-    """Every three bytes that follow one another. None in a long text, which has `places`."""
+    """All sequences of three bytes. None for a long text, which has `places`."""
     places: dict[int, list[int]] | None = None
-    """In a long text, where what begins a mark is."""
+    """The places of the beginnings of marks, for a long text only."""
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """What a text must hold, one of them at least, for a rule to be worth trying."""
+    """Words of which a text must contain at least one for a rule to apply."""
 
     words: tuple[bytes, ...]
     by_begin: Mapping[bytes, tuple[bytes, ...]]
     """The words by their first three bytes."""
     short: tuple[bytes, ...] = ()
-    """Words of fewer bytes."""
+    """Words shorter than three bytes."""
 
     def possible(self, low: Lowered) -> Iterable[bytes]:
-        """The words that the text can hold. Asking this costs much less than looking for each word."""
+        """Return the words that the text can contain. This costs much less than searching for each word."""
         if low.triples is None:
             return self.words
         begins = self.by_begin.keys() & low.triples
@@ -109,7 +115,7 @@ class Marks(msgspec.Struct, frozen=True):
 _LONG = 60_000
 _BEGIN = 3
 _MARKS: set[bytes] = set()
-# Six bits for each byte: what falls together is told apart when the whole mark is compared.
+# Six bits for each byte. Collisions are resolved when the whole mark is compared.
 _CODES = bytes(byte & 63 for byte in range(256))
 
 
@@ -134,7 +140,7 @@ def marks_of(*marks: str) -> Marks:
 
 
 def near(low: Lowered, marks: Marks, before: int, after: int) -> list[tuple[int, int]]:
-    """The places around where one of the marks is, in order and apart."""
+    """Return the places around the marks, sorted and without overlaps."""
     found: list[tuple[int, int]] = []
     size = len(low.seen)
     for mark in marks.possible(low):
@@ -176,7 +182,7 @@ def _code(mark: bytes) -> int:
 
 
 def _places(seen: bytes) -> dict[int, list[int]]:
-    """Where each beginning of a mark is: one look at a long text in place of one for each mark."""
+    """Return the places of each beginning of a mark, in one pass instead of one pass for each mark."""
     import numpy as np
 
     wanted = np.zeros(1 << 18, dtype=bool)
@@ -196,35 +202,35 @@ def _places(seen: bytes) -> dict[int, list[int]]:
 
 
 def _as_read(match: re.Match[str]) -> str:
-    said = match[0]
-    if said == "\r":
+    original = match[0]
+    if original == "\r":
         return "" if match.string[match.end() : match.end() + 1] == "\n" else "\n"
-    if len(said) == 1:
-        if sign := _SIGNS.get(said):
+    if len(original) == 1:
+        if sign := _SIGNS.get(original):
             return sign
-        read = unicodedata.normalize("NFKC", said)
+        read = unicodedata.normalize("NFKC", original)
         return (
             read
             if read.isascii() and read.isprintable()
             else ""
-            if re.match(_UNSEEN, said) or said < "\xa0"
-            else said
+            if re.match(_UNSEEN, original) or original < "\xa0"
+            else original
         )
-    return "" if said[0] == "\x1b" else said.translate(_TWINS)
+    return "" if original[0] == "\x1b" else original.translate(_TWINS)
 
 
 def _as_decoded(match: re.Match[str]) -> str:
-    said = match[0]
-    if said[0] == "%":
-        return unquote(said, errors="replace")
-    if said[0] == "&":
-        return unescape(said)
-    rest = said.lstrip("\\")
+    original = match[0]
+    if original[0] == "%":
+        return unquote(original, errors="replace")
+    if original[0] == "&":
+        return unescape(original)
+    rest = original.lstrip("\\")
     return chr(int(rest[1:], 16)) if rest[0] in "ux" else _LETTERS.get(rest, rest)
 
 
 def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]], str]) -> Plain | None:
-    kept: list[str] = []
+    pieces: list[str] = []
     here: list[int] = []
     there: list[int] = []
     long: list[int] = []
@@ -238,7 +244,7 @@ def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]],
             there.append(at)
             long.append(size)
             same.append(len(piece) == size)
-            kept.append(piece)
+            pieces.append(piece)
             length += len(piece)
 
     for match in pattern.finditer(text):
@@ -248,4 +254,4 @@ def _replaced(text: str, pattern: re.Pattern[str], by: Callable[[re.Match[str]],
     if not place:
         return None
     add(text[place:], place, len(text) - place)
-    return Plain("".join(kept), here, there, long, same) if kept else None
+    return Plain("".join(pieces), here, there, long, same) if pieces else None

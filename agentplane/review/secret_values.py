@@ -1,4 +1,4 @@
-"""Whether a value could be a secret, or only shows where one would stand, names one, or is an ordinary word."""
+"""Classification of values as secrets, or as placeholders, references and ordinary words."""
 
 import base64
 import math
@@ -51,7 +51,7 @@ _TECHNICAL = re.compile(
     r"a11y|win|log|e2e|b2b|mp|auth|rfc|iso|cp|latin|gpt|claude|llama|sonnet|opus|gemini|web|web3|es|ecma|unicode|uint|int|float|u|i|f|rot|hmac|postgres|mysql|sql|mssql|"
     r"pg|redis|vue|angular|ubuntu|debian|cuda|arm|amd|x86|php|ruby|go|rust|c|d|t|top|port|line|step|page|part|phase|level|section|layer|test|user|item|file|host|db|app|id|api|pkcs|fips|cve|adr|bip|eip|erc|crypto|totp|hotp|m|r|n|q|w|day|days|min|sec|ms)-?\d{1,5}(?:[a-z]{0,8})"
 )
-# `p1lot` or `c4nyon`: a word with a figure for a letter, though `p12` and `c4` are names of things.
+# A word with a digit for a letter: `p1lot` or `c4nyon`. But `p12` and `c4` are names.
 _LEET = re.compile(r"(?i)[a-z]{1,2}[013457][a-z]{3,8}")
 _TECHNICAL_WORDS = frozenset(
     [
@@ -149,7 +149,7 @@ _ENOUGH = 160
 _PLAIN_SEGMENT = re.compile(r"[0-9a-f]*|[0-9A-F]*|[a-z]+|[A-Z]?[a-z]+|[A-Z]+")
 _SPECIAL = frozenset("!@#$%^&*+=?~")
 _ENTRY = frozenset(
-    # What stands behind `password:` in forms, types, states and documents, in several languages.
+    # Words after `password:` in forms, types, states and documents, in several languages.
     [
         "required",
         "optional",
@@ -603,7 +603,7 @@ _NAMED_END = re.compile(
 
 _VERSION_WORD = re.compile(r"(?i)v\d(?:alpha|beta|final|dev|rc)")
 _PLACES = frozenset(
-    # What hosts, branches, tickets, releases and files are called.
+    # Names of hosts, branches, tickets, releases and files.
     [
         "staging",
         "prod",
@@ -830,7 +830,7 @@ _PLACES = frozenset(
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether this shows where a secret would stand, and is none."""
+    """True if the value is a placeholder for a secret."""
     bare = value.strip("\"'`<>{}$()[];,. ")
     if not bare or _STAND_IN.search(value) or _STAND_IN_WHOLE.fullmatch(bare):
         return True
@@ -838,7 +838,10 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_filler(token: str) -> bool:
-    """The same of a token whose form is known: chance puts short words and a few equal letters into one."""
+    """True if a token of a known form is a placeholder.
+
+    By chance, a real token can contain short words and a few equal letters.
+    """
     low = token.lower()
     if re.search(
         r"example|placeholder|redacted|your[_-]|[_-](?:here|token|key|secret|fake|todo|dummy)$|x{6}|\*{3}|\.{3}|…|0{12}",
@@ -856,19 +859,19 @@ def is_filler(token: str) -> bool:
 
 
 def is_public(word: str) -> bool:
-    """Hashes, commits, UUIDs, public keys: they name something and open nothing."""
+    """True for hashes, commits, UUIDs and public keys. They identify something but open nothing."""
     return bool(_HEX.fullmatch(word) or _UUID.fullmatch(word) or _HASHED.match(word) or _PUBLIC.match(word))
 
 
 def is_reference(value: str) -> bool:
-    """Whether this names a secret, or works it out: a variable, a call, a path."""
+    """True if the value is a reference to a secret or an expression for one: a variable, a call, a path."""
     if _REFERENCE.match(value) or _CODE.match(value) or _HASHED.match(value):
         return True
     return bool(_PATH.match(value)) and not _is_base64(value)
 
 
 def _is_base64(value: str) -> bool:
-    """Base64 may hold slashes as a path does, but no words."""
+    """True for Base64. It can contain slashes like a path, but no words."""
     return len(value) >= 32 and re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value) is not None and is_random(value)
 
 
@@ -877,7 +880,9 @@ def is_mixed(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """As made by a program: a UUID, figures and letters without words, or many letters without words."""
+    """True if the value looks generated: a UUID, letters and digits without words, or many letters without
+    words.
+    """
     if _UUID.fullmatch(value):
         return True
     if len(value) < 16 or " " in value or _DATE.match(value) or _VERSION.match(value):
@@ -901,10 +906,10 @@ def is_random(value: str) -> bool:
 
 
 def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) -> bool:
-    """Whether what is assigned to a name that says `secret` is one.
+    """True if the value assigned to a secret name is a secret.
 
-    `strong`: the name says password, else key or token. `literal`: what is not quoted is text here and no code, as in
-    an `.env` file or behind an option.
+    `strong` is True for a password name, and False for a key or token name. `literal` is True if an unquoted
+    value is text and not code, for example in an `.env` file or after an option.
     """
     value = value[:_ENOUGH]
     if (
@@ -947,7 +952,7 @@ def is_secret(value: str, *, strong: bool, quoted: bool, literal: bool = False) 
     return _is_passphrase_word(value, quoted or literal)
 
 
-# Scripts that write no blanks, or in which nobody writes a password: there it is a text of a screen.
+# Scripts without blanks, or in which nobody writes a password. A match is text from a screen.
 _SENTENCES = re.compile("[\u0900-\u0fff\u2e80-\u9fff\uac00-\ud7af\u0600-\u06ff]{2}")
 
 
@@ -955,14 +960,14 @@ def _is_packed_stand_in(value: str) -> bool:
     if len(value) < 8 or len(value) % 4 or not re.fullmatch(r"[0-9A-Za-z+/]+={0,2}", value):
         return False
     try:
-        told = base64.b64decode(value).decode("ascii").strip()
+        decoded = base64.b64decode(value).decode("ascii").strip()
     except ValueError:
         return False
-    return told.isprintable() and len(told) > 3 and is_stand_in(told)
+    return decoded.isprintable() and len(decoded) > 3 and is_stand_in(decoded)
 
 
 def _is_passphrase_word(value: str, quoted: bool) -> bool:
-    """Of letters and what joins words: no type, no state, no name of a thing in code."""
+    """True for letters, possibly joined, unless they are a type, a state or a name in code."""
     low = value.lower()
     if len(value) < 6 or low in _ENTRY or not re.fullmatch(r"[^\W\d]+(?:[ ._-][^\W\d]+)*", value):
         return False
@@ -981,7 +986,7 @@ def _is_passphrase_word(value: str, quoted: bool) -> bool:
 
 
 def is_passphrase(value: str) -> bool:
-    """Words in a row that make no sentence."""
+    """True for a row of words that isn't a sentence."""
     parts = value.split(" ")
     return (
         3 <= len(parts) <= 24
@@ -995,9 +1000,9 @@ def share_of_sentence(words: list[str]) -> float:
 
 
 def is_technical(value: str, quoted: bool = False, assigned: bool = False) -> bool:
-    """Names of algorithms, versions, tickets and files have letters and figures as well.
+    """True for names of algorithms, versions, tickets and files, which also contain letters and digits.
 
-    `assigned`: a name that says password has this value, so that words with a number could be one.
+    `assigned` is True if a password name has this value, so that words with a number can be a password.
     """
     parts = [part for part in re.split(r"[-_./:+,]", value.strip("!?.,;:()")) if part]
     named = [_is_technical_part(part) for part in parts]
@@ -1018,30 +1023,30 @@ def _is_technical_part(part: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Words and a number as people put them together for a password: no host, no ticket, no name in code."""
+    """True for words and a number in the usual form of a password, unless they name a host, a ticket or code."""
     parts = [part for part in re.split(r"[-_./:+,]", value.rstrip("!?.,;:()")) if part]
-    said = [part.lower() for part in parts if part.isalpha()]
+    word_parts = [part.lower() for part in parts if part.isalpha()]
     figures = [part for part in parts if part.isdigit()]
-    alone = len(said) == 1  # then it has to be as `Word_123`
+    alone = len(word_parts) == 1  # then it must have the form `Word_123`
     return (
         len(figures) == 1
-        and len(said) + 1 == len(parts) >= 2
+        and len(word_parts) + 1 == len(parts) >= 2
         and (3 if alone else 2) <= len(figures[0]) <= 4
         and (not alone or (parts[0].istitle() and len(parts[0]) >= 5))
-        and all(len(part) >= 3 for part in said)
+        and all(len(part) >= 3 for part in word_parts)
         and not any(
             part in _ENTRY
             or part in _FUNCTION
             or part in _PLACES
             or part in _TECHNICAL_WORDS
             or _NAMED.fullmatch(part)
-            for part in said
+            for part in word_parts
         )
     )
 
 
 def is_told(value: str, *, near: bool) -> bool:
-    """Whether a word of a sentence about a password is the password. `near`: the sentence says so."""
+    """True if a word in a sentence about a password is the password. `near` is True if the sentence says so."""
     if (
         not (6 if near else 8) <= len(value) <= 200
         or is_stand_in(value)
@@ -1078,16 +1083,16 @@ def is_told(value: str, *, near: bool) -> bool:
 
 
 def is_basic(value: str) -> bool:
-    """Whether it is a name and a password as HTTP sends them."""
+    """True if the value is a name and a password as HTTP basic authentication sends them."""
     try:
-        told = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except ValueError:
         return False
-    name, sign, password = told.partition(":")
-    return bool(sign) and told.isprintable() and not (is_stand_in(password) or password == name)
+    name, sign, password = decoded.partition(":")
+    return bool(sign) and decoded.isprintable() and not (is_stand_in(password) or password == name)
 
 
 def entropy(text: str) -> float:
-    """Bits a character, by Shannon."""
+    """Return the Shannon entropy in bits per character."""
     counts = [text.count(char) / len(text) for char in set(text)]
     return -sum(share * math.log2(share) for share in counts)

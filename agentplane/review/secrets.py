@@ -1,9 +1,9 @@
-"""Secrets in a text: what kind and where, never the secret itself.
+"""Detection of secrets in a text, by kind and place, without returning the secret itself.
 
-There is one engine for what tools propose and for what programs print. It looks at the text as it is read
-(`secret_plain.py`), then at what its escapes stand for, at words that were wrapped, and into base64. What it looks for
-are forms of tokens (`secret_formats.py`), values under names and in sentences (`secret_named.py`), and passwords on
-command lines (`secret_commands.py`); `secret_values.py` says what could be one.
+One engine checks proposals of tools and output of programs. It reads the plain text (`secret_plain.py`), then
+decoded escapes, wrapped words and base64. It searches for token formats (`secret_formats.py`), values with
+names and in sentences (`secret_named.py`), and passwords on command lines (`secret_commands.py`).
+`secret_values.py` decides which values can be secrets.
 """
 
 import base64
@@ -19,7 +19,9 @@ from agentplane.review.secret_plain import Lowered
 
 
 class Secret(msgspec.Struct, frozen=True):
-    """`sure`: its format or its name says so. Otherwise it only looks random."""
+    """A secret in a text. `sure` is True if its format or name identifies it, and False if it only looks
+    random.
+    """
 
     kind: str
     line: int
@@ -59,7 +61,7 @@ _KEY_LINES = 400
 
 
 def find(text: str) -> list[Secret]:
-    """The secrets of a text by place, a few at most."""
+    """Return the first few secrets of a text, in order."""
     found: list[Secret] = []
     for at, _, kind in spans(text)[:_ENOUGH]:
         found.append(_secret(text, at, kind, True))
@@ -78,7 +80,7 @@ def find(text: str) -> list[Secret]:
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
-    """Where the sure ones begin and end, and their kinds: all of them, in order, none within another."""
+    """Return the start, end and kind of all certain secrets, in order and without overlaps."""
     read = secret_plain.plain(text)
     whole = read.text if read else text
     low = secret_plain.lowered(whole)
@@ -101,7 +103,7 @@ def _secret(text: str, at: int, kind: str, sure: bool) -> Secret:
 
 
 def _apart(found: list[Hit]) -> list[tuple[int, int, str]]:
-    """In order; what begins within another belongs to it."""
+    """Return the hits in order, with overlapping ones merged."""
     apart: list[tuple[int, int, str]] = []
     for at, until, kind, _ in sorted(found, key=lambda hit: (hit[0], -hit[1])):
         if apart and at < apart[-1][1]:
@@ -132,7 +134,7 @@ def _formats(text: str, low: Lowered) -> Iterator[Hit]:
 
 
 def _around(form: secret_formats.Format, text: str, low: Lowered) -> Iterator[re.Match[str]]:
-    """Where the form is, looked for around its marks only."""
+    """Yield the matches of a format, searching only near its marks."""
     if form.marks.short:
         if secret_plain.holds(low, form.marks):
             yield from form.pattern.finditer(text)
@@ -161,7 +163,10 @@ def _in_urls(text: str, low: Lowered) -> Iterator[Hit]:
 
 
 def _key_blocks(text: str) -> Iterator[Hit]:
-    """Private keys of many lines or of one, also cut off at either end, with what a diff or a log puts before each line."""
+    """Yield private keys of one or more lines, even if cut off at either end.
+
+    A diff or a log can put a prefix before each line.
+    """
     begins = [match.span() for match in secret_formats.KEY_BEGIN.finditer(text)]
     begins += [match.span() for match in secret_formats.PUTTY.finditer(text)]
     begins.sort()
@@ -189,7 +194,7 @@ def _key_blocks(text: str) -> Iterator[Hit]:
 
 
 def _is_body(body: str) -> bool:
-    """Whether that is a key, and not only what says where one would be."""
+    """True if the text is a key and not a placeholder for one."""
     inside = re.search(r"[0-9A-Za-z+/=]{16}", body)
     return (
         inside is not None and not (("..." in body or "…" in body) and len(body) < 200) and len(set(body)) > 8
@@ -197,7 +202,7 @@ def _is_body(body: str) -> bool:
 
 
 def _key_below(text: str, after: int, limit: int) -> int | None:
-    """Where a key ends that has no last line."""
+    """Return the end of a key without a last line, or None."""
     first = re.compile(r"(?:\\{1,4}[nr]|[\s>|+\"',-]){0,24}").match(text, after, limit)
     place = first.end() if first else after
     last = None
@@ -226,7 +231,7 @@ def _key_below(text: str, after: int, limit: int) -> int | None:
 
 
 def _key_above(text: str, end: tuple[int, int], limit: int) -> Iterator[Hit]:
-    """The lines of a key above its last line, where its first one was cut off."""
+    """Yield the lines of a key above its last line, if its first line was cut off."""
     begin = text.rfind("\n", limit, end[0]) + 1
     begin = max(begin, limit)
     inline = re.search(r"[0-9A-Za-z+/=\\ ]{16,}$", text[max(begin, end[0] - 20_000) : end[0]])
@@ -241,7 +246,7 @@ def _key_above(text: str, end: tuple[int, int], limit: int) -> Iterator[Hit]:
 
 
 def _wrapped(text: str, low: Lowered) -> Iterator[Hit]:
-    """Tokens that go on in the next line."""
+    """Yield tokens that continue on the next line."""
     if "\n" not in text:
         return
     for form in secret_formats.WRAPPED:
@@ -258,32 +263,32 @@ def _wrapped(text: str, low: Lowered) -> Iterator[Hit]:
 
 
 def _packed(text: str) -> Iterator[Hit]:
-    """What is base64 of a text with a secret in it."""
+    """Yield base64 of texts that contain a secret."""
     count = 0
     for match in _PACKED.finditer(text):
         word = match[0]
         if values.is_public(word) or word.isalpha() or not any(map(str.isupper, word)):
             continue
-        told = _unpacked(word)
-        if told is None:
+        unpacked = _unpacked(word)
+        if unpacked is None:
             continue
         count += 1
         if count > _MOST_PACKED:
             return
-        if any(sure for _, _, _, sure in _hits(told)):
+        if any(sure for _, _, _, sure in _hits(unpacked)):
             yield match.start(), match.end(), "a secret in base64", True
 
 
 def _unpacked(word: str) -> str | None:
     bare = word.rstrip("=")
     try:
-        told = base64.b64decode(
+        data = base64.b64decode(
             bare[: len(bare) - (len(bare) % 4 == 1)] + "=" * (-len(bare) % 4),
             altchars=b"-_" if "-" in bare or "_" in bare else None,
         )
     except ValueError:
         return None
-    text = told.decode("ascii", errors="replace") if told[:8].isascii() else ""
+    text = data.decode("ascii", errors="replace") if data[:8].isascii() else ""
     return (
         text
         if text
@@ -310,7 +315,7 @@ def _random(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_public(word: str) -> bool:
-    """Hashes, commits, UUIDs, ULIDs: they name something and open nothing."""
+    """True for hashes, commits, UUIDs and ULIDs. They identify something but open nothing."""
     return (
         values.is_public(word)
         or _ULID.fullmatch(word) is not None

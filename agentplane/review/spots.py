@@ -24,7 +24,7 @@ class Spot(msgspec.Struct, frozen=True):
     code: str
     what: str
     where: str
-    """The field."""
+    """The name of the field."""
     line: int = 0
     """Line number from 1, or 0 if it isn't in a text."""
     first: int = 0
@@ -93,7 +93,7 @@ def _others(where: str, text: str) -> Iterator[Spot]:
 
 
 def _runs(text: str) -> Iterator[list[Hidden]]:
-    """Hidden characters that follow one another and have the same code."""
+    """Yield adjacent hidden characters with the same code."""
     run: list[Hidden] = []
     for hit in visible.hidden(text):
         follows = run and hit.offset == run[-1].offset + 1
@@ -109,7 +109,9 @@ def _runs(text: str) -> Iterator[list[Hidden]]:
 def _spot(
     code: str, what: str, where: str, text: str, start: int, end: int | None, *, exact: bool = True
 ) -> Spot:
-    """Return a spot. Without `end`, it reaches to the end of its line. With `exact` False, only the line is known."""
+    """Return a spot. Without `end`, it reaches to the end of its line. With `exact` False, only the line is
+    known.
+    """
     begin = text.rfind("\n", 0, start) + 1
     stop = text.find("\n", start)
     stop = len(text) if stop < 0 else stop
@@ -131,5 +133,5 @@ def _spot(
 
 
 def _shown(text: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
-    said = visible.visible(text).replace("\t", " ").replace("\r", " ")
-    return f"{'…' if cut_before else ''}{said}{'…' if cut_after else ''}"
+    shown = visible.visible(text).replace("\t", " ").replace("\r", " ")
+    return f"{'…' if cut_before else ''}{shown}{'…' if cut_after else ''}"

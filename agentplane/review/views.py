@@ -1,6 +1,7 @@
-"""One text in several readings: with look-alike letters replaced, letters put together, and encoded parts decoded.
+"""Alternative readings of a text: with look-alike letters replaced, letters joined, and encoded parts
+decoded.
 
-Rules read each of them. Which readings a text has is told by quick looks at it: a usual text has one.
+Rules read each of them. Quick tests find the possible readings, and a usual text has only one.
 """
 
 import base64
@@ -20,15 +21,15 @@ from agentplane.text import visible
 
 class View(msgspec.Struct, frozen=True):
     how: str
-    """How it is written, for example `in base64`; empty for the text as a reader sees it."""
+    """The encoding, for example `in base64`, or empty for the text as a reader sees it."""
     text: str
     offset: int = 0
-    """Where the part that it was made of begins; -1: the view has the places of the text itself."""
+    """Start of the decoded part, or -1 if the view has the same places as the text."""
     joined: bool = False
-    """True if words are not told apart."""
+    """True if the words are not separated."""
 
 
-# Letters of other scripts that look like Latin ones. Capitals are folded before.
+# Letters of other scripts that look like Latin letters. Capitals are folded before.
 _TWINS = str.maketrans(
     "аɑαеоοсϲрρѕхχуγіɩιјјԁһгкκмнтτвβдпипԛԝνѵӏɡցոսհօяշքєёзьъүҮһєїéӧӓ",
     "aaaeooccppsxxyyiiijjdhrkkmhttbbdnunqwvvlggnuhoazeeezbbyyheieoa",
@@ -55,7 +56,8 @@ _LEET_WORD = re.compile(
 _LEET_SIGN = re.compile(r"[a-z][0-9@$!|+][a-z0-9@$!|+]|(?<![a-z0-9])[0-9@$!|+][a-z]")
 _LEET = str.maketrans("013456789@$!|+", "oieasbtbgaslit"[:14])
 _LEET_L = str.maketrans("013456789@$!|+", "oleasgtbgasllt")
-# In the scripts of India the signs of vowels are no word characters, so that usual words look like letters apart.
+# In the scripts of India, vowel signs aren't word characters, so usual words would look like separate
+# letters.
 _LETTER = r"[^\W\u0900-\u0dff]"
 _SPACED = re.compile(rf"(?<!\w)(?:{_LETTER}(?:[^\w\n\u0900-\u0dff]|_|\n){{1,3}}){{5,}}{_LETTER}(?!\w)")
 _DASHED = re.compile(r"(?<![\w.·*_+-])[^\W_](?:([-.·*_+])[^\W_])(?:\1[^\W_])+(?![\w·*_+-])")
@@ -153,7 +155,9 @@ _LONGEST = 200_000
 
 
 def plain(text: str) -> str:
-    """Lower case, compatibility forms as letters, without marks of emphasis in words and without what is invisible."""
+    """Return the text in lower case, with compatibility letters replaced, without emphasis and invisible
+    characters.
+    """
     if not text.isascii():
         unseen = {hit.char for hit in visible.hidden(text)} - {"\r"}
         if unseen or "\u2800" in text:
@@ -166,12 +170,12 @@ def plain(text: str) -> str:
 
 
 def views(text: str) -> Iterator[View]:
-    """The text as it is read, and what else it can be read as."""
+    """Yield the usual reading of the text, then all its other readings."""
     yield from _views(text[:_LONGEST], 0, "", 0)
 
 
 def decoded(text: str) -> Iterator[View]:
-    """Only the parts that an encoding hides, each as text."""
+    """Yield only the decoded parts, each as text."""
     yield from _only_decoded(text[:_LONGEST], 0, "", 0)
 
 
@@ -184,7 +188,7 @@ def _only_decoded(text: str, depth: int, how: str, offset: int) -> Iterator[View
 
 @lru_cache(maxsize=16)
 def may_be_encoded(text: str) -> bool:
-    """A quick look: False if no part of the text decodes to another."""
+    """Return False if no part of the text can be encoded. This is a quick test."""
     return bool(not text.isascii() or _ENCODED.search(text) or _SIGNS.search(text))
 
 
@@ -204,7 +208,7 @@ def _both(how: str, more: str) -> str:
 
 
 def _readings(base: str) -> Iterator[tuple[str, str]]:
-    """Other readings of a text in which no part is encoded. A star: the words are not told apart."""
+    """Yield the other readings of a text without encoded parts. A `*` marks words that are not separated."""
     if not base.isascii():
         yield from _of_odd_letters(base)
     if _SPACED.search(base):
@@ -275,7 +279,7 @@ def _together(hit: "re.Match[str]") -> str:
 
 @cache
 def _disguised() -> dict[str, str]:
-    """Words of orders as ciphers write them, and which cipher that is."""
+    """Return the words of orders in each cipher, with the name of the cipher."""
     found: dict[str, str] = {}
     for word in (word for word in _WORDS_OF_ORDERS if len(word) > 5):
         found[word[::-1]] = "backwards"
@@ -291,7 +295,7 @@ def _shifted(text: str, shift: int) -> str:
 
 @lru_cache(maxsize=16384)
 def _respelled(word: str) -> str | None:
-    """The word of an order that this one is with its inner letters in another order, or with one left out or doubled."""
+    """Return the word of an order that this word misspells: with inner letters permuted, omitted or doubled."""
     if word in _WORDS_OF_ORDERS:
         return None
     misspelled = _misspelled()
@@ -337,7 +341,7 @@ def _ciphers(words: set[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
 
 @lru_cache(maxsize=16)
 def _decoded(text: str) -> tuple[tuple[str, str, int], ...]:
-    """Parts that decode to text: how, what, and where they begin."""
+    """Return the parts that decode to text: the encoding, the text, and the start."""
     return tuple(islice(_each_decoded(text), _MOST))
 
 
@@ -407,7 +411,7 @@ def _as(found: tuple[str, bytes, int]) -> Iterator[tuple[str, str, int]]:
 
 
 def is_text(text: str) -> bool:
-    """True if this reads as text, not as chance bytes."""
+    """True if the data reads as text and not as random bytes."""
     good = sum(char.isalpha() or char in " .,:;!?'\"/_-=\n" or char.isdigit() for char in text)
     return good >= 0.9 * len(text) and any(map(str.isalpha, text)) and text.isprintable() | ("\n" in text)
 

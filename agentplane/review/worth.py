@@ -1,4 +1,4 @@
-"""Where a secret could stand at all. Loads nothing but re: most texts hold nothing of the sort."""
+"""Quick check of a text for places where a secret can be. It imports only `re`, because most texts have none."""
 
 import re
 
@@ -12,4 +12,4 @@ LINE = re.compile(
     rb"[0-9A-Za-z_+/=-]{18}|[A-Z0-9]{11}"
 )
 NAME = re.compile(rb"(?i)key|pass|pwd|secret|token|auth|cred|curl|://|[\x80-\xff]|[0-9A-Za-z+=]{18}")
-"""In a path or the name of a tool: words there are joined by `_`, `-` and `/`, and are no secrets for being long."""
+"""The check for paths and tool names. They join words by `_`, `-` and `/`, so a long word isn't a secret."""

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from agentplane.claims import aligned, fitted, meaning
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.sense import sense
-from agentplane.claims.signals import measured, weighed
+from agentplane.claims.signals import model_inputs, signals_of
 from agentplane.claims.statement import parse
-from agentplane.claims.verdict import columns_of, ruled
+from agentplane.claims.verdict import columns_of, rule_relation
 from agentplane.match import vectors
 from agentplane.match.corpus import Corpus, nearest_each
 from agentplane.match.corpus import Text as Compared
@@ -89,8 +89,8 @@ def _share(part: int, whole: int) -> float:
 def signals(pair: Pair) -> dict[str, float]:
     new, old = sorted((parse(pair.second), parse(pair.first)), key=lambda one: one.source)
     evidence = Evidence(new, old)
-    rules = ruled(evidence)
-    return weighed(measured(evidence, rules.kind if rules else ""))
+    rules = rule_relation(evidence)
+    return model_inputs(signals_of(evidence, rules.kind if rules else ""))
 
 
 Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]
@@ -211,9 +211,9 @@ def crossed() -> None:
 
 def write(path: Path) -> None:
     lines = [
-        '"""The weights of the verdict: for a contradiction, for a duplicate. Written by `python -m tests.bench.kinds --fit`.',
+        '"""The fitted weights for a contradiction and a duplicate, written by `python -m tests.bench.kinds --fit`.',
         "",
-        "First the bias, then the weight of each signal, with the embeddings of words and without them.",
+        "The bias comes first, then the weight of each signal. There is one set with embeddings and one without.",
         '"""\n\n',
         "Fitted = tuple[tuple[float, float], dict[str, tuple[float, float]]]\n",
         *_lines("WITH", fit(TUNED)),

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from agentplane.claims.statement import parse
-from agentplane.claims.structure import Found
+from agentplane.claims.structure import Relation
 from agentplane.claims.verdict import judge
 from agentplane.review.conflicts import Text, compare
 from tests.claims.opposites import opposites
@@ -78,7 +78,7 @@ AVOIDS = (
 )
 
 
-def _both_ways(one: str, other: str) -> Iterator[Found | None]:
+def _both_ways(one: str, other: str) -> Iterator[Relation | None]:
     yield judge(parse(one), parse(other))
     yield judge(parse(other), parse(one))
 

@@ -4,7 +4,7 @@ import pytest
 
 from agentplane.claims import vocabulary
 from agentplane.claims.statement import parse
-from agentplane.claims.structure import Found
+from agentplane.claims.structure import Relation
 from agentplane.claims.verdict import judge
 
 
@@ -23,7 +23,7 @@ def families() -> dict[str, list[str]]:
 FAMILIES = families()
 
 
-def said(new: str, old: str) -> Found | None:
+def said(new: str, old: str) -> Relation | None:
     return judge(parse(new), parse(old))
 
 

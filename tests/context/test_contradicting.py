@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.claims.statement import parse
-from agentplane.claims.structure import Found
+from agentplane.claims.structure import Relation
 from agentplane.context.choose import Ask
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import cache
@@ -76,7 +76,7 @@ def test_what_is_only_likely_says_so(plane: Plane) -> None:
 def test_how_sure_it_must_be(score: float, proven: bool, long: bool, is_sure: bool) -> None:
     tail = " after the nightly import of invoices from the partner bank in Zurich has ended without errors"
     one, other = (parse(f"{statement[:-1]}{tail if long else ''}.") for statement in RIVALS)
-    found = Found("contradiction", score, (), proven)
+    found = Relation("contradiction", score, (), proven)
     assert assumptions._is_sure(found, one, other) is is_sure
 
 

@@ -12,13 +12,13 @@ import pytest
 from agentplane.claims import fitted, meaning
 from agentplane.claims.aligned import likeness
 from agentplane.claims.contrasts import poles
-from agentplane.claims.denials import denied
+from agentplane.claims.denials import denials_in
 from agentplane.claims.evidence import Evidence
 from agentplane.claims.frames import one_role
 from agentplane.claims.lines import Item
 from agentplane.claims.statement import parse
-from agentplane.claims.subjects import alike
-from agentplane.claims.verdict import BothWays, judge
+from agentplane.claims.subjects import same_word
+from agentplane.claims.verdict import RelationCache, judge
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from tests.bench import kinds
 from tests.bench.kinds import figures, main, signals
@@ -111,7 +111,7 @@ def test_other_choices_of_what_may_be_two_things() -> None:
 
 def test_a_prefix_that_denies_cancels_a_denial() -> None:
     one, other = parse("All list endpoints are paginated."), parse("No list endpoint is unpaginated.")
-    assert [pair.turned for pair in Evidence(one, other).aligned.pairs].count(True) == 1
+    assert [pair.negated_by_prefix for pair in Evidence(one, other).alignment.pairs].count(True) == 1
     assert Evidence(one, other).opposites == []
     assert said("Snapshots are encrypted at rest.", "Leave snapshots unencrypted.")[0] == "contradiction"
 
@@ -125,7 +125,7 @@ def test_a_prefix_that_denies_cancels_a_denial() -> None:
     ],
 )
 def test_an_order_is_found_from_either_end(one: str, other: str, turned: bool) -> None:
-    assert Evidence(parse(one), parse(other)).turned is turned
+    assert Evidence(parse(one), parse(other)).order_reversed is turned
 
 
 def test_what_is_denied_and_not_spoken_of() -> None:
@@ -210,8 +210,8 @@ def test_a_prefix_that_denies_is_an_opposite() -> None:
 
 
 def test_a_word_and_what_denies_it_are_not_alike() -> None:
-    assert alike("signature", "signatures")
-    assert not alike("sensitive", "insensitive")
+    assert same_word("signature", "signatures")
+    assert not same_word("sensitive", "insensitive")
 
 
 @pytest.mark.parametrize(
@@ -319,8 +319,8 @@ def test_a_text_that_replaces_what_was_chosen() -> None:
 )
 def test_what_stands_under_a_denial(one: str, denied_words: str) -> None:
     line = parse(one).line
-    told = [item.written for item, under in zip(line, denied(line).words, strict=True) if under]
-    assert " ".join(told) == denied_words
+    denied_in_line = [item.written for item, under in zip(line, denials_in(line).words, strict=True) if under]
+    assert " ".join(denied_in_line) == denied_words
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_what_stands_under_a_denial(one: str, denied_words: str) -> None:
     ],
 )
 def test_a_denial_counts_where_it_takes_effect(one: str, times: int, first: int) -> None:
-    found = denied(parse(one).line)
+    found = denials_in(parse(one).line)
     assert (found.times, found.first) == (times, first)
 
 
@@ -466,7 +466,7 @@ def test_what_is_looked_at_from_both_sides_is_as_if_looked_at_from_one() -> None
     said = list(dict.fromkeys(side for pair in TUNED[5:65:2] for side in (pair.first, pair.second)))
     said += ["Switch from Redis to Memcached.", "Sessions are kept in Redis."]
     texts = [text(one, f"CAND-{place}", status="proposed") for place, one in enumerate([*said, said[0]])]
-    both_ways = BothWays({*said})
+    both_ways = RelationCache({*said})
     for one in texts:
         found = compare_each(one, texts, both_ways)
         assert told(found) == [compare(one, other) for other in texts]
@@ -595,7 +595,7 @@ def test_the_bench_measures_pairs_that_lie_elsewhere(
 def test_where_only_a_negation_speaks_against_more_is_asked_for() -> None:
     one = parse("Never call the payment provider from inside a database transaction.")
     other = parse("Always write the payment record inside a database transaction.")
-    assert Evidence(one, other).weak
+    assert Evidence(one, other).has_only_weak_contrast
     assert judge(one, other) is None
 
 
