@@ -18,11 +18,15 @@ class AgentplaneError(Exception):
 
     exit_code: ClassVar[int] = 2
 
-    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | None = None, todo: str | None = None, sees_doctor: bool = False
+    ) -> None:
+        """`sees_doctor` means that `todo` sends the user to `agentplane doctor`, which can say more."""
         super().__init__(what)
         self.what = what
         self.where = where
         self.todo = todo
+        self.sees_doctor = sees_doctor
 
     def __str__(self) -> str:
         first = f"{self.where}: {self.what}" if self.where else self.what
