@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +18,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
 from agentplane.plane import held
 from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Action, Gate
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import (
     HIGH,
@@ -37,49 +38,8 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.memory.lookup import Words
 
-Action = Literal["refuse", "flag", "off"]
-
-
-DEFAULTS: Mapping[str, Action] = {
-    "secret": "refuse",
-    "random": "flag",
-    "escape": "refuse",
-    "bidi": "refuse",
-    "smuggled": "refuse",
-    "hidden": "flag",
-    "instruction": "flag",
-    "markup": "flag",
-    "command": "flag",
-    "size": "flag",
-    "unsupported": "flag",
-    "gone": "flag",
-    "outside": "flag",
-    "restated": "flag",
-    "known": "refuse",
-    "status": "flag",
-    "repeat": "refuse",
-}
-"""What is noticed, and what follows.
-
-    secret       a key, token or password of a known form
-    random       a string that only looks random
-    escape       control characters, which steer a terminal
-    bidi         characters that turn the direction of the text around
-    smuggled     characters that show nothing and spell something
-    hidden       other characters and text that are invisible when rendered, text in an encoding, and what
-                 a candidate's header has besides what is shown of it
-    instruction  text aimed at its reader
-    markup       marks of roles and tool calls
-    command      commands that run what nobody has read
-    size         longer than anybody reads; beyond what the plane takes, it is refused always
-    unsupported  a fact or an assumption without evidence
-    gone         evidence that is not there
-    outside      evidence outside of the project
-    restated     an instruction file says it word for word
-    known        an entry on the shelf says it word for word
-    status       it will be over by tomorrow
-    repeat       it was rejected before
-"""
+DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
+"""What is noticed, and what follows. `Gate` says what each code means."""
 
 LONG = 2000
 """Characters of statement and rationale that a reviewer reads without a sigh."""
