@@ -24,7 +24,6 @@ from agentplane.review.gate_answers import (
     HIGH,
     SECRET,
     Consequence,
-    Earlier,
     Flag,
     Verdict,
     shown_earlier,
@@ -114,17 +113,19 @@ def check(proposal: Proposal, context: Context) -> Verdict:
         what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
         refused[Flag("size", "refuse", what, "proposal")] = None
     noticed = list(_noticed(proposal, texts, context))
+    repeat = _repeat(dict(texts)["statement"], proposal, context)
+    noticed += _repeats(repeat)
     noticed += _header(context.header, frozenset(code for code, _, _ in noticed))
     for code, what, where in noticed:
-        action = context.action(code.removesuffix("?"))
+        action = context.action(code)
         if action == "off":
             continue
-        # A question mark: not sure enough to refuse, whatever the settings say.
-        follows: Consequence = "flag" if code.endswith("?") else action
-        flag = Flag(code.removesuffix("?"), follows, what, where)
-        (refused if follows == "refuse" else flags)[flag] = None
+        # A statement that is only like a rejected one is never refused, whatever the settings say.
+        unsure = code == "repeat" and repeat is not None and not repeat.sure
+        follows: Consequence = "flag" if unsure else action
+        (refused if follows == "refuse" else flags)[Flag(code, follows, what, where)] = None
     repeats = any(flag.code == "repeat" for flag in refused)
-    earlier = _earlier(proposal, context) if repeats else None
+    earlier = shown_earlier(repeat.rejection) if repeats and repeat else None
     return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
 
 
@@ -292,8 +293,6 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         entries = context.words.holding(statement) if context.words else context.shelf
         if id_ := gate_repeats.on_shelf(statement, entries, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
-    if context.looks_for("repeat") and context.tombstones:
-        yield from _repeats(_repeat(statement, proposal, context))
 
 
 def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
@@ -427,14 +426,9 @@ def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Notice
 
 
 def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
-    if not context.tombstones:
+    if not context.tombstones or not context.looks_for("repeat"):
         return None
     return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
-
-
-def _earlier(proposal: Proposal, context: Context) -> Earlier | None:
-    repeat = _repeat(proposal.statement[:_MOST_CHARACTERS], proposal, context)
-    return shown_earlier(repeat.rejection) if repeat else None
 
 
 def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
@@ -442,4 +436,4 @@ def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
         return
     told = told_earlier(shown_earlier(repeat.rejection))
     how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
-    yield "repeat" if repeat.sure else "repeat?", f"was rejected before, {told}{how}", "statement"
+    yield "repeat", f"was rejected before, {told}{how}", "statement"

@@ -31,9 +31,10 @@ def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 
 def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     lost = list(_lost(base, now, back))
-    yield from lost
-    named = {finding.where for finding in lost}
-    yield from (finding for finding in _faults(base, now, back) if finding.where not in named)
+    yield from (finding for _, finding in lost)
+    # A line that took the place of one of the base is named once.
+    named = {number for number, _ in lost}
+    yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
         if line not in base.lines and links.is_intact(line) and not _is_event(line):
             what = "is no event that agentplane writes, although its hash fits"
@@ -69,34 +70,41 @@ def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
     return all(events.say_the_same(line, other) for other in others if run_id in deeds.runs_among([other]))
 
 
-def _lost(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
-    """Lines of the base that are not there as they were; those that stood together are one finding."""
+def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
+    """Lines of the base that are not there as they were, each with the line where they should be, or 0.
+
+    Lines that stood together are one finding.
+    """
     place = 0
     for gone, group in groupby(enumerate(base.log, 1), lambda row: row[1] not in now.lines):
         rows = list(group)
         if not gone:
             place = now.lines[rows[-1][1]]
             continue
-        where = now.where(LOG, min(place + 1, len(now.log)) or None)
+        number = min(place + 1, len(now.log))
         first, last = rows[0][0], rows[-1][0]
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
         what = (
             f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} gone or changed"
         )
-        yield Finding("events-gone", "error", where, what, (Instruction("a log only grows:"), back))
+        where, remedies = now.where(LOG, number or None), (Instruction("a log only grows:"), back)
+        yield number, Finding("events-gone", "error", where, what, remedies)
 
 
-def _faults(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
+def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
+    """What is wrong with the log itself, each with its line."""
     faults = now.report.faults and base.report.faults
     old = {base.log[number - 1] for fault in faults for number in _span(fault)}
     for fault in now.report.faults:
         if any(now.log[number - 1] not in old for number in _span(fault)):
             remedies = (Instruction("take the log back:"), back)
-            yield Finding("log-fault", "error", now.where(LOG, fault.line), fault.what, remedies)
+            where = now.where(LOG, fault.line)
+            yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
     if now.report.torn is not None:
         where = now.where(LOG, now.report.torn.line)
         what = "the last line was not written to its end"
-        yield Finding("log-torn", "error", where, what, (Shell((*DOCTOR, "--fix"), ""),))
+        remedy = Shell((*DOCTOR, "--fix"), "")
+        yield now.report.torn.line, Finding("log-torn", "error", where, what, (remedy,))
 
 
 def _span(fault: chain.Fault) -> range:

@@ -214,8 +214,10 @@ class Deciding(EntryScreen):
     def on_op_done(self, message: OpDone) -> None:
         done = message.done
         if done.verb in ("undo", "redo"):
+            from agentplane.memory.ids import is_candidate
+
             self.view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
-            self._wanted = next((id_ for id_ in done.ids if id_.startswith("CAND-")), None)
+            self._wanted = next(filter(is_candidate, done.ids), None)
         elif isinstance(message.op, Mask):
             # The masked candidate is checked again and stays in its row.
             self.view.reopen(message.op.ids)

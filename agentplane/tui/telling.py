@@ -64,9 +64,8 @@ class Telling(App[None]):
 
     def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
         """What went wrong, until a key is pressed; `todo`: in place of what the error says to do."""
-        first, _, rest = str(error).partition("\n")
         for bar in self._status_bars():
-            bar.fail(first, todo or rest)
+            bar.fail(error.headline, todo or error.todo or "")
         if not self.screen.query(StatusBar):
             self.notify(visible(str(error)), severity="error", markup=False)
 
