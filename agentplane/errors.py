@@ -5,6 +5,9 @@ AgentplaneError            what happened, where, what to do next; exit code
 │   ├── NotFound       127     a command that is not there, as a shell says it
 │   └── NotExecutable  126     a command that is there, but cannot be run
 ├── Refused        3       a rule of the plane says no
+│   ├── NeedsChoice        a conflict, and a person says what becomes of it (review/resolve.py)
+│   ├── Unconfirmed        a flagged text that a person confirms on its own (review/confirm.py)
+│   └── Repeated           a statement that was rejected before (review/gate_answers.py)
 └── PlaneError     4       the plane itself
     ├── Locked             another process holds it
     └── Damaged            its files contradict each other, or cannot be read or written
@@ -18,15 +21,23 @@ class AgentplaneError(Exception):
 
     exit_code: ClassVar[int] = 2
 
-    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | None = None, todo: str | None = None, sees_doctor: bool = False
+    ) -> None:
+        """`sees_doctor` means that `todo` sends the user to `agentplane doctor`, which can say more."""
         super().__init__(what)
         self.what = what
         self.where = where
         self.todo = todo
+        self.sees_doctor = sees_doctor
+
+    @property
+    def headline(self) -> str:
+        """What happened and where, without what to do about it."""
+        return f"{self.where}: {self.what}" if self.where else self.what
 
     def __str__(self) -> str:
-        first = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{first}\n{self.todo}" if self.todo else first
+        return f"{self.headline}\n{self.todo}" if self.todo else self.headline
 
 
 class BadInput(AgentplaneError):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Repair, unusable
 from agentplane.memory import checks as memory_checks
 from agentplane.plane import cache, cache_checks, create, trust_checks
 from agentplane.plane import checks as plane_checks
@@ -37,6 +37,8 @@ _OF_SETTINGS = (plane_checks.check, run_checks.shared)
 
 _LOOKS = 3
 _LOOK_SECONDS = 0.1
+_UNTOLD: frozenset[Repair] = frozenset(("views", "unpruned"))
+"""The repairs that don't say which files they wrote."""
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -89,19 +91,16 @@ def _collected(store: Store) -> dict[Finding, None]:
             for finding in check(store if check in _OF_SETTINGS else usable):
                 found.setdefault(finding)
         except AgentplaneError as error:
-            where = error.where or store.layout.root.name
-            todo = None if "agentplane doctor" in (error.todo or "") else error.todo
-            found.setdefault(Finding("error", where, error.what, todo or "mend this first."))
+            found.setdefault(unusable(error, store.layout.root.name, "mend this first."))
     return found
 
 
 def fix(store: Store) -> list[str]:
     """Mends what is safe to mend. Says what was done."""
     found = collect(store)
-    before = {finding.where for finding in found if finding.fixable}
     usable = _usable(store)
     done = usable.mend()
-    bad = [one.where for one in found if one.fixable and one.remedy == cache_checks.REMEDY]
+    bad = [one.where for one in found if "cache" in one.repairs]
     if bad:
         with suppress(AgentplaneError):
             cache.clear(store.layout)
@@ -114,7 +113,5 @@ def fix(store: Store) -> list[str]:
         with suppress(AgentplaneError):
             done += repair.mend(store)
     left = {finding.where for finding in collect(store) if finding.fixable}
-    told = " ".join(done)
-    return done + [
-        f"{where}: made anew" for where in sorted(before - left) if where.rpartition("/")[2] not in told
-    ]
+    anew = {finding.where for finding in found if finding.repairs & _UNTOLD}
+    return done + [f"{where}: made anew" for where in sorted(anew - left)]

@@ -11,7 +11,7 @@ from agentplane.agents.model import Tool
 from agentplane.api import open_plane
 from agentplane.context import active
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Shell
 from agentplane.plane import create, git, gitdriver, origin
 from agentplane.plane.layout import Layout, is_plane
 from agentplane.plane.stamp import FOLDER
@@ -76,7 +76,7 @@ def _check_checked_out(folder: Path) -> None:
     if known is None:
         return
     name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
-    todo = f"Run `git checkout -- :/{name}` to restore it." if known.is_checked_out else _check_out(name)
+    todo = f"Run `git checkout -- :/{name}` to restore it." if known.is_checked_out else str(_check_out(name))
     raise Refused(_NOT_HERE, where=str(folder), todo=todo)
 
 
@@ -87,11 +87,11 @@ def kept_out(here: Path) -> Finding | None:
     if known is None or known.is_checked_out:
         return None
     name = shlex.quote(visible(known.path.removesuffix(f"/{_LOG}")))
-    return Finding("info", visible(str(folder)), _NOT_HERE, _check_out(name))
+    return Finding("not-checked-out", "info", visible(str(folder)), _NOT_HERE, (_check_out(name),))
 
 
-def _check_out(name: str) -> str:
-    return f"Run `git sparse-checkout add {name}` to check it out."
+def _check_out(name: str) -> Shell:
+    return Shell(("git", "sparse-checkout", "add", name), after=" to check it out.")
 
 
 def make(wanted: Outlook, channel: str) -> Made:

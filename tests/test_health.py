@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.findings import Finding
+from agentplane.errors import Damaged
+from agentplane.findings import Finding, Instruction, Mend, Shell, unusable
 from agentplane.health import collect, fix
 from tests.conftest import decision, plane_in
 
@@ -253,9 +254,37 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
     assert not ours.memory().hand_edits
 
 
-def test_a_finding_is_one_type() -> None:
-    finding = Finding("error", "x:1", "broken", "mend it")
-    assert not finding.fixable
+def test_remedies_are_data_that_reads_as_a_sentence() -> None:
+    either = (
+        Shell(("agentplane", "adopt", "DEC-001"), "", " or"),
+        Shell(("agentplane", "revert", "DEC-001"), ""),
+    )
+    by_hand = Finding("hand-edit", "warning", "decisions.md:5", "was changed by hand", either, "DEC-001")
+    assert by_hand.remedy == "`agentplane adopt DEC-001` or `agentplane revert DEC-001`."
+    assert not by_hand.fixable
+
+    torn = Finding("log-torn", "warning", "log.jsonl:5", "was not written to its end", (Mend("log"),))
+    assert torn.remedy == "`agentplane doctor --fix` repairs it."
+    assert torn.fixable
+    assert torn.repairs == {"log"}
+
+
+def test_an_error_that_asks_for_doctor_is_not_told_to_run_it_again() -> None:
+    doctor = Damaged("is torn", todo="Run `agentplane doctor`.", sees_doctor=True)
+    assert unusable(doctor, "memory", "mend this first.").remedy == "mend this first."
+    other = Damaged("is torn", where="log.jsonl", todo="Free some space.")
+    assert unusable(other, "memory", "mend this first.") == Finding(
+        "unusable", "error", "log.jsonl", "is torn", (Instruction("Free some space."),)
+    )
+
+
+def test_each_repair_is_told_once(filled: Plane) -> None:
+    """Views are made anew without a word of it. What is removed says so itself."""
+    swap(filled.layout.state, b'"revision": "', b'"revision": "f')
+    assert fix(filled.store) == [f"{filled.layout.shown('memory/state.json')}: made anew"]
+    name = ".decisions.md.123-0123456789ab.tmp"
+    (filled.layout.memory / name).write_bytes(b"half")
+    assert fix(filled.store) == [f"removed the unfinished file memory/{name}"]
 
 
 def test_a_missing_package_is_no_error(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,7 @@ class Changes:
     def settle(self, *, deep: bool = True) -> "Settlement":
         """Brings branches together that git merged; `deep`: and back what git took out of the log."""
         from agentplane.memory import settle as settling
+        from agentplane.memory.notes import FileRemoved
         from agentplane.plane import gitdriver
         from agentplane.tools import conflicts
 
@@ -101,7 +102,7 @@ class Changes:
         solved = conflicts.solve(layout)
         changed = (*solved.merged, *solved.removed)
         done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
-        told = [*done.told, *(f"{path}: removed, as on one of the branches" for path in solved.removed)]
+        told = (*done.told, *map(FileRemoved, solved.removed))
         done = msgspec.structs.replace(
             done, told=told, merged=list(solved.merged), conflicts=list(solved.left)
         )

@@ -5,14 +5,11 @@ from pathlib import Path
 import click
 
 from agentplane import health, setup
+from agentplane.cli import findings as shown
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
-from agentplane.findings import Finding
 from agentplane.text.visible import visible
-
-
-_MARKS = {"error": "x", "warning": "!", "info": "-"}
 
 
 @click.command()
@@ -27,28 +24,23 @@ def doctor_command(fix: bool, as_json: bool) -> int:
         if kept_out is None:
             raise
         if as_json:
-            out.emit("doctor", findings=[kept_out], fixed=[])
+            out.emit("doctor", findings=[shown.row(kept_out)], fixed=[])
         else:
-            _say(kept_out)
+            shown.say(kept_out)
         return 0
     plane.settle_merged()
     mended = health.fix(plane.store) if fix else []
     findings = health.collect(plane.store)
     bad = any(finding.severity != "info" for finding in findings)
     if as_json:
-        out.emit("doctor", findings=findings, fixed=mended)
+        out.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=mended)
         return int(bad)
     for text in mended:
         out.line(f"fixed: {visible(text)}")
     for finding in findings:
-        _say(finding)
+        shown.say(finding)
     if any(finding.fixable for finding in findings) and not fix:
         out.note("`agentplane doctor --fix` mends some of this.")
     if not findings:
         out.note("all is well.")
     return int(bad)
-
-
-def _say(finding: Finding) -> None:
-    out.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
-    out.line(f"    {visible(finding.remedy)}", dim=True)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from agentplane.cli import findings as shown
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.findings import Finding
 
 
-_MARKS = {"error": "x", "warning": "!", "info": "-"}
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _AT_MOST = 100
 """How many findings are spelled out for a reader; --json has all of them."""
@@ -30,7 +30,7 @@ def check_command(base: str, as_json: bool) -> int:
     checked = plane.check(base)
     found = checked.findings
     if as_json:
-        out.emit("check", base=checked.base, findings=found)
+        out.emit("check", base=checked.base, findings=[shown.row(finding) for finding in found])
     else:
         _print(found)
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -40,8 +40,7 @@ def check_command(base: str, as_json: bool) -> int:
 
 def _print(found: list[Finding]) -> None:
     for finding in found[:_AT_MOST]:
-        out.line(f"{_MARKS[finding.severity]} {finding.where}: {finding.what}")
-        out.line(f"    {finding.remedy}", dim=True)
+        shown.say(finding)
     if len(found) > _AT_MOST:
         out.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
     if all(finding.severity == "info" for finding in found):

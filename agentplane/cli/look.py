@@ -68,7 +68,9 @@ def badge_command(as_json: bool) -> int:
         plane = opened(quiet=True)
         badge = plane.badge()
         if plane.is_damaged():
-            raise Damaged("the log and the files do not fit together", todo="run `agentplane doctor`.")
+            raise Damaged(
+                "the log and the files do not fit together", todo="run `agentplane doctor`.", sees_doctor=True
+            )
     except AgentplaneError as error:
         if as_json:
             raise

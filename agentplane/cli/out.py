@@ -100,11 +100,10 @@ def answered(question: str) -> str:
 
 
 def error(failure: AgentplaneError) -> None:
-    first, _, rest = str(failure).partition("\n")
     mark = click.style("error:", fg="red", bold=True) if _coloured(sys.stderr) else "error:"
-    click.echo(f"{mark} {visible(first)}", err=True)
-    if rest:
-        click.echo(f"  {visible(rest)}", err=True)
+    click.echo(f"{mark} {visible(failure.headline)}", err=True)
+    if failure.todo:
+        click.echo(f"  {visible(failure.todo)}", err=True)
 
 
 def width() -> int | None:
@@ -151,6 +150,14 @@ def age(ts: str) -> str:
     if seconds is None:
         return one_line(ts, 20)
     return "just now" if seconds < 60 else f"{span(seconds)} ago"
+
+
+def short_age(ts: str) -> str:
+    """The same for a column of ages."""
+    seconds = seconds_since(ts)
+    if seconds is None:
+        return one_line(ts, 20)
+    return "now" if seconds < 60 else span(seconds)
 
 
 def seconds_since(ts: str) -> float | None:

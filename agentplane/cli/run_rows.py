@@ -52,7 +52,7 @@ def _cells(row: Row, columns: int | None) -> dict[str, str]:
     seconds = out.seconds_since(row.ts) if row.kind == "open" else row.seconds
     wide = columns is None or columns >= _WIDE
     return {
-        "when": row.ts if columns is None else out.age(row.ts).removesuffix(" ago").removeprefix("just "),
+        "when": row.ts if columns is None else out.short_age(row.ts),
         "outcome": _outcome(row),
         "took": "" if seconds is None else out.span(seconds),
         "who": who,

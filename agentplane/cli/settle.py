@@ -33,6 +33,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     done = settlement.done
     if as_json:
         fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
+        fields["told"] = [str(note) for note in done.told]
         out.emit("settle", **fields, **reached(settlement.reached))
     else:
         for text in said(done):
@@ -45,7 +46,7 @@ def settle_command(quiet: bool, as_json: bool) -> int:
 
 def said(done: Settled) -> list[str]:
     """What was done, a line each."""
-    lines = [one_line(text, 200) for text in done.told]
+    lines = [one_line(str(note), 200) for note in done.told]
     lines += [f"merged {name} entry by entry" for name in (*done.resolved, *map(visible, done.merged))]
     if done.op:
         lines.append(f"settled by op {done.op}")

@@ -72,8 +72,10 @@ class Index:
     @classmethod
     def from_parts(cls, size: int, arrays: Mapping[str, Any], terms: Sequence[str]) -> "Index":
         index = cls.__new__(cls)
-        index.__dict__ |= {"size": size, "_terms": {term: place for place, term in enumerate(terms)}}
-        index.__dict__ |= {f"_{n}": arrays[n] if arrays[n].ndim else float(arrays[n]) for n in _PARTS}
+        index.size, index._terms = size, {term: place for place, term in enumerate(terms)}
+        index._rows, index._starts, index._idf = arrays["rows"], arrays["starts"], arrays["idf"]
+        index._unseen, index._mean_length = float(arrays["unseen"]), float(arrays["mean_length"])
+        index._owns, index._saturated, index._unit = arrays["owns"], arrays["saturated"], arrays["unit"]
         return index
 
     def joined(self, more: "Index") -> "Index":

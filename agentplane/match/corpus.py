@@ -60,6 +60,8 @@ class Ranked(msgspec.Struct, frozen=True):
 class Corpus:
     """Texts that others are compared with. Built once; each signal when it is first asked for.
 
+    A part that another corpus has built already is assigned to the cached property of that part.
+
     `extended` adds texts. How rare words are and how near texts usually are stays as it was when the corpus was
     built, so that nothing else has to be compared again.
     """
@@ -95,17 +97,19 @@ class Corpus:
         """A corpus of these texts and more."""
         more = self._alike(texts)
         whole = Corpus((*self.texts, *texts), self._kept, self.first)
-        parts: dict[str, Any] = {"missing": self.missing, "_words": self._words.joined(more._words)}
-        parts["built_of"] = self.built_of
+        whole.missing, whole.built_of = self.missing, self.built_of
+        whole._words = self._words.joined(more._words)
         if self._titles is not self._words or more._titles is not more._words:
-            parts["_titles"] = self._titles.joined(more._titles)
-        parts["_usual"] = {
-            name: tuple(np.concatenate(both) for both in zip(usual, more._usual[name], strict=True))
-            for name, usual in self._usual.items()
+            whole._titles = self._titles.joined(more._titles)
+        whole._usual = {
+            name: (
+                np.concatenate([mean, more._usual[name][0]]),
+                np.concatenate([spread, more._usual[name][1]]),
+            )
+            for name, (mean, spread) in self._usual.items()
         }
         if self.missing is None:
-            parts["_embedded"] = self._embedded[0], np.concatenate([self._embedded[1], more._embedded[1]])
-        whole.__dict__ |= parts
+            whole._embedded = self._embedded[0], np.concatenate([self._embedded[1], more._embedded[1]])
         return whole
 
     def _alike(
@@ -113,17 +117,15 @@ class Corpus:
     ) -> "Corpus":
         """Other texts, weighed as these are. `usual`: where it is known."""
         more = Corpus(texts, self._kept)
-        more.__dict__ |= {
-            "missing": self.missing,
-            "_words": Index((words.counted(text.whole) for text in texts), self._words),
-            "_titles": Index(_titles(texts), self._titles),
-        }
+        more.missing = self.missing
+        more._words = Index((words.counted(text.whole) for text in texts), self._words)
+        more._titles = Index(_titles(texts), self._titles)
         if self._titles is self._words and not any(text.text for text in texts):
-            more.__dict__["_titles"] = more._words
+            more._titles = more._words
         if self.missing is None:
             raw = self._kept.of([text.whole for text in texts])
-            more.__dict__["_embedded"] = self._embedded[0], _whole_numbers(raw - self._embedded[0])
-        more.__dict__["_usual"] = more._usual_beside(self.texts[: self.first]) if usual is None else usual
+            more._embedded = self._embedded[0], _whole_numbers(raw - self._embedded[0])
+        more._usual = more._usual_beside(self.texts[: self.first]) if usual is None else usual
         return more
 
     def to_bytes(self) -> bytes:
@@ -156,13 +158,15 @@ class Corpus:
         if found is None:
             return corpus
         arrays, lists = found
-        for name in lists:
-            parts = {part.partition(".")[2]: a for part, a in arrays.items() if part.startswith(f"{name}.")}
-            corpus.__dict__[f"_{name}"] = Index.from_parts(len(corpus), parts, lists[name])
-        usual = {name[6:]: (a[0], a[1]) for name, a in arrays.items() if name.startswith("usual.")}
-        corpus.__dict__["_usual"] = usual
+        indexes = {
+            name: Index.from_parts(len(corpus), _under(name, arrays), terms) for name, terms in lists.items()
+        }
+        corpus._words = indexes["words"]
+        if "titles" in indexes:
+            corpus._titles = indexes["titles"]
+        corpus._usual = {name: (a[0], a[1]) for name, a in _under("usual", arrays).items()}
         if "embedded" in arrays:
-            corpus.__dict__["_embedded"] = arrays["common"], arrays["embedded"]
+            corpus._embedded = arrays["common"], arrays["embedded"]
         corpus.was_kept = True
         return corpus
 
@@ -373,6 +377,11 @@ class Corpus:
         if name == "words":
             return self._words.cosine([words.counted(query.whole) for query in queries])
         return self._products(self._unit(self._kept.of([query.whole for query in queries])))
+
+
+def _under(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of one part, by their own names."""
+    return {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
 
 
 def _titles(texts: Sequence[Text]) -> Iterator[Mapping[str, int]]:

@@ -57,4 +57,5 @@ def mistake(error: Exception) -> AgentplaneError:
     return AgentplaneError(
         f"a mistake of agentplane ({type(error).__name__}); nothing is known to be written",
         todo="try it on the command line; `agentplane doctor` checks the plane.",
+        sees_doctor=True,
     )

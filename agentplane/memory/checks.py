@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
 from agentplane.memory.shelf import Memory
@@ -10,6 +10,9 @@ from agentplane.plane import tidy
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
+
+
+_SETTLE = ("agentplane", "settle")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -34,7 +37,8 @@ def _one_external_id(memory: Memory) -> Iterator[Finding]:
             where = f"{memory.snapshot.layout.shown(entries[-1].file)}:{entries[-1].line}"
             ids_ = " and ".join(one_line(entry.id, 40) for entry in entries)
             what = f"{ids_} have the same external id, {one_line(name, 60)}"
-            yield Finding("warning", where, what, "Run `agentplane deprecate` on the one that is wrong.")
+            remedy = Instruction("Run `agentplane deprecate` on the one that is wrong.")
+            yield Finding("external-id-twice", "warning", where, what, (remedy,), name)
 
 
 def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
@@ -49,7 +53,8 @@ def _successors(memory: Memory, entry: Entry) -> Iterator[Finding]:
         names = " and ".join(one_line(link, 40) for link in found)
         where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
         what = f"{one_line(entry.id, 40)} was superseded by {names}, and all of them are in force"
-        yield Finding("warning", where, what, "`agentplane deprecate` the one that does not hold.")
+        remedy = Instruction("`agentplane deprecate` the one that does not hold.")
+        yield Finding("superseded-twice", "warning", where, what, (remedy,), entry.id)
 
 
 def _broken(memory: Memory) -> Iterator[Finding]:
@@ -60,12 +65,14 @@ def _broken(memory: Memory) -> Iterator[Finding]:
         for trouble in troubles:
             where = f"{layout.shown(file)}:{trouble.line}"
             if trouble.start not in twice:
-                yield Finding("error", where, trouble.what, trouble.todo)
+                yield Finding("entry-broken", "error", where, trouble.what, (Instruction(trouble.todo),))
             elif memory.snapshot.ledger.unsettled:
-                yield Finding("warning", where, trouble.what, "`agentplane settle` brings the two together.")
+                remedy = Shell(_SETTLE, "", " brings the two together.")
+                yield Finding("entry-twice", "warning", where, trouble.what, (remedy,))
             else:
-                remedy = "`agentplane settle` where a merge left both; else give one of the two another id."
-                yield Finding("error", where, trouble.what, remedy)
+                after = " where a merge left both; else give one of the two another id."
+                remedy = Shell(_SETTLE, "", after)
+                yield Finding("entry-twice", "error", where, trouble.what, (remedy,))
 
 
 def _doubled(memory: Memory) -> Iterator[Finding]:
@@ -78,7 +85,8 @@ def _doubled(memory: Memory) -> Iterator[Finding]:
                 what = f"{one_line(block.id, 40)} stands already at {first[block.id]}"
                 if file == INBOX and block.id in hidden:
                     what += ", which hides this candidate"
-                yield Finding("error", where, what, "give one of them another id, or delete it.")
+                rename = Instruction("give one of them another id, or delete it.")
+                yield Finding("id-twice", "error", where, what, (rename,), block.id)
             first.setdefault(block.id, where)
 
 
@@ -89,42 +97,47 @@ def _hand_edits(memory: Memory) -> Iterator[Finding]:
             continue  # what two branches say of it is named already
         where = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
         name = one_line(edit.id, 40)
-        remedy = f"`agentplane adopt {name}` or `agentplane revert {name}`."
+        remedies: tuple[Remedy, ...] = (
+            Shell(("agentplane", "adopt", name), "", " or"),
+            Shell(("agentplane", "revert", name), ""),
+        )
         if edit.change == "broken":
-            remedy = "mend its header there, or delete it there and then revert."
+            remedies = (Instruction("mend its header there, or delete it there and then revert."),)
         if ledger.unsettled:
-            remedy = f"first `agentplane settle`, since git may have left it so; then {remedy}"
+            remedies = (Shell(_SETTLE, "first ", ", since git may have left it so; then"), *remedies)
         what = f"{name} cannot be read" if edit.change == "broken" else f"{name} was {edit.change} by hand"
-        yield Finding("warning", where, what, remedy)
+        yield Finding("hand-edit", "warning", where, what, remedies, edit.id)
 
 
 def _entry(memory: Memory, entry: Entry) -> Iterator[Finding]:
     where = f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}"
     name = one_line(entry.id, 40)
-    remedy = f"`agentplane edit {name}`."
+    edit = Shell(("agentplane", "edit", name), "")
     for problem in entry.problems:
-        yield Finding("warning", where, f"{name}: {problem}", remedy)
+        yield Finding("header-problem", "warning", where, f"{name}: {problem}", (edit,), entry.id)
     if not ids.is_plain(entry.id):
-        yield Finding(
-            "warning", where, f"{name} is not an id that agentplane gives out", "choose one like DEC-014."
+        what, remedy = (
+            f"{name} is not an id that agentplane gives out",
+            Instruction("choose one like DEC-014."),
         )
+        yield Finding("id-odd", "warning", where, what, (remedy,), entry.id)
     kind = memory.kinds.get(entry.head.type)
     if kind is None:
         what = f"{name}: no kind `{one_line(entry.head.type, 30)}`"
-        yield Finding(
-            "warning", where, what, f"use one of {', '.join(memory.kinds)}, or add it to config.toml."
-        )
+        remedy = Instruction(f"use one of {', '.join(memory.kinds)}, or add it to config.toml.")
+        yield Finding("kind-unknown", "warning", where, what, (remedy,), entry.id)
     elif entry.file not in (INBOX, kind.file):
-        yield Finding(
-            "warning", where, f"{name}: a {kind.name} belongs in {kind.file}", "move it there, then adopt."
+        what, remedy = (
+            f"{name}: a {kind.name} belongs in {kind.file}",
+            Instruction("move it there, then adopt."),
         )
+        yield Finding("file-wrong", "warning", where, what, (remedy,), entry.id)
     wanted = (INBOX_STATUS,) if entry.file == INBOX else SHELF_STATUSES
     if entry.head.status not in wanted:
         what = f"{name}: status `{one_line(entry.head.status, 30)}` here should be {' or '.join(wanted)}"
-        yield Finding("warning", where, what, remedy)
+        yield Finding("status-wrong", "warning", where, what, (edit,), entry.id)
     head = entry.head
     for link in (*head.supersedes, *head.superseded_by, *head.refines, *head.unrelated):
         if link not in memory.entries and link not in memory.snapshot.ledger.known:
-            yield Finding(
-                "warning", where, f"{name} points to {one_line(link, 40)}, which is nowhere", remedy
-            )
+            what = f"{name} points to {one_line(link, 40)}, which is nowhere"
+            yield Finding("link-nowhere", "warning", where, what, (edit,), entry.id)

@@ -15,6 +15,11 @@ FORM = "[A-Za-z][A-Za-z0-9]{0,15}-[A-Za-z0-9]{1,24}"
 _ID = re.compile(FORM)
 
 
+def is_candidate(id_: str) -> bool:
+    """Whether an id is one of a candidate."""
+    return id_.startswith(f"{CANDIDATE_PREFIX}-")
+
+
 def is_plain(id_: str) -> bool:
     """Whether an id has the form of one that this program gives out."""
     return _ID.fullmatch(id_) is not None

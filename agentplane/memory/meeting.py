@@ -11,6 +11,7 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
+from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice, TakenBack
 from agentplane.memory.shelf import Memory
 from agentplane.plane import merge_file, tidy, versions
 from agentplane.plane.braid import Braid
@@ -54,15 +55,27 @@ class _Entity(msgspec.Struct, frozen=True):
         return self.id, self.root.place
 
 
-def plan(memory: Memory, story: Story) -> Plan | None:
+class Joined(msgspec.Struct, frozen=True):
+    """The plan that brings branches together, and what it did about entries of both."""
+
+    plan: Plan
+    notes: tuple[Note, ...]
+
+
+def _joined(edits: Sequence[Edit], notes: Sequence[Note]) -> Joined | None:
+    if not edits:
+        return None
+    return Joined(Plan(VERB, edits, why=". ".join(map(str, notes)) or None), tuple(notes))
+
+
+def join(memory: Memory, story: Story) -> Joined | None:
     """What brings the branches together, or None if nothing has to be written."""
     meeting = _Meeting(memory, story)
     meeting.work_out()
-    edits = list(meeting.edits.values())
-    return Plan(VERB, edits, why=". ".join(meeting.told) or None) if edits else None
+    return _joined(list(meeting.edits.values()), meeting.notes)
 
 
-def plan_taken_back(memory: Memory, story: Story, ops: Sequence[str]) -> Plan | None:
+def take_back(memory: Memory, story: Story, ops: Sequence[str]) -> Joined | None:
     """After git took ops out of the log and their texts out of the files: that the texts are as before is an op."""
     wanted = set(ops)
     edits = []
@@ -72,15 +85,11 @@ def plan_taken_back(memory: Memory, story: Story, ops: Sequence[str]) -> Plan | 
         digest = None if standing is None else document.digest(standing)
         if digest != mark.digest and wanted & {v.op for v in found} and digest in {None, *story.digests(id_)}:
             edits.append(Edit(id_, mark.file, standing))
-    count = len(wanted)
-    why = (
-        f"git took {count} op{'s' * (count != 1)} out of the log: they stand in it again, and are taken back"
-    )
-    return Plan(VERB, edits, why=why) if edits else None
+    return _joined(edits, [TakenBack(len(wanted))])
 
 
 class _Meeting:
-    """Not frozen; lives only inside `plan`."""
+    """Not frozen; lives only inside `join`."""
 
     def __init__(self, memory: Memory, story: Story) -> None:
         self.memory = memory
@@ -88,7 +97,7 @@ class _Meeting:
         self.snapshot = memory.snapshot
         self.ledger = memory.snapshot.ledger
         self.edits: dict[str, Edit] = {}
-        self.told: list[str] = []
+        self.notes: list[Note] = []
         self.texts: dict[str, tuple[bytes, Version]] = {}
         """What this op makes of an id, and the version that it comes from."""
         self.moved: dict[str, dict[int, str]] = {}
@@ -144,9 +153,7 @@ class _Meeting:
                     gone[other.key] = first
                     self.moved.setdefault(other.id, {})[other.root.place] = first.id
                     self._leave_over(other.tips, first.tips[0], first.id)
-                    self.told.append(
-                        f"{was} became {first.id} on one branch and {other.id} on another: {first.id} stays"
-                    )
+                    self.notes.append(SameCandidate(was, first.id, other.id))
         return gone
 
     def _apart(self, one: Version, other: Version) -> bool:
@@ -165,7 +172,7 @@ class _Meeting:
             new = self._next_id(id_)
             self._settle_one(new, other, id_)
             self.moved[id_][other.root.place] = new
-            self.told.append(f"two branches gave {id_}: the later one is {new}")
+            self.notes.append(Renumbered(id_, new))
 
     def _settle_one(self, id_: str, entity: _Entity, was: str | None) -> None:
         """One text stays, the others wait in the inbox."""
@@ -195,9 +202,7 @@ class _Meeting:
             text = self._text(tip)
             if text is not None and (kept is None or not says_the_same(text, kept)):
                 made = self._propose(tip.file, id_of(text), text, into if tip.file != INBOX else None)
-                self.told.append(
-                    f"{into or id_of(text)} was changed on two branches: the other text waits as {made}"
-                )
+                self.notes.append(ChangedTwice(into or id_of(text), made))
 
     def _propose(
         self, file: str, id_: str, text: bytes, into: str | None, other: Mapping[str, Any] | None = None
@@ -276,8 +281,7 @@ class _Meeting:
             wanted = list(dict.fromkeys(named))
             if wanted != listed(fields(now).get("superseded_by")):
                 self._relink(id_, header.set_fields(now, {"superseded_by": wanted}))
-                names = " and by ".join(wanted)
-                self.told.append(f"{id_} was superseded on two branches: by {names}, and both are in force")
+                self.notes.append(SupersededTwice(id_, tuple(wanted)))
 
     def _standing_texts(self) -> dict[str, tuple[bytes, int]]:
         """The texts that count after this op, each with the place of the event that wrote it."""
@@ -295,13 +299,11 @@ class _Meeting:
     def _meant(self, link: str, place: int) -> str:
         names = self.moved[link]
         known = [name for root, name in names.items() if self.story.braid.reaches(root, place)]
-        return (
-            known[0]
-            if len(known) == 1
-            else names.get(min(names), link)
-            if link not in names.values()
-            else link
-        )
+        if len(known) == 1:
+            return known[0]
+        if link in names.values():
+            return link
+        return names.get(min(names), link)
 
     def _relink(self, id_: str, text: bytes) -> None:
         if id_ in self.edits:

@@ -1,15 +1,17 @@
 """Bringing branches together after git did: what git left in conflict, one order, one op, one head."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
 from agentplane.memory import leftover, meeting
-from agentplane.memory.meeting import Story
+from agentplane.memory.meeting import Joined, Story
+from agentplane.memory.notes import BroughtBack, Deduplicated, Note, RemovedAgain
 from agentplane.memory.shelf import Memory
-from agentplane.plane import git, gitdriver, gitlog, merge_file, records, tidy
+from agentplane.plane import git, gitdriver, gitlog, merge_file, tidy
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
 from agentplane.plane.layout import Layout
@@ -29,7 +31,7 @@ class Settled(msgspec.Struct, frozen=True):
     """What was done; all empty: there was nothing to settle."""
 
     op: str | None = None
-    told: list[str] = []
+    told: tuple[Note, ...] = ()
     """What the op did about ids that met and entries that both changed."""
     waiting: list[str] = []
     """The candidates that it made of texts that did not stay."""
@@ -74,11 +76,11 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
     # nobody's decision that could be taken back.
     forked = bool(ledger.unsettled and not ledger.gaps)
-    back, told = _bring_back(store) if deep and not forked else (None, [])
+    back, told = _bring_back(store) if deep and not forked else (None, ())
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(op=back.op if back else None, told=[*told, *out])
-    done, joined, cleared = _settle(store)
+        return Settled(op=back.op if back else None, told=(*told, *out))
+    done, joined, did = _settle(store)
     if deep and forked:
         back, told = _bring_back(store)
         if ledgers.read(layout).unsettled:
@@ -88,14 +90,14 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     last = done or back
     return Settled(
         op=last.op if last else None,
-        told=[*told, *out, *(_told(done) or cleared)],
+        told=(*told, *out, *did),
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
         resolved=resolved,
     )
 
 
-def _take_out(store: Store) -> list[str]:
+def _take_out(store: Store) -> list[Note]:
     """What was decided on one branch, and stands there again since git took it from the other. Says what went."""
     memory, known = Memory(store.snapshot()), ledgers.read(store.layout).known
     added = [edit for edit in memory.all_hand_edits if edit.change == "added" and edit.id in known]
@@ -109,7 +111,7 @@ def _take_out(store: Store) -> list[str]:
     again = gitlog.brought_again(store.layout, standing)
     if again:
         store.cut(again)
-    return [f"{one.id} was decided on the other branch, and is out of {one.file} again" for one in again]
+    return [RemovedAgain(one.id, one.file) for one in again]
 
 
 def _doubled(layout: Layout) -> bool:
@@ -117,7 +119,7 @@ def _doubled(layout: Layout) -> bool:
     return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
-def _bring_back(store: Store) -> tuple[Done | None, list[str]]:
+def _bring_back(store: Store) -> tuple[Done | None, tuple[Note, ...]]:
     """Events that were in the log and that git took out stand in it again; that they were taken back is an op.
 
     And what is to be told of it.
@@ -125,37 +127,52 @@ def _bring_back(store: Store) -> tuple[Done | None, list[str]]:
     ledger = ledgers.read(store.layout)
     lost = gitlog.lost(store.layout, ledger)
     if not lost.events:
-        return None, []
+        return None, ()
     store.bring_back(lost)
-    count = len(lost.events)
-    told = f"{count} event{'s' * (count != 1)} that git took out of the log: in it again"
+    brought = BroughtBack(len(lost.events))
     if ledger.gaps:
-        return None, [told]  # they were never here: what they did is settled as that of any branch
-    done = store.commit(
-        lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
+        return None, (brought,)  # they were never here: what they did is settled as that of any branch
+    done, notes = _committed(
+        store, lambda snapshot: meeting.take_back(Memory(snapshot), _story(store.layout), lost.ops)
     )
-    return done, _told(done) or [told]
+    return done, notes or (brought,)
 
 
-def _settle(store: Store) -> tuple[Done | None, bool, list[str]]:
-    """The op, whether heads were joined, and what is to be told of files that needed no op."""
+def _committed(
+    store: Store, join: Callable[[Snapshot], Joined | None]
+) -> tuple[Done | None, tuple[Note, ...]]:
+    """Commit a plan that joins branches. Return the op and what it did."""
+    notes: tuple[Note, ...] = ()
+
+    def plan(snapshot: Snapshot) -> Plan | None:
+        nonlocal notes
+        joined = join(snapshot)
+        notes = joined.notes if joined else ()
+        return joined.plan if joined else None
+
+    return store.commit(plan, ORIGIN), notes
+
+
+def _settle(store: Store) -> tuple[Done | None, bool, tuple[Note, ...]]:
+    """The op, whether heads were joined, and what it did, or which files needed no op."""
     store.put_in_order()
     before = ledgers.read(store.layout)
-    done, cleared = _bring_together(store, before)
+    done, notes, cleared = _bring_together(store, before)
     joined = len(before.heads) > 1
     if done is None and joined:
         store.join()
-    return done, joined, [f"{file}: texts that the merge brought twice stand there once" for file in cleared]
+    return done, joined, notes or tuple(map(Deduplicated, cleared))
 
 
-def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, list[str]]:
+def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[Note, ...], list[str]]:
+    """The op, what it did, and the files of which texts were there twice."""
     story = _story(store.layout)
     cleared = store.cut_doubled(lambda _, id_, core: document.digest(core) in story.digests(id_))
     named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
 
-    def plan(snapshot: Snapshot) -> Plan | None:
-        made = meeting.plan(Memory(snapshot), _story(store.layout))
-        for edit in made.edits if made else ():
+    def join(snapshot: Snapshot) -> Joined | None:
+        made = meeting.join(Memory(snapshot), _story(store.layout))
+        for edit in made.plan.edits if made else ():
             standing = snapshot.core(edit.file, edit.id)
             named.update(repr((edit.id, edit.file, edit.text, edit.after, edit.was, standing)).encode())
         return made
@@ -166,7 +183,7 @@ def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, list[str
             _ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in range(length)
         )
 
-    done = Store(store.layout, _moment(store, ledger), token).commit(plan, ORIGIN)
+    done, notes = _committed(Store(store.layout, _moment(store, ledger), token), join)
     known = ledgers.read(store.layout).known
     store.cut_doubled(
         lambda _, id_, core: (
@@ -174,7 +191,7 @@ def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, list[str
             or document.digest(core) in story.digests(id_)
         )
     )
-    return done, cleared
+    return done, notes, cleared
 
 
 def _story(layout: Layout) -> Story:
@@ -189,13 +206,6 @@ def _moment(store: Store, ledger: Ledger) -> Clock:
     except ValueError:
         return store.clock
     return (lambda: moment) if moment.tzinfo else store.clock
-
-
-def _told(done: Done | None) -> list[str]:
-    if done is None:
-        return []
-    why = records.load(done.snapshot.layout, done.op).why
-    return why.split(". ") if why else []
 
 
 def _is_new_candidate(done: Done, id_: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Mend
 from agentplane.plane import cache, pages, user_key
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
@@ -10,7 +10,7 @@ from agentplane.plane.store import Store
 from agentplane.text.visible import one_line
 
 
-REMEDY = "Run `agentplane doctor --fix` to clear the cache."
+CLEAR = Mend("cache", "Run ", " to clear the cache.")
 _NAMED = 5
 
 
@@ -19,7 +19,8 @@ def check(store: Store) -> Iterator[Finding]:
     layout = store.layout
     if not user_key.can_mark():
         what = "can't keep a secret for this user, so agentplane uses no cache and commands are slower"
-        yield Finding("info", user_key.folder(), what, "Make this folder writable, and readable only by you.")
+        todo = Instruction("Make this folder writable, and readable only by you.")
+        yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
         return
     foreign = cache.foreign(layout)
     if cache.OWNER in foreign or (foreign and not cache.is_own(layout)):
@@ -29,11 +30,12 @@ def check(store: Store) -> Iterator[Finding]:
         what = (
             f"was not written by agentplane for this user, in this folder ({listed}{more}), and is not used"
         )
-        yield Finding("warning", layout.shown("cache"), what, REMEDY, fixable=True)
+        yield Finding("cache-foreign", "warning", layout.shown("cache"), what, (CLEAR,))
         return
     for name in foreign:
         what = "was not written by agentplane for this user, and is not used"
-        yield Finding("error", layout.shown(f"cache/{one_line(name, 80)}"), what, REMEDY, fixable=True)
+        where = layout.shown(f"cache/{one_line(name, 80)}")
+        yield Finding("cache-file-foreign", "error", where, what, (CLEAR,), name)
     yield from _ledger(store)
     yield from _pages(store)
 
@@ -43,7 +45,8 @@ def _ledger(store: Store) -> Iterator[Finding]:
     kept = ledgers.from_cache(layout)
     if kept is not None and (parts := ledgers.differing(kept, made)):
         what = f"says something else than the log and the records ({', '.join(parts)})"
-        yield Finding("error", layout.shown(f"cache/{ledgers.KEPT}"), what, REMEDY, fixable=True)
+        where = layout.shown(f"cache/{ledgers.KEPT}")
+        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT)
 
 
 def _pages(store: Store) -> Iterator[Finding]:
@@ -53,4 +56,4 @@ def _pages(store: Store) -> Iterator[Finding]:
         if kept is not None and kept.document != page.document:
             what = f"says something else than {one_line(layout.shown(file), 80)}, which it was made from"
             where = layout.shown(f"cache/{pages.name_of(file)}")
-            yield Finding("error", where, what, REMEDY, fixable=True)
+            yield Finding("cache-wrong", "error", where, what, (CLEAR,), pages.name_of(file))

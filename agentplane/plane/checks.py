@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell, unusable
 from agentplane.plane import (
     create,
     facts,
@@ -46,7 +46,13 @@ _OWN = frozenset(
     }
 )
 _LAST_COMMITS = 2
-_FROM_GIT = "take the file back from git: `git checkout -- {}`."
+_BACK = Instruction("take the file back from git.")
+_INIT = Shell(("agentplane", "init"))
+_SETTLE = ("agentplane", "settle")
+
+
+def _from_git(path: str) -> Shell:
+    return Shell(("git", "checkout", "--", path), "take the file back from git: ")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -55,7 +61,8 @@ def check(store: Store) -> Iterator[Finding]:
     if writing:
         pid = lock.owner(layout)
         what = f"another process{f' ({pid})' if pid else ''} is writing a change"
-        yield Finding("info", layout.shown(".lock"), what, "run `agentplane doctor` again when it is done.")
+        again = Shell(DOCTOR, "run ", " again when it is done.")
+        yield Finding("busy", "info", layout.shown(".lock"), what, (again,))
     yield from _settings(store)
     yield from _in_conflict(layout)
     if has_conflict_in_history(layout):
@@ -80,10 +87,9 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
     top = gitdriver.top(layout)
     for stages in gitdriver.in_conflict(layout) if top else ():
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
-        remedy = (
-            "`agentplane settle` merges it from the versions that git keeps; leave the marks as they are."
-        )
-        yield Finding("error", layout.shown(path), "git left it in conflict", remedy)
+        after = " merges it from the versions that git keeps; leave the marks as they are."
+        remedy = Shell(_SETTLE, "", after)
+        yield Finding("conflict", "error", layout.shown(path), "git left it in conflict", (remedy,), path)
 
 
 def has_conflict_in_history(layout: Layout) -> bool:
@@ -92,18 +98,18 @@ def has_conflict_in_history(layout: Layout) -> bool:
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    remedy = "`agentplane settle`, or the next change, brings the two together."
+    remedy = Shell(_SETTLE, "", ", or the next change, brings the two together.")
     for id_ in sorted(ledger.met):
         what = f"two branches that were merged say different things of {one_line(id_, 40)}"
-        yield Finding("warning", layout.shown(ledger.known[id_].file), what, remedy)
+        yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
 
 
 def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
     count = len(gitlog.lost(layout, ledger, limit=_LAST_COMMITS).events)
     if count:
         what = f"git's last commits hold {count} event{'s' * (count != 1)} that a revert or an older file took out"
-        remedy = "`agentplane settle` brings them back from git, and records that they were taken back."
-        yield Finding("warning", layout.shown("memory/log.jsonl"), what, remedy)
+        remedy = Shell(_SETTLE, "", " brings them back from git, and records that they were taken back.")
+        yield Finding("events-lost", "warning", layout.shown("memory/log.jsonl"), what, (remedy,))
 
 
 def _driver(layout: Layout) -> Iterator[Finding]:
@@ -113,67 +119,65 @@ def _driver(layout: Layout) -> Iterator[Finding]:
         return
     if not is_set:
         what = "git does not know how to merge this plane: each clone is told once"
-        yield Finding("info", layout.shown(".gitattributes"), what, "`agentplane init` tells it.")
+        remedy = Shell(("agentplane", "init"), "", " tells it.")
+        yield Finding("driver-unset", "info", layout.shown(".gitattributes"), what, (remedy,))
         return
     lost = gitdriver.is_lost(layout)
     if lost:
         what = f"Git starts {one_line(lost, 160)} to merge this plane, and that is not there."
-        yield Finding("warning", ".git/config", what, "Run `agentplane init`.")
+        yield Finding("driver-lost", "warning", ".git/config", what, (_INIT,))
     elif not gitdriver.is_current(layout):
         what = "An earlier version told Git how to merge this plane. If agentplane fails there, one side is left unmarked."
-        yield Finding("info", ".git/config", what, "Run `agentplane init`.")
+        yield Finding("driver-old", "info", ".git/config", what, (_INIT,))
     for hook in githooks.look(layout):
         if hook.state != "ours":
             why = f": {one_line(hook.why, 160)}" if hook.why else ""
             what = f"The git hook {hook.name} does not run agentplane{why}."
-            yield Finding("info", ".git/hooks", what, githooks.remedy(hook))
+            how = Instruction(githooks.remedy(hook))
+            yield Finding("hook-not-ours", "info", ".git/hooks", what, (how,), hook.name)
 
 
 def _context(layout: Layout) -> Iterator[Finding]:
     """Report derived files that Git tracks. They would conflict for no reason."""
     if create.tracks_context(layout):
         what = "Git tracks these derived files, so branches that approve different entries conflict in them."
-        todo = "Run `agentplane init --ignore-context`. It adds /context/ to .gitignore and keeps the files."
-        yield Finding("info", layout.shown("context"), what, todo)
+        after = ". It adds /context/ to .gitignore and keeps the files."
+        remedy = Shell(("agentplane", "init", "--ignore-context"), after=after)
+        yield Finding("context-tracked", "info", layout.shown("context"), what, (remedy,))
 
 
 def _settings(store: Store) -> Iterator[Finding]:
     try:
         store.settings()
     except AgentplaneError as error:
-        shown = store.layout.shown("config.toml")
-        yield Finding("error", error.where or shown, error.what, error.todo or "mend this file.")
+        yield unusable(error, store.layout.shown("config.toml"), "mend this file.")
 
 
 def _log(layout: Layout) -> Iterator[Finding]:
     shown = layout.shown("memory/log.jsonl")
     if not layout.log.exists():
-        yield Finding("error", shown, "the log is missing", _FROM_GIT.format(shown))
+        yield Finding("log-missing", "error", shown, "the log is missing", (_from_git(shown),))
         return
     report = chain.verify(layout.log)
-    if all(fault.what.startswith("repeats line") for fault in report.faults) and report.faults:
+    if report.faults and all(fault.repeats is not None for fault in report.faults):
         what = f"git's merge left {sum(fault.lines for fault in report.faults)} lines twice"
-        yield Finding(
-            "warning", f"{shown}:{report.faults[0].line}", what, "`agentplane settle` takes them out."
-        )
+        remedy = Shell(_SETTLE, "", " takes them out.")
+        yield Finding("log-repeats", "warning", f"{shown}:{report.faults[0].line}", what, (remedy,))
         report = msgspec.structs.replace(report, faults=())
     for fault in report.faults:
-        yield Finding("error", f"{shown}:{fault.line}", fault.what, _FROM_GIT.format(shown))
+        yield Finding("log-fault", "error", f"{shown}:{fault.line}", fault.what, (_from_git(shown),))
     if report.torn is not None:
-        yield Finding(
-            "warning",
-            f"{shown}:{report.torn.line}",
-            "the last line was not written to its end",
-            "`agentplane doctor --fix` repairs it.",
-            fixable=True,
-        )
+        what = "the last line was not written to its end"
+        yield Finding("log-torn", "warning", f"{shown}:{report.torn.line}", what, (Mend("log"),))
     if len(report.heads) > 1:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
-        yield Finding("info", shown, what, "`agentplane settle`, or the next change, brings them together.")
+        remedy = Shell(_SETTLE, "", ", or the next change, brings them together.")
+        yield Finding("heads", "info", shown, what, (remedy,))
     if recover.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
-        remedy = _FROM_GIT.format(shown) + " If it is gone for good, delete memory/state.json."
-        yield Finding("error", f"{shown}:{report.count + 1}", what, remedy)
+        otherwise = Instruction("If it is gone for good, delete memory/state.json.")
+        where = f"{shown}:{report.count + 1}"
+        yield Finding("log-cut", "error", where, what, (_from_git(shown), otherwise))
 
 
 def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
@@ -182,19 +186,17 @@ def _taken_twice(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
         if count > 1:
             where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
             what = f"{count} different ops have the id {one_line(op, 40)}, which agentplane never gives twice"
-            remedy = "Look at the commits that brought them (`git log -- .agentplane/ops`), and undo what nobody decided."
-            yield Finding("error", where, what, remedy)
+            before, after = "Look at the commits that brought them (", "), and undo what nobody decided."
+            remedy = Shell(("git", "log", "--", ".agentplane/ops"), before, after)
+            yield Finding("op-twice", "error", where, what, (remedy,), op)
 
 
 def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Finding]:
     """`is_whole`: the log is, so that an op without an event is one that it does not have."""
     for op in ledger.unproved:
-        yield Finding(
-            "error",
-            layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl"),
-            f"the record of op {op} is missing or was changed; the op counts for nothing",
-            _FROM_GIT.format(layout.shown("ops")),
-        )
+        where = layout.shown(f"ops/{op[:4]}-{op[4:6]}.jsonl")
+        what = f"the record of op {op} is missing or was changed; the op counts for nothing"
+        yield Finding("record-lost", "error", where, what, (_from_git(layout.shown("ops")),), op)
     yield from _taken_twice(layout, ledger)
     committed = {note.op for note in ledger.ops} | set(ledger.unproved)
     for path in records.months(layout):
@@ -205,23 +207,22 @@ def _records(layout: Layout, ledger: Ledger, *, is_whole: bool) -> Iterator[Find
             yield from _record(line, f"{shown}:{number}", committed if is_whole else None)
         if end < path.stat().st_size:
             what = "the last record was not written to its end"
-            yield Finding("warning", shown, what, "`agentplane doctor --fix` drops it.", fixable=True)
+            yield Finding("record-torn", "warning", shown, what, (Mend("records", after=" drops it."),))
 
 
 def _record(line: bytes, where: str, committed: set[str] | None) -> Iterator[Finding]:
     try:
         stored = records.read_line(line)
     except (ValueError, msgspec.MsgspecError):
-        yield Finding("error", where, "is no op record", "take the file back from git.")
+        yield Finding("record-unreadable", "error", where, "is no op record", (_BACK,))
         return
     if committed is not None and stored.record.op not in committed:
         what = f"op {stored.record.op} has no event in this log, and counts for nothing"
-        yield Finding(
-            "info", where, what, "its event may be on another branch, or the log lost lines: see git."
-        )
+        remedy = Instruction("its event may be on another branch, or the log lost lines: see git.")
+        yield Finding("record-unproved", "info", where, what, (remedy,), stored.record.op)
     for digest in _wrong_texts(stored):
         what = f"a text of op {stored.record.op} was changed ({digest[:12]})"
-        yield Finding("error", where, what, "take the file back from git.")
+        yield Finding("record-changed", "error", where, what, (_BACK,), stored.record.op)
 
 
 def _wrong_texts(stored: Stored) -> Iterator[str]:
@@ -245,36 +246,38 @@ def _views(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
             continue
         if there == earlier(ledger):
             what = "has the format of an earlier version"
-            remedy = "`agentplane doctor --fix` or the next change updates it."
-            yield Finding("info", shown, what, remedy, fixable=True)
+            remedy = Mend("views", after=" or the next change updates it.")
+            yield Finding("view-old", "info", shown, what, (remedy,), path.name)
         else:
             what = "is not what the log says" if path.exists() else "is missing"
-            yield Finding("warning", shown, what, "`agentplane doctor --fix` makes it anew.", fixable=True)
+            remedy = Mend("views", after=" makes it anew.")
+            yield Finding("view-wrong", "warning", shown, what, (remedy,), path.name)
 
 
 def _folder(layout: Layout) -> Iterator[Finding]:
     for name in create.missing(layout):
-        yield Finding(
-            "info", layout.shown(name), "is missing", "`agentplane doctor --fix` makes it.", fixable=True
-        )
+        remedy = Mend("files", after=" makes it.")
+        yield Finding("file-missing", "info", layout.shown(name), "is missing", (remedy,), name)
     for rule in create.lacking(layout):
         what = f"has no rule for {rule.split()[0]}, so git merges it as any text"
-        remedy = "`agentplane doctor --fix` adds it."
-        yield Finding("info", layout.shown(".gitattributes"), what, remedy, fixable=True)
+        remedy = Mend("rules", after=" adds it.")
+        yield Finding("rule-missing", "info", layout.shown(".gitattributes"), what, (remedy,))
     for mark in foreign_marks(layout.root):
         what = "belongs to another program that also keeps a folder of this name"
-        yield Finding("warning", layout.shown(mark), what, "keep one of the two elsewhere, with --plane.")
+        elsewhere = Instruction("keep one of the two elsewhere, with --plane.")
+        yield Finding("file-of-another-program", "warning", layout.shown(mark), what, (elsewhere,), mark)
     for name in sorted(os.listdir(layout.root)):
         if name not in _OWN and not files.is_temp(name) and name not in foreign_marks(layout.root):
-            yield Finding(
-                "info", layout.shown(name), "is nothing of a plane's", "move it elsewhere if it is not yours."
-            )
+            what, move = "is nothing of a plane's", Instruction("move it elsewhere if it is not yours.")
+            yield Finding("file-unknown", "info", layout.shown(name), what, (move,), name)
     for folder in (layout.root, layout.memory, layout.ops, layout.runs):
         for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
             if files.is_temp(name):
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
                 what = "is left over from a write that did not end"
-                yield Finding("info", where, what, "`agentplane doctor --fix` removes it.", fixable=True)
+                remedy = Mend("unfinished", after=" removes it.")
+                yield Finding("file-unfinished", "info", where, what, (remedy,), name)
             elif (folder / name).is_symlink():
                 where = layout.shown(str((folder / name).relative_to(layout.root)))
-                yield Finding("error", where, "is a symbolic link", "put the file itself there.")
+                real = Instruction("put the file itself there.")
+                yield Finding("file-link", "error", where, "is a symbolic link", (real,), name)

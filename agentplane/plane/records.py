@@ -217,6 +217,7 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
             f"the record of op {op} is missing",
             where=layout.shown("ops"),
             todo="run `agentplane doctor`; git may still have the file.",
+            sees_doctor=True,
         )
     try:
         return read_line(line)
@@ -225,6 +226,7 @@ def load(layout: Layout, op: str, holding: str | None = None) -> Stored:
             f"the record of op {op} cannot be read",
             where=layout.shown(f"ops/{month_file(layout, op).name}"),
             todo="run `agentplane doctor`; git may still have the file.",
+            sees_doctor=True,
         ) from None
 
 

@@ -45,7 +45,10 @@ Action = Literal["refuse", "flag", "off"]
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of a proposal in which something is noticed: refused, flagged for the reviewer, or let pass."""
+    """What becomes of a proposal in which something is noticed: refused, flagged for the reviewer, or let pass.
+
+    The one list of what the gate looks for, with its defaults. `review/gate.py` takes its codes from here.
+    """
 
     secret: Action = "refuse"  # noqa: S105 -- a word of ours, not one
     """A key, token or password of a known form."""
@@ -58,15 +61,17 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     smuggled: Action = "refuse"
     """Characters that show nothing and spell something."""
     hidden: Action = "flag"
-    """Other invisible characters, text that is invisible when rendered, and text in an encoding."""
+    """Other invisible characters, text that is invisible when rendered, text in an encoding, and what the header of a
+    candidate has besides what is shown of it.
+    """
     instruction: Action = "flag"
-    """Orders to the reader."""
+    """Text aimed at its reader."""
     markup: Action = "flag"
     """Marks of roles and tool calls."""
     command: Action = "flag"
     """Commands that run what nobody has read."""
     size: Action = "flag"
-    """Longer than anybody reads."""
+    """Longer than anybody reads. Beyond what the plane takes, it is refused always."""
     unsupported: Action = "flag"
     """A fact or an assumption without evidence."""
     gone: Action = "flag"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from agentplane.findings import Finding, Severity
+from agentplane.findings import Finding, Instruction, Severity, Shell
 from agentplane.plane import records, trust_settings
 from agentplane.plane.records import Record
 from agentplane.plane.settings import DEFAULTS, Settings, line_of
@@ -50,7 +50,8 @@ def _in_force(store: Store, settings: Settings, notes: Sequence[Record]) -> Iter
             remedy = "Remove this setting, unless you want it so."
         # A change that the log has was seen by everybody who reads the history, and may be meant.
         severity: Severity = "info" if began else "warning"
-        yield Finding(severity, f"{layout.shown('config.toml')}:{line_of(keys, text)}", what, remedy)
+        where = f"{layout.shown('config.toml')}:{line_of(keys, text)}"
+        yield Finding("trust-weak", severity, where, what, (Instruction(remedy),), name)
 
 
 def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
@@ -65,8 +66,12 @@ def _restored(store: Store, notes: Sequence[Record]) -> Iterator[Finding]:
             name, value = ".".join(keys), trust_settings.shown(then[keys])
             what = f"`{name}` was {value} from {began.ts if began else before.ts} to {after.ts}, by the log"
             what += f" (op {one_line(after.op, 40)}). Tools may have text from that time that nobody approved"
-            remedy = "Run `agentplane sync` and restart sessions from that time with `agentplane restart`."
-            yield Finding("info", layout.shown("memory/log.jsonl"), what, remedy)
+            remedies = (
+                Shell(("agentplane", "sync"), after=" and"),
+                Shell(("agentplane", "restart"), "restart sessions from that time with "),
+            )
+            where = layout.shown("memory/log.jsonl")
+            yield Finding("trust-was-weak", "info", where, what, remedies, name)
 
 
 def _began(notes: Sequence[Record], keys: trust_settings.Keys) -> Record | None:

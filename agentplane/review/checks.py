@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Shell
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
@@ -15,12 +15,9 @@ from agentplane.text.visible import one_line
 
 def check(store: Store) -> Iterator[Finding]:
     if not embeds():
-        yield Finding(
-            "info",
-            "wordllama",
-            "not installed: what is near in meaning is found by words and spelling only",
-            "`pip install wordllama`, in the environment of agentplane.",
-        )
+        what = "not installed: what is near in meaning is found by words and spelling only"
+        remedy = Shell(("pip", "install", "wordllama"), "", ", in the environment of agentplane.")
+        yield Finding("no-embeddings", "info", "wordllama", what, (remedy,))
     memory, today = Memory(store.snapshot()), store.clock().date()
     yield from _withheld(store, memory)
     yield from _contradicting(store, memory, today)
@@ -38,13 +35,17 @@ def _withheld(store: Store, memory: Memory) -> Iterator[Finding]:
         return
     for entry in delivery.searched(memory.approved()):
         name, flag = one_line(entry.id, 40), gate.likely_secrets(entry)[0]
-        yield Finding(
-            "warning",
+        where, what = (
             f"{store.layout.shown(entry.file)}:{entry.line}",
             f"{name} is withheld from tools: {flag.said}",
-            f"`agentplane edit {name} --mask` masks it. If the secret is real, change it, and remove it from "
-            "history with `agentplane prune`.",
         )
+        remedies = (
+            Shell(("agentplane", "edit", name, "--mask"), "", " masks it."),
+            Instruction(
+                "If the secret is real, change it, and remove it from history with `agentplane prune`."
+            ),
+        )
+        yield Finding("entry-withheld", "warning", where, what, remedies, entry.id)
 
 
 def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Finding]:
@@ -56,13 +57,16 @@ def _contradicting(store: Store, memory: Memory, today: date) -> Iterator[Findin
         entry = approved[found.ids[1]]
         first, second = (one_line(id_, 40) for id_ in found.ids)
         verb = "contradict" if found.proven else "may contradict"
-        yield Finding(
-            "info",
-            f"{store.layout.shown(entry.file)}:{entry.line}",
-            f"{first} and {second} {verb} each other, and both are approved",
-            f"`agentplane deprecate {first}` or `agentplane deprecate {second}`, whichever is wrong. If both can be true: "
-            f"`agentplane edit {second}`, and add `unrelated: [{first}]`.",
+        what = f"{first} and {second} {verb} each other, and both are approved"
+        remedies = (
+            Shell(("agentplane", "deprecate", first), "", " or"),
+            Shell(("agentplane", "deprecate", second), "", ", whichever is wrong."),
+            Shell(
+                ("agentplane", "edit", second), "If both can be true: ", f", and add `unrelated: [{first}]`."
+            ),
         )
+        where = f"{store.layout.shown(entry.file)}:{entry.line}"
+        yield Finding("assumptions-contradict", "info", where, what, remedies, entry.id)
 
 
 def _is_in_force(entry: Entry, today: date) -> bool:
@@ -72,8 +76,12 @@ def _is_in_force(entry: Entry, today: date) -> bool:
 def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
     if expiry.is_over(entry.head, today):
         name = one_line(entry.id, 40)
-        remedy = f"`agentplane deprecate {name}`, or give it another date with `agentplane edit {name}`."
-        yield Finding("warning", where, f"{name} expired on {expiry.day_of(entry.head)}", remedy)
+        what = f"{name} expired on {expiry.day_of(entry.head)}"
+        remedies = (
+            Shell(("agentplane", "deprecate", name), "", ", or"),
+            Shell(("agentplane", "edit", name), "give it another date with "),
+        )
+        yield Finding("entry-expired", "warning", where, what, remedies, entry.id)
 
 
 def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
@@ -81,10 +89,10 @@ def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     name = one_line(entry.id, 40)
     for lack in gate_evidence.lacks(entry.head.evidence, store.layout.project):
         if lack.trouble == "gone":
-            what = (
-                f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {_short(lack.what)}"
-            )
-            yield Finding("info", where, what, f"see whether it still holds: `agentplane show {name}`.")
+            said = lack.what if lack.says_gone else f"is gone: {lack.what}"
+            what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {said}"
+            remedy = Shell(("agentplane", "show", name), "see whether it still holds: ")
+            yield Finding("evidence-gone", "info", where, what, (remedy,), entry.id)
 
 
 def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
@@ -94,10 +102,6 @@ def _unproved(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     if lack := receipts.lacking(entry.head, receipts.ground_of(store.layout)):
         name = one_line(entry.id, 40)
         what = f"{name} {lack}, and `policy.require_receipts` is on"
-        yield Finding(
-            "info", where, what, f"it stays approved; `agentplane edit {name}` can add what is missing."
-        )
-
-
-def _short(what: str) -> str:
-    return what if what.startswith(("is ", "has ", "cannot ")) else f"is gone: {what}"
+        after = " can add what is missing."
+        remedy = Shell(("agentplane", "edit", name), "it stays approved; ", after)
+        yield Finding("receipts-lacking", "info", where, what, (remedy,), entry.id)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,12 +18,12 @@ from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import MAX_TEXT, Proposal
 from agentplane.plane import held
 from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Action, Gate
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
 from agentplane.review.gate_answers import (
     HIGH,
     SECRET,
     Consequence,
-    Earlier,
     Flag,
     Verdict,
     shown_earlier,
@@ -37,49 +37,8 @@ from agentplane.text.visible import one_line
 if TYPE_CHECKING:
     from agentplane.memory.lookup import Words
 
-Action = Literal["refuse", "flag", "off"]
-
-
-DEFAULTS: Mapping[str, Action] = {
-    "secret": "refuse",
-    "random": "flag",
-    "escape": "refuse",
-    "bidi": "refuse",
-    "smuggled": "refuse",
-    "hidden": "flag",
-    "instruction": "flag",
-    "markup": "flag",
-    "command": "flag",
-    "size": "flag",
-    "unsupported": "flag",
-    "gone": "flag",
-    "outside": "flag",
-    "restated": "flag",
-    "known": "refuse",
-    "status": "flag",
-    "repeat": "refuse",
-}
-"""What is noticed, and what follows.
-
-    secret       a key, token or password of a known form
-    random       a string that only looks random
-    escape       control characters, which steer a terminal
-    bidi         characters that turn the direction of the text around
-    smuggled     characters that show nothing and spell something
-    hidden       other characters and text that are invisible when rendered, text in an encoding, and what
-                 a candidate's header has besides what is shown of it
-    instruction  text aimed at its reader
-    markup       marks of roles and tool calls
-    command      commands that run what nobody has read
-    size         longer than anybody reads; beyond what the plane takes, it is refused always
-    unsupported  a fact or an assumption without evidence
-    gone         evidence that is not there
-    outside      evidence outside of the project
-    restated     an instruction file says it word for word
-    known        an entry on the shelf says it word for word
-    status       it will be over by tomorrow
-    repeat       it was rejected before
-"""
+DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
+"""What is noticed, and what follows. `Gate` says what each code means."""
 
 LONG = 2000
 """Characters of statement and rationale that a reviewer reads without a sigh."""
@@ -154,17 +113,19 @@ def check(proposal: Proposal, context: Context) -> Verdict:
         what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
         refused[Flag("size", "refuse", what, "proposal")] = None
     noticed = list(_noticed(proposal, texts, context))
+    repeat = _repeat(dict(texts)["statement"], proposal, context)
+    noticed += _repeats(repeat)
     noticed += _header(context.header, frozenset(code for code, _, _ in noticed))
     for code, what, where in noticed:
-        action = context.action(code.removesuffix("?"))
+        action = context.action(code)
         if action == "off":
             continue
-        # A question mark: not sure enough to refuse, whatever the settings say.
-        follows: Consequence = "flag" if code.endswith("?") else action
-        flag = Flag(code.removesuffix("?"), follows, what, where)
-        (refused if follows == "refuse" else flags)[flag] = None
+        # A statement that is only like a rejected one is never refused, whatever the settings say.
+        unsure = code == "repeat" and repeat is not None and not repeat.sure
+        follows: Consequence = "flag" if unsure else action
+        (refused if follows == "refuse" else flags)[Flag(code, follows, what, where)] = None
     repeats = any(flag.code == "repeat" for flag in refused)
-    earlier = _earlier(proposal, context) if repeats else None
+    earlier = shown_earlier(repeat.rejection) if repeats and repeat else None
     return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
 
 
@@ -332,8 +293,6 @@ def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context)
         entries = context.words.holding(statement) if context.words else context.shelf
         if id_ := gate_repeats.on_shelf(statement, entries, besides):
             yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
-    if context.looks_for("repeat") and context.tombstones:
-        yield from _repeats(_repeat(statement, proposal, context))
 
 
 def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
@@ -467,14 +426,9 @@ def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Notice
 
 
 def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
-    if not context.tombstones:
+    if not context.tombstones or not context.looks_for("repeat"):
         return None
     return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
-
-
-def _earlier(proposal: Proposal, context: Context) -> Earlier | None:
-    repeat = _repeat(proposal.statement[:_MOST_CHARACTERS], proposal, context)
-    return shown_earlier(repeat.rejection) if repeat else None
 
 
 def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
@@ -482,4 +436,4 @@ def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
         return
     told = told_earlier(shown_earlier(repeat.rejection))
     how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
-    yield "repeat" if repeat.sure else "repeat?", f"was rejected before, {told}{how}", "statement"
+    yield "repeat", f"was rejected before, {told}{how}", "statement"

@@ -46,6 +46,12 @@ class Lack(msgspec.Struct, frozen=True):
     """Which piece of evidence."""
     trouble: Trouble
     what: str
+    says_gone: bool = True
+    """Whether `what` makes clear that the evidence is gone, without more words."""
+
+
+_Wrong = tuple[Trouble, str] | tuple[Trouble, str, bool]
+"""The fields of a Lack after its place."""
 
 
 def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
@@ -60,7 +66,8 @@ def lacks(evidence: Sequence[str], project: Path) -> list[Lack]:
             commits[place] = commit
         elif lack := _of_path(text, root):
             found.append(Lack(place, *lack))
-    found += [Lack(place, "gone", "git knows no such commit") for place in _unknown_commits(commits, project)]
+    unknown = _unknown_commits(commits, project)
+    found += [Lack(place, "gone", "git knows no such commit", says_gone=False) for place in unknown]
     return sorted(found, key=lambda lack: lack.place)
 
 
@@ -102,7 +109,7 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _of_path(text: str, root: str) -> tuple[Trouble, str] | None:
+def _of_path(text: str, root: str) -> _Wrong | None:
     if _ABSOLUTE.match(text):
         return "outside", "lies outside of the project, where nobody else has it"
     if _URL.match(text):
@@ -153,7 +160,7 @@ def _is_path(name: str, text: str, root: str) -> bool:
     return bool(slash) and os.path.lexists(os.path.join(root, first))
 
 
-def _inside(path: str, line: int | None, symbol: str) -> tuple[Trouble, str] | None:
+def _inside(path: str, line: int | None, symbol: str) -> _Wrong | None:
     try:
         data = files.read(path)
     except AgentplaneError:
@@ -163,7 +170,7 @@ def _inside(path: str, line: int | None, symbol: str) -> tuple[Trouble, str] | N
         if line > count or line == 0:
             return "gone", f"has {count} lines, and line {line} is named"
     if symbol and not _holds(data.decode(errors="replace"), symbol, path):
-        return "gone", "does not hold what is named behind `#`"
+        return "gone", "does not hold what is named behind `#`", False
     return None
 
 

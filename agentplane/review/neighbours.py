@@ -68,6 +68,12 @@ class _Built(msgspec.Struct, frozen=True):
     """Number of texts that are in the cache."""
 
 
+class _Found(msgspec.Struct, frozen=True):
+    """The answer to where an earlier index is, so that it is looked for only once."""
+
+    built: _Built | None
+
+
 _index = msgspec.msgpack.Decoder(_Index)
 
 
@@ -100,18 +106,22 @@ class Kept:
         """`head`: of the log, when the texts were read."""
         self.layout = layout
         self.head = head
+        self._read: Vectors | None = None
+        """The vectors, once somebody asked for them."""
 
-    @cached_property
+    @property
     def vectors(self) -> "Vectors":
-        from agentplane.match.vectors import Vectors
+        if self._read is None:
+            from agentplane.match.vectors import Vectors
 
-        return Vectors(lambda: cache.load(self.layout, _VECTORS))
+            self._read = Vectors(lambda: cache.load(self.layout, _VECTORS))
+        return self._read
 
     def save(self) -> None:
         """Keeps the vectors if any came to them. Those of a few texts are made faster than all are written."""
-        if "vectors" in self.__dict__ and self.vectors.changed:
-            cache.save_as_of(self.layout, self.head, _VECTORS, self.vectors.to_bytes())
-            self.vectors.changed = False
+        if self._read is not None and self._read.changed:
+            cache.save_as_of(self.layout, self.head, _VECTORS, self._read.to_bytes())
+            self._read.changed = False
 
 
 class Neighbours:
@@ -122,6 +132,10 @@ class Neighbours:
         self.texts = texts
         self._kept = kept
         self._name = f"index-{name}" if name else None
+        self._built: Corpus | None = None
+        """The index of all statements here, once it was needed."""
+        self._found: _Found | None = None
+        """What was found of an earlier index, until the one of these statements is built from it."""
 
     def at(self, kept: Kept) -> "Neighbours":
         """The same texts, when the log has moved on without touching them."""
@@ -136,8 +150,8 @@ class Neighbours:
     @property
     def missing(self) -> str | None:
         """What is missing for finding the nearest, in one line."""
-        built = "_corpus" in self.__dict__
-        return self._corpus.missing if built or (self.ranked and not embeds()) else None
+        needed = self._built is not None or (self.ranked and not embeds())
+        return self._corpus.missing if needed else None
 
     def of_each(self, wanted: Sequence[Text]) -> list[list[Text]]:
         """Those that each of the wanted is to be compared with; those that it names are among them."""
@@ -166,7 +180,7 @@ class Neighbours:
     @cached_property
     def is_built(self) -> bool:
         """Whether nothing that takes long must be built before anybody is answered."""
-        return not self.ranked or "_corpus" in self.__dict__ or self._base is not None
+        return not self.ranked or self._built is not None or self._base is not None
 
     def reached_by(
         self, wanted: Sequence[str], reaches: Sequence[Reach], statements: Sequence[str]
@@ -204,9 +218,15 @@ class Neighbours:
                 _add(found, name, place)
         return found
 
-    @cached_property
+    @property
     def _corpus(self) -> "Corpus":
         """The index of all statements here; others that were here before may be in it too."""
+        if self._built is None:
+            self._built = self._build()
+            self._found = None
+        return self._built
+
+    def _build(self) -> "Corpus":
         from agentplane.match.corpus import Corpus
         from agentplane.match.corpus import Text as Compared
 
@@ -226,12 +246,16 @@ class Neighbours:
             held.put(self._kept.layout, self._name, _Built(corpus, written))
         if held.is_on():
             vectors.release()
-        self.__dict__.pop("_base", None)
         return corpus
 
-    @cached_property
+    @property
     def _base(self) -> "_Built | None":
         """An index of earlier texts, of this process or of the cache, where little has changed since it was built."""
+        if self._found is None:
+            self._found = _Found(self._find())
+        return self._found.built
+
+    def _find(self) -> "_Built | None":
         built: _Built | None = held.get(self._kept.layout, self._name) if self._name else None
         if built is not None:
             titles = [text.title for text in built.corpus.texts]

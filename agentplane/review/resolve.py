@@ -40,6 +40,11 @@ _MAY = _SAYS | {
 class NeedsChoice(Refused):
     """A candidate conflicts with other texts, and a person has to say what becomes of them."""
 
+    def __init__(self, what: str, *, conflict: Conflict, todo: str) -> None:
+        super().__init__(what, todo=todo)
+        self.conflict = conflict
+        """The first of the conflicts."""
+
 
 class Choice(msgspec.Struct, frozen=True):
     """What a person says about the conflicts of what is being approved."""
@@ -261,7 +266,7 @@ def _check_resolved(
         others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
         named = (*sorted(targets), *others)
         todo = choices(entry.id, first, named, together=first.id in together)
-        raise NeedsChoice(what, todo=todo)
+        raise NeedsChoice(what, conflict=first, todo=todo)
     if not (choice.why or "").strip():
         raise BadInput("--keep-both needs a reason", todo="say why with --why.")
 
@@ -270,12 +275,17 @@ def _excludes(conflict: Conflict) -> bool:
     return conflict.weight == "blocks" and conflict.kind == "contradiction"
 
 
-def described(conflict: Conflict, count: int = 1) -> str:
-    """Return a line such as `contradicts DEC-014 (0.87): same subject …`, or `may contradict …` for advice."""
+def headline(conflict: Conflict, count: int = 1) -> str:
+    """Return a text such as `contradicts DEC-014 (0.87)`, or `may contradict …` for advice."""
     verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
     more = f" and {count - 1} more" if count > 1 else ""
+    return f"{verb} {conflict.id}{more} ({conflict.score:.2f})"
+
+
+def described(conflict: Conflict, count: int = 1) -> str:
+    """Return the headline of a conflict and its reasons: `contradicts DEC-014 (0.87): same subject …`."""
     why = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
-    return f"{verb} {conflict.id}{more} ({conflict.score:.2f}){why}"
+    return headline(conflict, count) + why
 
 
 def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:

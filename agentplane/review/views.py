@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
@@ -195,9 +196,8 @@ def may_be_encoded(text: str) -> bool:
 def _views(text: str, depth: int, how: str, offset: int) -> Iterator[View]:
     base = plain(text)
     yield View(how, base, offset)
-    for kind, read in _readings(base):
-        joined = kind.endswith("*")
-        yield View(_both(how, kind.rstrip("*")), read, offset, joined)
+    for reading in _readings(base):
+        yield View(_both(how, reading.how), reading.text, offset, reading.joined)
     if depth < _DEPTH and may_be_encoded(text):
         for kind, read, at in _decoded(text):
             yield from _views(read, depth + 1, _both(how, kind), offset or at)
@@ -207,45 +207,54 @@ def _both(how: str, more: str) -> str:
     return f"{how}, {more}" if how and more else how or more
 
 
-def _readings(base: str) -> Iterator[tuple[str, str]]:
-    """Yield the other readings of a text without encoded parts. A `*` marks words that are not separated."""
+class _Reading(NamedTuple):
+    how: str
+    text: str
+    joined: bool = False
+    """True if words are not told apart."""
+
+
+def _readings(base: str) -> Iterator[_Reading]:
+    """Yield the other readings of a text without encoded parts."""
     if not base.isascii():
         yield from _of_odd_letters(base)
     if _SPACED.search(base):
-        yield "with its letters apart", _SPACED.sub(_together, base)
-        yield "with its letters apart*", " ".join(_GAP.sub("", hit[0]) for hit in _SPACED.finditer(base))
+        yield _Reading("with its letters apart", _SPACED.sub(_together, base))
+        together = " ".join(_GAP.sub("", hit[0]) for hit in _SPACED.finditer(base))
+        yield _Reading("with its letters apart", together, joined=True)
     if _LEET_SIGN.search(base) and sum(1 for _ in _LEET_WORD.finditer(base)) > 1:
         for table in (_LEET, _LEET_L):
-            yield "in leet", _LEET_WORD.sub(lambda hit, table=table: hit[0].translate(table), base)  # type: ignore[misc]
+            read = _LEET_WORD.sub(lambda hit, table=table: hit[0].translate(table), base)  # type: ignore[misc]
+            yield _Reading("in leet", read)
     if _DASHED.search(base):
-        yield "with its letters apart", _DASHED.sub(lambda hit: re.sub(r"[\W_]", "", hit[0]), base)
+        yield _Reading("with its letters apart", _DASHED.sub(lambda hit: re.sub(r"[\W_]", "", hit[0]), base))
     if "\n" in base:
         yield from _over_lines(base)
     words = set(_LETTERS.findall(base))
     for kind, decode in _ciphers(words):
-        yield kind, decode(base)
+        yield _Reading(kind, decode(base))
     if len(set(_ROT13.findall(base))) > 1:
-        yield "in rot13", _shifted(base, 13)
+        yield _Reading("in rot13", _shifted(base, 13))
     if swapped := {word: real for word in words if (real := _respelled(word))}:
-        yield "with misspelled words", _LETTERS.sub(lambda hit: swapped.get(hit[0], hit[0]), base)
+        yield _Reading("with misspelled words", _LETTERS.sub(lambda hit: swapped.get(hit[0], hit[0]), base))
 
 
-def _over_lines(base: str) -> Iterator[tuple[str, str]]:
+def _over_lines(base: str) -> Iterator[_Reading]:
     if _LINES.search(base):
-        yield "over line breaks", _LINES.sub("", _BREAK.sub("", base))
+        yield _Reading("over line breaks", _LINES.sub("", _BREAK.sub("", base)))
         lines = [line for line in base.split("\n") if line.strip()]
         if len(lines) > 2 and len(base) <= _SHORT_LINE * len(lines):
-            yield "over line breaks*", base
+            yield _Reading("over line breaks", base, joined=True)
     items = [hit[1].strip() for hit in _ITEM.finditer(base)]
     if len(items) > 2 and all(len(item) <= _SHORT_ITEM for item in items):
-        yield "over list items", " ".join(items)
+        yield _Reading("over list items", " ".join(items))
 
 
-def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
+def _of_odd_letters(base: str) -> Iterator[_Reading]:
     if _OTHER.search(base) and (_MIXED.search(base) or not re.search("[\u0431-\u044f]{4}", base)):
-        yield "in letters of other scripts", base.translate(_TWINS)
+        yield _Reading("in letters of other scripts", base.translate(_TWINS))
     if _MIXED.search(base):
-        yield (
+        yield _Reading(
             "in letters of other scripts",
             re.sub(
                 "[a-z\u0400-\u04ff]*(?:[a-z][\u0400-\u04ff]|[\u0400-\u04ff][a-z])[a-z\u0400-\u04ff]*",
@@ -254,19 +263,21 @@ def _of_odd_letters(base: str) -> Iterator[tuple[str, str]]:
             ),
         )
     if _SMALL_ANY.search(base):
-        yield "in small capitals", base.translate(_SMALL)
+        yield _Reading("in small capitals", base.translate(_SMALL))
     if _FLIPPED_ANY.search(base):
-        yield "upside down", base.translate(_FLIPPED)[::-1]
-        yield "upside down", base.translate(_FLIPPED)
+        yield _Reading("upside down", base.translate(_FLIPPED)[::-1])
+        yield _Reading("upside down", base.translate(_FLIPPED))
     if _SQUARED.search(base):
-        yield "in boxed letters", _SQUARED.sub(lambda hit: _ALPHABET[_place_of_box(ord(hit[0]))], base)
+        yield _Reading(
+            "in boxed letters", _SQUARED.sub(lambda hit: _ALPHABET[_place_of_box(ord(hit[0]))], base)
+        )
     if _STRUCK.search(unicodedata.normalize("NFKD", base)):
-        yield "with marks over its letters", _STRUCK.sub("", unicodedata.normalize("NFKD", base))
+        yield _Reading("with marks over its letters", _STRUCK.sub("", unicodedata.normalize("NFKD", base)))
     if _PICTURES.search(base):
-        yield "with pictures between its letters", _PICTURES.sub("", base)
+        yield _Reading("with pictures between its letters", _PICTURES.sub("", base))
     odd = re.sub("[^\x00-\x7f]", "", base)
     if len(odd) > 11 and len(base) - len(odd) > len(odd) // 3:
-        yield "with signs between its letters", odd
+        yield _Reading("with signs between its letters", odd)
 
 
 def _place_of_box(code: int) -> int:
@@ -277,15 +288,19 @@ def _together(hit: "re.Match[str]") -> str:
     return " ".join(_GAP.sub("", word) for word in _WIDE_GAP.split(hit[0]))
 
 
+_Cipher = Literal["backwards", "atbash"] | int
+"""How the letters of a text are exchanged. A number: by how many places of the alphabet they are moved."""
+
+
 @cache
-def _disguised() -> dict[str, str]:
-    """Return the words of orders in each cipher, with the name of the cipher."""
-    found: dict[str, str] = {}
+def _disguised() -> dict[str, _Cipher]:
+    """Return the words of orders in each cipher, with the cipher."""
+    found: dict[str, _Cipher] = {}
     for word in (word for word in _WORDS_OF_ORDERS if len(word) > 5):
         found[word[::-1]] = "backwards"
-        found[word.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))] = "in atbash"
+        found[word.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))] = "atbash"
         for shift in range(1, 26):
-            found[_shifted(word, shift)] = f"with letters shifted by {26 - shift}"
+            found[_shifted(word, shift)] = 26 - shift
     return found
 
 
@@ -323,20 +338,20 @@ def _key(word: str) -> str:
 
 def _ciphers(words: set[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
     known = _disguised()
-    seen: set[str] = set()
+    seen: set[_Cipher] = set()
     for word in words:
-        kind = known.get(word)
-        if kind is None or kind in seen:
+        cipher = known.get(word)
+        if cipher is None or cipher in seen:
             continue
-        seen.add(kind)
-        if kind == "backwards":
-            yield kind, lambda text: text[::-1]
-            yield kind, lambda text: " ".join(word[::-1] for word in text.split())
-        elif kind == "in atbash":
-            yield kind, lambda text: text.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))
+        seen.add(cipher)
+        if cipher == "backwards":
+            yield "backwards", lambda text: text[::-1]
+            yield "backwards", lambda text: " ".join(word[::-1] for word in text.split())
+        elif cipher == "atbash":
+            yield "in atbash", lambda text: text.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))
         else:
-            shift = int(kind.rpartition(" ")[2])
-            yield "in rot13" if shift == 13 else kind, lambda text, shift=shift: _shifted(text, shift)  # type: ignore[misc]
+            how = "in rot13" if cipher == 13 else f"with letters shifted by {cipher}"
+            yield how, lambda text, shift=cipher: _shifted(text, shift)  # type: ignore[misc]
 
 
 @lru_cache(maxsize=16)

@@ -118,7 +118,12 @@ def place_of(layout: Layout) -> str:
 def folder(layout: Layout, run_id: str) -> Path:
     """A capsule's folder, after a check of its name, and that no link stands on the way to it."""
     if not is_run_id(run_id):
-        raise Damaged("is no name of a run", where=f"runs/{run_id[:60]}", todo="run `agentplane doctor`.")
+        raise Damaged(
+            "is no name of a run",
+            where=f"runs/{run_id[:60]}",
+            todo="run `agentplane doctor`.",
+            sees_doctor=True,
+        )
     path = layout.runs / run_id
     if os.path.lexists(layout.runs):
         files.plain_folder(layout.runs, layout.root)
@@ -133,7 +138,7 @@ def file(layout: Layout, run_id: str, relative: str) -> Path:
     if os.path.lexists(path.parent):
         files.plain_folder(path.parent, layout.root)
     elif ".." in path.parts:
-        raise Damaged("holds `..`", where=relative, todo="run `agentplane doctor`.")
+        raise Damaged("holds `..`", where=relative, todo="run `agentplane doctor`.", sees_doctor=True)
     return path
 
 
@@ -207,7 +212,9 @@ def unpacked(kept: Kept, data: bytes) -> bytes:
         with zstandard.ZstdDecompressor().stream_reader(data) as stream:
             return stream.read(_LARGEST)
     except zstandard.ZstdError:
-        raise Damaged("cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.") from None
+        raise Damaged(
+            "cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.", sees_doctor=True
+        ) from None
 
 
 def sha256_of(path: Path) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.findings import Finding
+from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git
 from agentplane.plane.layout import Layout
@@ -21,7 +21,9 @@ from agentplane.text import chain, files
 from agentplane.text.visible import one_line
 
 
-_FROM_GIT = "take it back from git; the log says what it was."
+_FROM_GIT = Instruction("take it back from git; the log says what it was.")
+_PUT_FOLDER = Instruction("put the folder itself there.")
+_REMOVE = " removes it."
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -42,22 +44,24 @@ def check(store: Store) -> Iterator[Finding]:
             events.of_line(line)
         except (msgspec.MsgspecError, BadInput) as error:
             what = error.what if isinstance(error, BadInput) else str(error)
-            remedy = f"take the file back from git: `git checkout -- {layout.shown('memory/log.jsonl')}`."
-            yield Finding("error", where, f"is no event of a run: {one_line(what, 120)}", remedy)
+            checkout = ("git", "checkout", "--", layout.shown("memory/log.jsonl"))
+            remedy = Shell(checkout, "take the file back from git: ")
+            what = f"is no event of a run: {one_line(what, 120)}"
+            yield Finding("run-event-unreadable", "error", where, what, (remedy,))
             continue
         # A merge of branches may leave the very same line twice, or one run of another program that both logged.
         first = known.setdefault(run.run_id, line)
         if chain.hash_of(first) != chain.hash_of(line) and not events.say_the_same(first, line):
             what = f"run {run.run_id} has a second event"
-            yield Finding("warning", where, what, "keep the one that its capsule's meta.json holds.")
+            keep = Instruction("keep the one that its capsule's meta.json holds.")
+            yield Finding("run-twice", "warning", where, what, (keep,), run.run_id)
         if run.capsule:
             yield from _capsule(layout, absent, pruned, run, line)
             elsewhere += _is_elsewhere(layout, run)
     if elsewhere:
         what = f"of {elsewhere} capsules that were made elsewhere, some files are not shared, and so not here"
-        yield Finding(
-            "info", layout.shown("runs"), what, "nothing to do; `share` under [runs] says what is shared."
-        )
+        nothing = Instruction("nothing to do; `share` under [runs] says what is shared.")
+        yield Finding("capsules-elsewhere", "info", layout.shown("runs"), what, (nothing,))
     yield from _folders(layout, set(known))
     yield from _sources(store, {*known} | {run.run_id for run in session.every(layout)})
 
@@ -70,8 +74,8 @@ def shared(store: Store) -> Iterator[Finding]:
     if used and found is None:  # on a branch without runs, git leaves out all that lies here of others
         used = any(run.capsule for _, _, run in capsule.every(layout)) or any(session.every(layout))
     if used and found != sharing.wanted(settings):
-        what, remedy = "is not what `share` under [runs] says", "`agentplane doctor --fix` makes it anew."
-        yield Finding("warning", layout.shown("runs/.gitignore"), what, remedy, fixable=True)
+        what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")
+        yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
 
 def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: bytes) -> Iterator[Finding]:
@@ -79,7 +83,7 @@ def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: 
     try:
         folder = capsule.folder(layout, run.run_id)
     except AgentplaneError as error:
-        yield Finding("error", shown, error.what, "put the folder itself there.")
+        yield Finding("capsule-unusable", "error", shown, error.what, (_PUT_FOLDER,), run.run_id)
         return
     if session.load(layout, run.run_id) is None:
         yield from _meta(layout, absent, run, line, shown)
@@ -90,38 +94,39 @@ def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: 
     unfinished = capsule.unfinished(folder)
     for name in capsule.inside(folder):
         if name in unfinished:
-            what, remedy = (
-                "is left over from a write that did not end",
-                "`agentplane doctor --fix` removes it.",
-            )
-            yield Finding("info", f"{shown}/{name}", what, remedy, fixable=True)
+            what, remedy = "is left over from a write that did not end", Mend("capsule", after=_REMOVE)
+            yield Finding("capsule-unfinished", "info", f"{shown}/{name}", what, (remedy,), run.run_id)
         elif name not in expected and not name.startswith(f"{capsule.WORK}/"):
             what = "came into the capsule after it was sealed"
-            yield Finding("warning", f"{shown}/{name}", what, "move it elsewhere.")
+            move = Instruction("move it elsewhere.")
+            yield Finding("capsule-file-added", "warning", f"{shown}/{name}", what, (move,), run.run_id)
 
 
 def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Finding]:
     if not os.path.lexists(folder / capsule.WORK):
         return
     if not session.is_ours_to_clear(layout, run):
-        yield _foreign(f"{shown}/{capsule.WORK}")
+        yield _foreign(f"{shown}/{capsule.WORK}", run.run_id)
     else:
-        what, remedy = "is left over from a run that is sealed", "`agentplane doctor --fix` removes it."
-        yield Finding("warning", f"{shown}/{capsule.WORK}", what, remedy, fixable=True)
+        where, what = f"{shown}/{capsule.WORK}", "is left over from a run that is sealed"
+        yield Finding("run-work-left", "warning", where, what, (Mend("capsule", after=_REMOVE),), run.run_id)
 
 
 def _meta(layout: Layout, absent: "_Absent", run: Run, line: bytes, shown: str) -> Iterator[Finding]:
-    where, remedy = f"{shown}/{capsule.META}", "`agentplane doctor --fix` makes it anew from the log."
+    where, remedy = f"{shown}/{capsule.META}", Mend("capsule", after=" makes it anew from the log.")
     try:
         found = files.read_if(capsule.file(layout, run.run_id, capsule.META))
     except AgentplaneError as error:
-        yield Finding("error", where, error.what, "move it away, then run `agentplane doctor --fix`.")
+        move = Shell((*DOCTOR, "--fix"), "move it away, then run ")
+        yield Finding("meta-unusable", "error", where, error.what, (move,), run.run_id)
         return
     if found is None and absent.is_wrong(run, capsule.META):
         here = (layout.runs / run.run_id).is_dir()
-        yield Finding("warning", where, "is missing", remedy if here else _FROM_GIT, fixable=here)
+        found_in = remedy if here else _FROM_GIT
+        yield Finding("meta-missing", "warning", where, "is missing", (found_in,), run.run_id)
     elif found not in (None, line):
-        yield Finding("error", where, "is not the event that the log has", remedy, fixable=True)
+        what = "is not the event that the log has"
+        yield Finding("meta-wrong", "error", where, what, (remedy,), run.run_id)
 
 
 def _file(
@@ -131,20 +136,23 @@ def _file(
         path = capsule.file(layout, run.run_id, kept.path)
         if not os.path.lexists(path):
             if not pruned.covers(kept.sha256) and absent.is_wrong(run, kept.path):
-                yield Finding("error", where, "is missing", _FROM_GIT)
+                yield Finding("capsule-file-missing", "error", where, "is missing", (_FROM_GIT,), run.run_id)
             return
         found = capsule.sha256_of(path)[0]
     except AgentplaneError as error:
-        yield Finding("error", where, error.what, _FROM_GIT)
+        yield Finding("capsule-file-unusable", "error", where, error.what, (_FROM_GIT,), run.run_id)
         return
     if pruned.covers(kept.sha256) and pruned.allows(kept.sha256, found):
         what = "was pruned: a text was taken out of it"
-        yield Finding("info", where, what, "nothing to do; `agentplane ops` has the op that did it.")
+        ops = Shell(("agentplane", "ops"), "nothing to do; ", " has the op that did it.")
+        yield Finding("capsule-file-pruned", "info", where, what, (ops,), run.run_id)
     elif pruned.covers(found):
-        remedy = "`agentplane doctor --fix` takes it out."
-        yield Finding("warning", where, "holds a text that was pruned", remedy, fixable=True)
+        remedy = Mend("unpruned", after=" takes it out.")
+        what = "holds a text that was pruned"
+        yield Finding("capsule-file-unpruned", "warning", where, what, (remedy,), run.run_id)
     elif found != kept.sha256:
-        yield Finding("error", where, "was changed after it was sealed", _FROM_GIT)
+        what = "was changed after it was sealed"
+        yield Finding("capsule-file-changed", "error", where, what, (_FROM_GIT,), run.run_id)
 
 
 class _Absent:
@@ -179,32 +187,39 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
         if name in known or name == ".gitignore" or files.is_temp(name):
             continue
         if not events.is_run_id(name):
-            yield Finding("info", where, "is no capsule", "move it elsewhere if it is not yours.")
+            move = Instruction("move it elsewhere if it is not yours.")
+            yield Finding("run-folder-unknown", "info", where, "is no capsule", (move,), name)
         elif name in unused:
-            what, remedy = "is left over from a run that never began", "`agentplane doctor --fix` removes it."
-            yield Finding("info", where, what, remedy, fixable=True)
+            what, remedy = "is left over from a run that never began", Mend("run", after=_REMOVE)
+            yield Finding("run-never-began", "info", where, what, (remedy,), name)
         elif (layout.runs / name).is_symlink() or (layout.runs / name / capsule.WORK).is_symlink():
             what = "is a symbolic link, or its work/ is one"
-            yield Finding("error", where, what, "delete the link, or put the folder itself there.")
+            delete = Instruction("delete the link, or put the folder itself there.")
+            yield Finding("run-link", "error", where, what, (delete,), name)
         elif run := session.load(layout, name):
             if not session.is_alive(run):
                 what = "is a run whose process is gone, and it was not sealed"
-                remedy = "`agentplane doctor --fix` seals it with what was recorded."
-                yield Finding("warning", where, what, remedy, fixable=True)
+                remedy = Mend("run", after=" seals it with what was recorded.")
+                yield Finding("run-unsealed", "warning", where, what, (remedy,), name)
         elif session.is_foreign(layout, name):
-            yield _foreign(where)
+            yield _foreign(where, name)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
             what = "is an open run whose open.json cannot be used"
-            yield Finding("warning", where, what, "see what of its work/ is of use, then delete the folder.")
+            see = Instruction("see what of its work/ is of use, then delete the folder.")
+            yield Finding("run-unreadable", "warning", where, what, (see,), name)
         elif any(capsule.inside(layout.runs / name)):
             what = "is a capsule of a run that is not in this log"
-            remedy = "its event may be on another branch; if it is on none, delete the folder."
-            yield Finding("info", where, what, remedy)
+            delete = Instruction("its event may be on another branch; if it is on none, delete the folder.")
+            yield Finding("run-not-in-log", "info", where, what, (delete,), name)
 
 
-def _foreign(where: str) -> Finding:
+def _foreign(where: str, run_id: str) -> Finding:
     what = "is an open run that this user did not start on this machine, so it came with a clone or a copy"
-    return Finding("warning", where, what, f"nothing uses it. Delete it: `git rm -r -f {where}`, or `rm -r`.")
+    remedies = (
+        Shell(("git", "rm", "-r", "-f", where), "nothing uses it. Delete it: ", ", or"),
+        Instruction("`rm -r`."),
+    )
+    return Finding("run-foreign", "warning", where, what, remedies, run_id)
 
 
 def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
@@ -214,16 +229,10 @@ def _sources(store: Store, known: set[str]) -> Iterator[Finding]:
         where = f"{store.layout.shown(entry.file)}:{entry.line}"
         source, name = entry.head.source, one_line(entry.id, 40)
         if source is None and entry.head.type == "fact" and not entry.head.evidence:
-            yield Finding(
-                "info",
-                where,
-                f"{name}: a fact without a run and without evidence",
-                f"`agentplane edit {name}` can add one.",
-            )
+            what = f"{name}: a fact without a run and without evidence"
+            remedy = Shell(("agentplane", "edit", name), "", " can add one.")
+            yield Finding("fact-unsupported", "info", where, what, (remedy,), entry.id)
         elif source is not None and events.is_run_id(source) and source not in known:
-            yield Finding(
-                "warning",
-                where,
-                f"{name} cites run {source}, which is not in the log",
-                f"`agentplane edit {name}`.",
-            )
+            what = f"{name} cites run {source}, which is not in the log"
+            remedy = Shell(("agentplane", "edit", name), "")
+            yield Finding("run-not-found", "warning", where, what, (remedy,), entry.id)

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import msgspec
 
+from agentplane.memory.ids import is_candidate
 from agentplane.plane.layout import Layout
 from agentplane.runs import timeline
 from agentplane.text import chain, times
@@ -71,4 +72,4 @@ def _add(counts: list[int], line: bytes) -> None:
 
 
 def _candidates(ids: Sequence[str]) -> int:
-    return sum(id_.startswith("CAND-") for id_ in ids)
+    return sum(map(is_candidate, ids))

@@ -85,4 +85,6 @@ def _blocks(kept: Kept, stream: BinaryIO) -> Iterator[bytes]:
             while block := unpacked.read(_BLOCK):
                 yield block
     except zstandard.ZstdError:
-        raise Damaged("cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.") from None
+        raise Damaged(
+            "cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.", sees_doctor=True
+        ) from None

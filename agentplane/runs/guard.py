@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.findings import Finding
+from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Severity, Shell
 from agentplane.plane import git, views
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
@@ -78,7 +78,7 @@ def _tip(layout: Layout, prefix: str, rev: str, commits: Sequence[ObjectId]) -> 
     return None if commit is None or commit in commits else _at(layout, prefix, commit)
 
 
-def _taken(base: Side, now: Side, tip: Side | None, back: str) -> Iterator[Finding]:
+def _taken(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterator[Finding]:
     """An op of this branch under the id of another op that `rev` has since: nobody could tell the two apart there."""
     fresh = [deed for deed in deeds.of(now) if deed.line not in base.lines] if tip else []
     there = {deed.said.op: deed for deed in deeds.of(tip)} if tip and fresh else {}
@@ -86,7 +86,8 @@ def _taken(base: Side, now: Side, tip: Side | None, back: str) -> Iterator[Findi
         other = there.get(deed.said.op)
         if other is not None and other.said.op_sha256 != deed.said.op_sha256:
             what = f"{deed.name} has the id of another op of the branch to merge into ({other.name})"
-            yield Finding("error", now.where(LOG, deed.number), what, f"take the op out: {back}")
+            remedies = (Instruction("take the op out:"), back)
+            yield Finding("op-id-taken", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
 
 
 def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) -> list[Finding]:
@@ -99,7 +100,8 @@ def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_n
         what = (
             f"the plane was moved here from {shown(base.prefix, 80)}, and is compared with what it was there"
         )
-        yield Finding("info", now.where(""), what, "nothing to do, if that was meant.")
+        nothing = Instruction("nothing to do, if that was meant.")
+        yield Finding("plane-moved", "info", now.where(""), what, (nothing,))
     elif (base.files, base.odd) == (now.files, now.odd):
         return
     now = msgspec.structs.replace(now, like=base)
@@ -153,10 +155,12 @@ def _most_log(base: tuple[Side, str]) -> tuple[int, str]:
     return -len(base[0].log), base[1]
 
 
-def _back(base: Side, commit: str | None) -> str:
+def _back(base: Side, commit: str | None) -> Remedy:
+    """How the plane goes back to the base."""
     if commit is None or not base.files:
-        return "make the plane anew with `agentplane init`."
-    return f"`git checkout {commit[:12]} -- {shown(base.prefix or '.', 80)}`, then do again what was meant."
+        return Shell(("agentplane", "init"), "make the plane anew with ")
+    checkout = ("git", "checkout", commit[:12], "--", shown(base.prefix or ".", 80))
+    return Shell(checkout, "", ", then do again what was meant.")
 
 
 def _views(base: Side, now: Side) -> Iterator[Finding]:
@@ -177,8 +181,9 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
         # A teammate may have an earlier version, which writes another format.
         if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
             what = "is missing" if there is None else "is not what the log says"
-            remedy = "`agentplane doctor --fix`, and commit what it writes."
-            yield Finding("error" if name == STATE else "warning", now.where(name), what, remedy)
+            remedy = Shell((*DOCTOR, "--fix"), "", ", and commit what it writes.")
+            severity: Severity = "error" if name == STATE else "warning"
+            yield Finding("view-wrong", severity, now.where(name), what, (remedy,), name)
 
 
 def _sorted(found: Iterator[Finding] | list[Finding]) -> list[Finding]:

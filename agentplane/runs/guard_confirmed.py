@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Shell
 from agentplane.plane.records import Record
 from agentplane.review import gate, receipts
 from agentplane.runs.deeds import Deed
@@ -26,8 +26,12 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
         if missing:
             name = shown(entry.id, 40)
             what = f"{name} was approved with flags that nobody confirmed: {', '.join(missing)}"
-            remedy = f"read it with `agentplane show {name}`, then change it with `agentplane edit {name}` or deprecate it."
-            yield Finding("error", now.where(entry.file, entry.line), what, remedy)
+            remedies = (
+                Shell(("agentplane", "show", name), "read it with ", ", then"),
+                Shell(("agentplane", "edit", name), "change it with ", " or deprecate it."),
+            )
+            where = now.where(entry.file, entry.line)
+            yield Finding("entry-unconfirmed", "error", where, what, remedies, entry.id)
 
 
 def _brought(base: Side, done: Sequence[Deed]) -> Mapping[str, Record]:

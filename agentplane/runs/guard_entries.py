@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import Header, read_header
 from agentplane.memory.shelf import HandEdit
@@ -43,7 +43,8 @@ def _counts(base: Side, now: Side, edit: HandEdit) -> bool:
 def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
     for name, what in now.odd.items():
         if base.odd.get(name) != what:
-            yield Finding("error", now.where(name), what, "put the real file in its place.")
+            real = Instruction("put the real file in its place.")
+            yield Finding("file-odd", "error", now.where(name), what, (real,), name)
     old = {
         (file, page.document.data[piece.start : piece.end])
         for file, page in base.pages.items()
@@ -52,7 +53,8 @@ def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
     for file, page in now.pages.items():
         for piece in page.document.troubles:
             if (file, page.document.data[piece.start : piece.end]) not in old:
-                yield Finding("error", now.where(file, piece.line), shown(piece.what, 200), piece.todo)
+                where, remedy = now.where(file, piece.line), Instruction(piece.todo)
+                yield Finding("entry-broken", "error", where, shown(piece.what, 200), (remedy,))
 
 
 def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[Deed]) -> Finding:
@@ -60,29 +62,33 @@ def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[Deed]) -> Findi
     mark = now.memory.known(edit.id)
     deed = next((deed for deed in done if mark and deed.said.op == mark.op), None)
     by = deed.name if deed else "its op"
-    remedy = f"`agentplane adopt {name}` and commit what that writes, or `agentplane revert {name}`."
+    remedies: tuple[Remedy, ...] = (
+        Shell(("agentplane", "adopt", name), "", " and commit what that writes, or"),
+        Shell(("agentplane", "revert", name), ""),
+    )
     if not ids.is_plain(edit.id):
-        remedy = "take it out, or give it an id like DEC-014."
+        remedies = (Instruction("take it out, or give it an id like DEC-014."),)
     if edit.change == "removed":
         line = _line_at(base, edit)
         what = f"{name} was taken out by hand: {by} left it here"
-        return Finding("error", now.where(edit.file, line), what, remedy)
+        return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
     if edit.change == "changed":
         fields = _differing(base, now, edit)
-        what = f"{name} was changed by hand{fields}: it is not what {by} left"
+        code, what = "entry-changed", f"{name} was changed by hand{fields}: it is not what {by} left"
     elif mark is None:
-        what = f"{name} was written by hand: no op in the log put it here"
-        remedy = f"`agentplane propose` it instead, or {remedy}"
+        code, what = "entry-written", f"{name} was written by hand: no op in the log put it here"
+        remedies = (Instruction("`agentplane propose` it instead, or"), *remedies)
     elif mark.digest is None:
-        what = f"{name} was put back by hand: {by} took it out"
+        code, what = "entry-put-back", f"{name} was put back by hand: {by} took it out"
     elif mark.file == INBOX:
+        code = "entry-not-approved"
         what = (
             f"{name} stands on the shelf, but is a candidate that nobody approved: {by} left it in the inbox"
         )
-        remedy = "take it out here; `agentplane approve` puts candidates on the shelf."
+        remedies = (Instruction("take it out here; `agentplane approve` puts candidates on the shelf."),)
     else:
-        what = f"{name} stands here by hand: {by} left it in {shown(mark.file, 60)}"
-    return Finding("error", now.where(edit.file, edit.line), what, remedy)
+        code, what = "entry-moved", f"{name} stands here by hand: {by} left it in {shown(mark.file, 60)}"
+    return Finding(code, "error", now.where(edit.file, edit.line), what, remedies, edit.id)
 
 
 def _line_at(side: Side, edit: HandEdit) -> int | None:
@@ -134,12 +140,10 @@ def _sources(base: Side, now: Side, done: Sequence[Deed], strays: set[tuple[str,
         where = now.where(entry.file, entry.line)
         if head.source is not None:
             what = f"{name} cites the run {shown(head.source, 40)}, which is not in the log"
-            yield Finding(
-                "error", where, what, "commit its log line, or correct `source:` with `agentplane edit`."
-            )
+            remedy = Instruction("commit its log line, or correct `source:` with `agentplane edit`.")
+            yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
         elif tools.get(head.id, deeds.is_tool(head.proposed_by)):
             what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"
-            remedy = (
-                f"name the run as `source:` with `agentplane edit {name}`; a text that you edit is yours."
-            )
-            yield Finding("error", where, what, remedy)
+            before, after = "name the run as `source:` with ", "; a text that you edit is yours."
+            edit = Shell(("agentplane", "edit", name), before, after)
+            yield Finding("run-not-named", "error", where, what, (edit,), head.id)

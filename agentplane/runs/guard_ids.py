@@ -6,7 +6,7 @@ from itertools import combinations
 
 import msgspec
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change
 from agentplane.runs.deeds import Deed
@@ -115,5 +115,7 @@ def _finding(id_: str, one: _Given, other: _Given, fresh: Deed, now: Side) -> Fi
     what = (
         f"two branches gave {name} to different entries ({one.deed.name}; {other.deed.name}), and one is lost"
     )
-    remedy = "take the other text back from its branch, give it a free id, and `agentplane adopt` it."
-    return Finding("error", where, what, remedy)
+    remedy = Instruction(
+        "take the other text back from its branch, give it a free id, and `agentplane adopt` it."
+    )
+    return Finding("id-given-twice", "error", where, what, (remedy,), id_)

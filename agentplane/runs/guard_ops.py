@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Remedy
 from agentplane.memory.entry import Header, read_header
 from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
@@ -14,7 +14,7 @@ from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, Side, shown
 
 
-def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: str) -> Iterator[Finding]:
+def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: Remedy) -> Iterator[Finding]:
     of_line = {deed.line for deed in done}
     other = {
         line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
@@ -25,7 +25,8 @@ def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: str)
     for line, number in wrong.items():
         if line not in base.lines:
             what = "is no op event, or one of an op that has an event already"
-            yield Finding("error", now.where(LOG, number), what, f"take the line out: {back}")
+            remedies = (Instruction("take the line out:"), back)
+            yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
     runs = deeds.runs_of(now)
     by_op = {deed.said.op: deed for deed in done}
     for deed in done:
@@ -34,9 +35,9 @@ def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: str)
 
 
 def _op(
-    deed: Deed, base: Side, now: Side, done: Mapping[str, Deed], past: Past, runs: set[str], back: str
+    deed: Deed, base: Side, now: Side, done: Mapping[str, Deed], past: Past, runs: set[str], back: Remedy
 ) -> Iterator[Finding]:
-    where = now.where(LOG, deed.number)
+    where, op = now.where(LOG, deed.number), deed.said.op
     record = deed.record
     if record is None:
         row = now.rows.get(deed.said.op)
@@ -44,30 +45,35 @@ def _op(
         if row:
             where = now.where(row.file, row.number)
             what = f"the record of {deed.name} is not the one that line {deed.number} of the log proves"
-        yield Finding("error", where, f"{what}; the op counts for nothing", f"commit the record, or {back}")
+        remedies = (Instruction("commit the record, or"), back)
+        yield Finding("op-unproved", "error", where, f"{what}; the op counts for nothing", remedies, op)
         return
     said = (deed.said.ts, deed.said.verb, deed.said.actor, deed.said.channel, deed.said.ids)
     if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
         what = f"{deed.name}: the log line says something else than its record"
-        yield Finding("error", where, what, f"take both out: {back}")
+        remedies = (Instruction("take both out:"), back)
+        yield Finding("op-unlike-record", "error", where, what, remedies, op)
         return
     if record.settings or record.verb == trust_settings.VERB:
         if not deeds.only_notes_settings(record):
             what = f"{deed.name} is no record of changed settings that agentplane writes"
-            yield Finding("error", where, what, f"Take the op out: {back}")
+            remedies = (Instruction("Take the op out:"), back)
+            yield Finding("op-settings-odd", "error", where, what, remedies, op)
         return
     if (record.verb, record.channel) == deeds.SETTLES:
         if complaint := guard_settle.complaint(record, base, past):
-            remedy = f"take the op out, and let `agentplane settle` settle the merge again: {back}"
-            yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+            todo = Instruction("take the op out, and let `agentplane settle` settle the merge again:")
+            yield Finding(
+                "op-settled-otherwise", "error", where, f"{deed.name} {complaint}", (todo, back), op
+            )
         return
     is_open = deeds.only_proposes(record) or _relates_own(record, past)
     if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
-        remedy = f"take the op out, and decide in a terminal of your own: {back}"
-        yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+        todo = Instruction("take the op out, and decide in a terminal of your own:")
+        yield Finding("op-not-decided", "error", where, f"{deed.name} {complaint}", (todo, back), op)
     if complaint := guard_replay.complaint(deed, done, past):
-        remedy = f"take the op out, and do it again with agentplane: {back}"
-        yield Finding("error", where, f"{deed.name} {complaint}", remedy)
+        todo = Instruction("take the op out, and do it again with agentplane:")
+        yield Finding("op-not-replayed", "error", where, f"{deed.name} {complaint}", (todo, back), op)
 
 
 def _relates_own(record: Record, past: Past) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
 from agentplane.plane import trust_settings
 from agentplane.plane.settings import Settings
@@ -29,16 +29,17 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
             continue
         where, name = now.where(entry.file, entry.line), shown(entry.id, 40)
         if lack := receipts.lacking(entry.head, ground):
-            remedy = f"name them as `source:` and `evidence:` with `agentplane edit {name}`."
+            remedy = Shell(("agentplane", "edit", name), "name them as `source:` and `evidence:` with ")
             what = f"{name} {lack}, and `policy.require_receipts` is on"
-            yield Finding("error", where, shown(what, 300), remedy)
+            yield Finding("receipts-lacking", "error", where, shown(what, 300), (remedy,), entry.id)
         elif wanted == "appended" and entry.head.source not in appended:
             what = (
                 f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
                 ' have it (`policy.require_receipts = "appended"`)'
             )
-            remedy = f"log the run that proves it on this branch, and name it as `source:` with `agentplane edit {name}`."
-            yield Finding("error", where, what, remedy)
+            before = "log the run that proves it on this branch, and name it as `source:` with "
+            remedy = Shell(("agentplane", "edit", name), before)
+            yield Finding("run-not-appended", "error", where, what, (remedy,), entry.id)
 
 
 def _wanted(base: Settings, now: Settings) -> bool | str:

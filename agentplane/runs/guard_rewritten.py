@@ -6,7 +6,7 @@ have chosen them, and reads the old text and the new one.
 
 from collections.abc import Iterator, Sequence
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import INBOX
 from agentplane.runs.deeds import Deed
@@ -40,7 +40,7 @@ def _finding(id_: str, deed: Deed, base: Side, now: Side) -> Finding:
     todo = (
         "Compare the two texts. Unless approvals are signed, nothing proves that this person made the change."
     )
-    return Finding("info", where, what, todo)
+    return Finding("entry-rewritten", "info", where, what, (Instruction(todo),), id_)
 
 
 def _said(entry: Entry | None) -> str:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import UNUSABLE, Finding, Instruction
 from agentplane.memory.kinds import BadKind, kinds_of
 from agentplane.plane import keys, trust_settings
 from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
@@ -18,7 +18,10 @@ from agentplane.runs import sharing
 from agentplane.runs.sides import CONFIG, Side, shown
 
 
-_REMEDY = "take it back, or let the people who own this plane agree and merge it over this check."
+_REMEDY = Instruction(
+    "take it back, or let the people who own this plane agree and merge it over this check."
+)
+_MEND_LINE = "mend this line."
 
 Judge = Callable[[Any, Any], str | None]
 """Says why a value, after another one, is worse; None where it is not."""
@@ -29,16 +32,18 @@ def findings(base: Side, now: Side) -> Iterator[Finding]:
         kinds_of(now.read_settings())
     except BadKind as error:
         where = now.where(CONFIG, line_of(("kinds", *error.keys), _text(now)))
-        yield Finding("error", where, shown(error.what, 200), error.todo or "mend this line.")
+        remedy = Instruction(error.todo or _MEND_LINE)
+        yield Finding("kind-bad", "error", where, shown(error.what, 200), (remedy,))
         return
     except AgentplaneError as error:
         if base.files.get(CONFIG) != now.files.get(CONFIG):
             where = shown(error.where or now.where(CONFIG), 160)
-            yield Finding("error", where, shown(error.what, 200), shown(error.todo or "mend this line.", 200))
+            remedy = Instruction(shown(error.todo or _MEND_LINE, 200))
+            yield Finding(UNUSABLE, "error", where, shown(error.what, 200), (remedy,))
         return
     for place, what in worse(base.settings, now.settings):
         where = now.where(CONFIG, line_of(place, _text(now)) if CONFIG in now.files else None)
-        yield Finding("warning", where, what, _REMEDY)
+        yield Finding("setting-worse", "warning", where, what, (_REMEDY,), ".".join(place))
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -50,7 +55,8 @@ def check(store: Store) -> Iterator[Finding]:
             line = line_of(place, text)
             where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
             # Not a warning: it can be intended, and `check` asks the reviewer of the change.
-            yield Finding("info", where, what, "Remove the setting, or keep it if you meant it.")
+            remedy = Instruction("Remove the setting, or keep it if you meant it.")
+            yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
 
 
 def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -88,7 +88,8 @@ class _Replay:
         self.met = frozenset(ledger.met)
         if any(braid.strands):
             self.lost = frozenset(id_ for id_ in versions if self._lost_an_end(id_))
-        return meeting.plan(self._memory(ledger), Story(braid, versions))
+        joined = meeting.join(self._memory(ledger), Story(braid, versions))
+        return joined.plan if joined else None
 
     def _memory(self, ledger: Ledger) -> Memory:
         """The memory as the operation found it: where its record does not say otherwise, as it was approved."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.plane import git, settings, signatures
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings, Trust, line_of
@@ -17,15 +17,16 @@ from agentplane.text import links
 
 _GENESIS = bytes.fromhex(links.GENESIS)
 _NAMED = 3
-_OWNERS = "Undo this change, or let the owners of this plane agree and merge it over this check."
+_OWNERS = Instruction("Undo this change, or let the owners of this plane agree and merge it over this check.")
 
 
-def findings(base: Side, now: Side, rev: str, back: str) -> Iterator[Finding]:
+def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
     """For `check`. The rules are those of `rev` as it is now: an old branch is no way around a newer rule."""
     owners = _settings_at(base, now, rev)
     if owners is None:
         what = f"the settings at `{shown(rev, 60)}` can't be read, so signatures can't be checked"
-        yield Finding("error", now.where(CONFIG), what, "Fix `config.toml` on that branch first.")
+        fix = Instruction("Fix `config.toml` on that branch first.")
+        yield Finding("settings-unreadable", "error", now.where(CONFIG), what, (fix,))
         return
     if base.files == now.files:
         return
@@ -40,11 +41,11 @@ def findings(base: Side, now: Side, rev: str, back: str) -> Iterator[Finding]:
     if base.log:
         yield from _other_histories(now, before, back)
     found = _Found(now, before)
-    remedy = f"take the op out, then decide again with your signing key: {back}"
+    remedies = (Instruction("take the op out, then decide again with your signing key:"), back)
     for deed in found.unsigned:
         what = f"{deed.name} is not signed, and signed approvals are required"
-        yield Finding("error", now.where(LOG, deed.number), what, remedy)
-    yield from found.wrong(trust, None, remedy)
+        yield Finding("op-unsigned", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
+    yield from found.wrong(trust, None, remedies)
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -57,15 +58,17 @@ def check(store: Store) -> Iterator[Finding]:
     if before is None:
         what = "`trust.signed_after` names no line of the log"
         where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
-        yield Finding("error", where, what, "Take config.toml back from git.")
+        back = Instruction("Take config.toml back from git.")
+        yield Finding("signed-after-unknown", "error", where, what, (back,))
         before = set()
-    yield from _other_histories(now, before, "see `git log -- .agentplane/memory/log.jsonl`.")
+    see = Shell(("git", "log", "--", ".agentplane/memory/log.jsonl"), "see ")
+    yield from _other_histories(now, before, see)
     yield from _second_events(now, before)
     found = _Found(now, before, alone=True)
-    remedy = "Review these entries, then undo the change and decide again with your signing key."
+    review = Instruction("Review these entries, then undo the change and decide again with your signing key.")
     if found.unsigned:
         yield _summary(found.unsigned, now)
-    yield from found.wrong(trust, layout, remedy)
+    yield from found.wrong(trust, layout, (review,))
 
 
 def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
@@ -103,14 +106,15 @@ def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
         changed.append(("signed_after", f"is set to {new.signed_after}"))
     for key, what in changed:
         where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
-        yield Finding("warning", where, f"`trust.{key}` {what}, which weakens trust", _OWNERS)
+        told = f"`trust.{key}` {what}, which weakens trust"
+        yield Finding("signers-changed", "warning", where, told, (_OWNERS,), f"trust.{key}")
 
 
 def _text(now: Side) -> str:
     return now.files.get(CONFIG, b"").decode(errors="replace")
 
 
-def _other_histories(now: Side, before: Collection[bytes], back: str) -> Iterator[Finding]:
+def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iterator[Finding]:
     """A log begins once. A second beginning could bring what people signed for another plane."""
     begun = any(_begins(line) for line in before)
     for line, number in now.lines.items():
@@ -118,9 +122,8 @@ def _other_histories(now: Side, before: Collection[bytes], back: str) -> Iterato
             continue
         if begun:
             what = "starts a second history: what was signed for another plane does not count in this one"
-            yield Finding(
-                "error", now.where(LOG, number), what, f"take the lines of that history out: {back}"
-            )
+            remedies = (Instruction("take the lines of that history out:"), back)
+            yield Finding("second-history", "error", now.where(LOG, number), what, remedies)
         begun = True
 
 
@@ -130,7 +133,8 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
     for line, number in now.lines.items():
         if b'"kind":"op"' in line and line not in first and line not in before:
             what = "is no op event, or one of an op that has an event already"
-            yield Finding("error", now.where(LOG, number), what, "Take the log back from git.")
+            remedy = Instruction("Take the log back from git.")
+            yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
 
 
 def _begins(line: bytes) -> bool:
@@ -173,14 +177,15 @@ class _Found:
                     self.signed[deed.said.op] = (deed, one)
             ids.update(change.id for change in deed.changes)
 
-    def wrong(self, trust: Trust, layout: Layout | None, remedy: str) -> Iterator[Finding]:
+    def wrong(self, trust: Trust, layout: Layout | None, remedies: tuple[Remedy, ...]) -> Iterator[Finding]:
         """Those whose signature does not prove who decided."""
         found = signatures.verdicts((one for _, one in self.signed.values()), trust.allowed_signers, layout)
         for op, verdict in found.items():
             if verdict.by is None:
                 deed = self.signed[op][0]
                 what = f"{deed.name} is wrongly signed: {shown(verdict.trouble, 200)}"
-                yield Finding("error", self.now.where(LOG, deed.number), what, remedy)
+                where = self.now.where(LOG, deed.number)
+                yield Finding("op-wrongly-signed", "error", where, what, remedies, op)
 
 
 def _decides(
@@ -212,9 +217,8 @@ def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
     count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
     head = now.ledger.heads[-1] if now.ledger.heads else links.GENESIS
-    return Finding(
-        "error",
-        now.where(LOG, unsigned[0].number),
-        f"{count} not signed, and `trust.require_signatures` is on: {names}{more}",
-        f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].',
+    what = f"{count} not signed, and `trust.require_signatures` is on: {names}{more}"
+    remedy = Instruction(
+        f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].'
     )
+    return Finding("ops-unsigned", "error", now.where(LOG, unsigned[0].number), what, (remedy,))

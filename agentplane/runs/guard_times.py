@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction
 from agentplane.runs import deeds
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import LOG, Side, shown
@@ -33,25 +33,27 @@ def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Itera
 
 def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
     where, said = now.where(LOG, deed.number), deed.said
-    remedy = "set the clock of that machine, take the op out, and decide again."
+    remedies = (Instruction("set the clock of that machine, take the op out, and decide again."),)
     moment = _moment(said.ts)
     if moment is None:
-        yield Finding("error", where, f"{deed.name} has no time", remedy)
+        yield Finding("op-without-time", "error", where, f"{deed.name} has no time", remedies, said.op)
         return
     if said.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
-        yield Finding("error", where, f"{deed.name} has another time in its id than in its line", remedy)
+        what = f"{deed.name} has another time in its id than in its line"
+        yield Finding("op-time-unlike-id", "error", where, what, remedies, said.op)
     if moment > at + _SKEW:
-        yield Finding("error", where, f"{deed.name} is from the future ({shown(said.ts, 30)})", remedy)
+        what = f"{deed.name} is from the future ({shown(said.ts, 30)})"
+        yield Finding("op-from-future", "error", where, what, remedies, said.op)
     if _settles(deed):
         joined = _joined(deed.line, by_hash)
         if len(joined) > 1 and moment > max(joined):
             what = f"{deed.name} says that it is later than all that it joins ({shown(said.ts, 30)})"
-            yield Finding("error", where, what, remedy)
+            yield Finding("op-too-late", "error", where, what, remedies, said.op)
         return
     earlier = [found for line in _parents(deed.line, by_hash) if (found := _moment(deeds.time_of(line)))]
     if earlier and moment < max(earlier) - _SKEW:
         what = f"{deed.name} says that it is days older than the event before it ({shown(said.ts, 30)})"
-        yield Finding("error", where, what, remedy)
+        yield Finding("op-too-early", "error", where, what, remedies, said.op)
 
 
 def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:

@@ -61,7 +61,11 @@ def join(heads: Sequence[str], ts: str) -> bytes:
 def hash_of(line: bytes) -> str:
     """The hash that a line states for itself."""
     if not links.has_form(line):
-        raise Damaged("a line of the log is no event", todo="Run `agentplane doctor`, which names the line.")
+        raise Damaged(
+            "a line of the log is no event",
+            todo="Run `agentplane doctor`, which names the line.",
+            sees_doctor=True,
+        )
     return links.stated_by(line).decode()
 
 
@@ -144,7 +148,7 @@ def tail(path: files.StrPath) -> Tail:
         line = _between(stream, _line_begin(stream, end), end)
     if line and not links.has_form(line):
         todo = "Run `agentplane doctor`."
-        raise Damaged("its last line is no event", where=str(path), todo=todo)
+        raise Damaged("its last line is no event", where=str(path), todo=todo, sees_doctor=True)
     return Tail(size=size, head=links.stated_by(line).decode() if line else None, torn_at=torn_at)
 
 
@@ -230,6 +234,8 @@ def _must_be_sound(report: Report, name: str) -> None:
     todo = "Restore the line from git, or let `agentplane doctor` say what can be done."
     if report.faults:
         first = report.faults[0]
-        raise Damaged(first.what, where=f"{name}:{first.line}", todo=todo)
+        raise Damaged(first.what, where=f"{name}:{first.line}", todo=todo, sees_doctor=True)
     if report.torn:
-        raise Damaged("was not written to its end", where=f"{name}:{report.torn.line}", todo=todo)
+        raise Damaged(
+            "was not written to its end", where=f"{name}:{report.torn.line}", todo=todo, sees_doctor=True
+        )

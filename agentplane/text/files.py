@@ -173,7 +173,12 @@ def truncate(path: StrPath, size: int) -> None:
     """Cuts the file off; never makes it longer."""
     with _opened(path, os.O_WRONLY) as fd:
         if size > os.fstat(fd).st_size:
-            raise Damaged(f"is shorter than {size} bytes", where=str(path), todo="Run `agentplane doctor`.")
+            raise Damaged(
+                f"is shorter than {size} bytes",
+                where=str(path),
+                todo="Run `agentplane doctor`.",
+                sees_doctor=True,
+            )
         os.ftruncate(fd, size)
         _sync(fd)
 
@@ -260,8 +265,11 @@ def _explained(path: StrPath) -> Iterator[None]:
 
 
 def _in_words(error: OSError, path: StrPath) -> Damaged:
-    unknown = (os.strerror(error.errno or 0).lower(), "Run `agentplane doctor`.")
-    what, todo = _WORDS.get(error.errno or 0, unknown)
+    known = _WORDS.get(error.errno or 0)
+    if known is None:
+        what = os.strerror(error.errno or 0).lower()
+        return Damaged(what, where=str(path), todo="Run `agentplane doctor`.", sees_doctor=True)
+    what, todo = known
     return Damaged(what, where=str(path), todo=todo)
 
 

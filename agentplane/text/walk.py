@@ -13,6 +13,7 @@ _STATES = re.compile(rb',"hash_self":"([0-9a-f]{64})"')
 _CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
 _CHANGED = "was changed: its hash does not fit"
+_REPEATS = "repeats line {}"
 _GONE = "follows an event that is not above it: a line was removed or moved"
 
 
@@ -21,6 +22,8 @@ class Fault(msgspec.Struct, frozen=True):
     what: str
     lines: int = 1
     """How many lines in a row, from `line` on, say the same."""
+    repeats: int | None = None
+    """The line above that it repeats, as a merge of Git leaves it. None for damage."""
 
 
 class Torn(msgspec.Struct, frozen=True):
@@ -48,9 +51,11 @@ class _Found(msgspec.Struct):
     away: int = 0
     """How many lines below it the line stands that `what` speaks of."""
     lines: int = 1
+    repeats: bool = False
 
     def fault(self) -> Fault:
-        return Fault(line=self.line, what=self.what.format(self.line + self.away), lines=self.lines)
+        other = self.line + self.away
+        return Fault(self.line, self.what.format(other), self.lines, other if self.repeats else None)
 
 
 class Walk:
@@ -147,7 +152,7 @@ class Walk:
 
     def _take_sound(self, stated: bytes, parents: Iterable[bytes]) -> None:
         if stated in self.seen:
-            self._fault("repeats line {}", self.seen[stated] - self.number)
+            self._fault(_REPEATS, self.seen[stated] - self.number, repeats=True)
             return
         for parent in parents:
             self._follow(parent)
@@ -179,9 +184,9 @@ class Walk:
             below.what = "follows line {}, which stands below it"
             below.away = self.number - below.line
 
-    def _fault(self, what: str, away: int = 0) -> None:
+    def _fault(self, what: str, away: int = 0, *, repeats: bool = False) -> None:
         last = self.found[-1] if self.found else None
         if last and (last.what, last.away, last.line + last.lines) == (what, away, self.number):
             last.lines += 1
         else:
-            self.found.append(_Found(self.number, what, away))
+            self.found.append(_Found(self.number, what, away, repeats=repeats))

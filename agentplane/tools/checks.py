@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction, Shell
 from agentplane.memory.shelf import Memory
 from agentplane.plane import cache, gitattributes, gitdriver
 from agentplane.plane.store import Store
@@ -16,6 +16,7 @@ from agentplane.tools import conflicts, entries, ground, hook_log, room, sync
 
 
 _RECENT = timedelta(days=3)
+_SYNC = ("agentplane", "sync")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -41,13 +42,18 @@ def _behind(store: Store) -> Iterator[Finding]:
     for one in sync.standings(project, root.name, tools, packs):
         if one.state == "old" and one.revision == revision:
             what = "is out of date: its other lines changed after the last sync, or an entry expired"
-            yield Finding("warning", one.path, what, "`agentplane sync` writes them.")
+            remedy = Shell(_SYNC, "", " writes them.")
+            yield Finding("tool-file-old", "warning", one.path, what, (remedy,), one.path)
 
 
 def _in_conflict(store: Store) -> Iterator[Finding]:
     for path, _ in conflicts.in_conflict(store.layout):
-        todo = f"Run `agentplane settle`. If it names the file, resolve the rest and run `git add {shlex.quote(path)}`."
-        yield Finding("error", path, "Git left this file in conflict.", todo)
+        add = ("git", "add", shlex.quote(path))
+        remedies = (
+            Shell(("agentplane", "settle")),
+            Shell(add, "If it names the file, resolve the rest and run "),
+        )
+        yield Finding("tool-file-conflict", "error", path, "Git left this file in conflict.", remedies, path)
 
 
 def _merging(store: Store) -> Iterator[Finding]:
@@ -56,7 +62,8 @@ def _merging(store: Store) -> Iterator[Finding]:
     wired = sync.wired(layout.project, TOOLS)
     if wired and gitdriver.is_set(layout) and not gitattributes.is_current(layout, conflicts.paths()):
         what = "Git does not use agentplane to merge every file that tools read."
-        yield Finding("info", ".git/info/attributes", what, "Run `agentplane init`.")
+        remedy = Shell(("agentplane", "init"))
+        yield Finding("tool-merge-unset", "info", ".git/info/attributes", what, (remedy,))
 
 
 def _imports(store: Store) -> Iterator[Finding]:
@@ -66,8 +73,8 @@ def _imports(store: Store) -> Iterator[Finding]:
         return
     for path in sync.importing(layout.project, layout.root.name, TOOLS):
         what = f"This file imports {layout.shown(active.ACTIVE)}, which is not in this clone yet."
-        todo = "Run `agentplane sync` to make it. The next session of a connected tool makes it too."
-        yield Finding("info", path, what, todo)
+        after = " to make it. The next session of a connected tool makes it too."
+        yield Finding("import-missing", "info", path, what, (Shell(_SYNC, after=after),), path)
 
 
 def _left_over(store: Store) -> Iterator[Finding]:
@@ -75,7 +82,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
     for path in ground.left_over(project, entries.written_paths()):
         where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
         what = "is left over from a write that did not end"
-        yield Finding("info", where, what, "`agentplane sync` removes it.")
+        yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "", " removes it."),))
 
 
 def _failed_calls(store: Store) -> Iterator[Finding]:
@@ -88,12 +95,9 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     event, tool, what = rows[-1]
     calls = "a call of a hook" if len(rows) == 1 else f"{len(rows)} calls of hooks"
     last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
-    yield Finding(
-        "warning",
-        store.layout.shown(f"cache/{hook_log.NAME}"),
-        f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}",
-        "mend what it names; delete this file when that is done.",
-    )
+    said = f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}"
+    remedy = Instruction("mend what it names; delete this file when that is done.")
+    yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{hook_log.NAME}"), said, (remedy,))
 
 
 def _row(line: str, since: datetime) -> tuple[str, str, str] | None:

@@ -13,7 +13,7 @@ from datetime import date
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import git
@@ -26,7 +26,7 @@ from agentplane.tools import memory_lines
 from agentplane.tools.memory_lines import Known, Line
 
 
-_REMEDY = "run `agentplane sync`, and commit what it writes."
+_REMEDY = Shell(("agentplane", "sync"), "run ", ", and commit what it writes.")
 
 
 def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding]:
@@ -59,7 +59,8 @@ def findings(base: Side, now: Side, commit: ObjectId | None) -> Iterator[Finding
                 # The line itself is not repeated, because logs of CI are read by many.
                 what = f"has text of {shown(line.id, 40)}, which looks like it contains a secret"
             if what:
-                yield Finding("error", f"{shown(prefix + path, 400)}:{line.number}", what, _REMEDY)
+                where = f"{shown(prefix + path, 400)}:{line.number}"
+                yield Finding("text-unapproved", "error", where, what, (_REMEDY,), path)
 
 
 def _withheld(base: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:

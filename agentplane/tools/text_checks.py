@@ -6,7 +6,7 @@ from functools import cached_property
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Severity, Shell
 from agentplane.memory.entry import Entry
 from agentplane.memory.shelf import Memory
 from agentplane.plane import cache_checks, records
@@ -24,7 +24,8 @@ _MOST = 5
 """Lines that are named of one file."""
 _PASSING = ("## The last run", "## Not reviewed", pack.NOT_IN_HERE)
 """Under these headings a pack tells what changes from run to run. The first is that of older packs."""
-_REMEDY = "Read it, then run `agentplane sync` to write the approved memory again."
+_SYNC = ("agentplane", "sync")
+_REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory again.")
 
 
 def check(store: Store) -> Iterator[Finding]:
@@ -32,7 +33,7 @@ def check(store: Store) -> Iterator[Finding]:
     for name in answers.wrong(store):
         what = "is not what the approved memory gives, and sessions would start with it"
         where = store.layout.shown(f"cache/{name}")
-        yield Finding("error", where, what, cache_checks.REMEDY, fixable=True)
+        yield Finding("answer-wrong", "error", where, what, (cache_checks.CLEAR,), name)
     project, root = store.layout.project, store.layout.root
     texts: dict[str, bytes] = {}
     for path in dict.fromkeys(tool.target.path for tool in sync.wired(project, TOOLS)):
@@ -57,14 +58,14 @@ def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterato
             left -= 1
             name = one_line(line.id, 40)
             what = f"has text of {name}, which is withheld because it looks like it contains a secret"
-            yield Finding(
-                "error", f"{path}:{line.number}", what, "Run `agentplane sync`, and change the secret."
-            )
+            remedy = Shell(_SYNC, after=", and change the secret.")
+            yield Finding("text-withheld", "error", f"{path}:{line.number}", what, (remedy,), line.id)
         elif left and not approved.has(line):
             left -= 1
             what = f"holds text that no approved entry has: {one_line(line.raw, 100)}"
             passing = line.section.startswith(_PASSING) and not line.id
-            yield Finding("warning" if passing else "error", f"{path}:{line.number}", what, _REMEDY)
+            severity: Severity = "warning" if passing else "error"
+            yield Finding("text-unknown", severity, f"{path}:{line.number}", what, (_REMEDY,), path)
 
 
 class _Approved:

@@ -111,15 +111,13 @@ class About:
         if reviewed is None:
             waits = self.subject.entry is not None and self.subject.entry.file == INBOX
             return [Text("looking for conflicts …", self.look("muted"))] if waits else []
-        from agentplane.review.resolve import described
+        from agentplane.review.resolve import headline
 
         lines: list[RenderableType] = []
         for place, conflict in enumerate(reviewed.conflicts):
             grave = conflict.needs_choice
             line = Text().append("! " if grave else "≈ ", self.look("bad" if grave else "warn"))
-            line.append(
-                one_line(described(conflict).partition(":")[0]), self.look("bad" if grave else "warn")
-            )
+            line.append(one_line(headline(conflict)), self.look("bad" if grave else "warn"))
             line.append("   enter compares" if place == 0 else "", self.look("muted"))
             lines.append(line)
             other = self.memory.entries.get(conflict.id)

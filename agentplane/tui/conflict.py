@@ -20,7 +20,7 @@ from agentplane.memory.shelf import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.review.conflicts import Conflict
 from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import Choice, described
+from agentplane.review.resolve import Choice, headline
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago
@@ -207,7 +207,7 @@ class ConflictScreen(Answering[Decision | None]):
         other = self.memory.entries.get(met.id)
         count = len(self.reviewed.conflicts)
         head = Text.assemble(("! ", self._look("grave")), (one_line(entry.id, 40), "bold"), " ")
-        head.append(one_line(described(met).partition(":")[0]), self._look("grave"))
+        head.append(one_line(headline(met)), self._look("grave"))
         if count > 1:
             head.append(f"   {self._at + 1} of {count}", self._look("muted"))
         self.query_one("#what", Static).update(head)

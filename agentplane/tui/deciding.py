@@ -299,8 +299,10 @@ class Decisions:
         """Show in the rows what a command did."""
         done, view = message.done, self._screen.view
         if done.verb in ("undo", "redo"):
+            from agentplane.memory.ids import is_candidate
+
             view.reopen([*done.ids, *(f"{EDIT}{id_}" for id_ in done.ids)])
-            self._screen.go_to_when_read(next((id_ for id_ in done.ids if id_.startswith("CAND-")), None))
+            self._screen.go_to_when_read(next(filter(is_candidate, done.ids), None))
         elif isinstance(message.op, Mask):
             # The masked candidate is checked again and stays in its row.
             view.reopen(message.op.ids)

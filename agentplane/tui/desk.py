@@ -286,4 +286,5 @@ def as_error(error: Exception) -> AgentplaneError:
     return PlaneError(
         f"this should not happen: {type(error).__name__}: {error}",
         todo="nothing more was changed; `agentplane doctor` checks the plane.",
+        sees_doctor=True,
     )

@@ -103,7 +103,9 @@ def _told(outcome: Outcome) -> str:
         ids = ids[-1:]
     count = len(ids)
     if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
-        candidates = tuple(id_ for id_ in ids if id_.startswith("CAND-"))
+        from agentplane.memory.ids import is_candidate
+
+        candidates = tuple(filter(is_candidate, ids))
         entries = tuple(id_ for id_ in ids if id_ not in candidates)
         # Candidates that were rejected in the same op were not approved.
         several = outcome.of == "approve" and len(entries) != len(candidates)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from functools import partial
+from itertools import filterfalse
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -156,7 +157,9 @@ class ShelfScreen(EntryScreen):
     def on_op_done(self, message: OpDone) -> None:
         self._reopen(message.op)
         if message.done.verb in ("undo", "redo"):
-            self.go_to_when_read(next((id_ for id_ in message.done.ids if not id_.startswith("CAND-")), None))
+            from agentplane.memory.ids import is_candidate
+
+            self.go_to_when_read(next(filterfalse(is_candidate, message.done.ids), None))
 
     def on_op_failed(self, message: OpFailed) -> None:
         self._reopen(message.op)

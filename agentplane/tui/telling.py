@@ -39,9 +39,8 @@ class Notices:
 
     def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
         """Show an error until a key is pressed. `todo` replaces the advice of the error."""
-        first, _, rest = str(error).partition("\n")
         for bar in self._status_bars():
-            bar.fail(first, todo or rest)
+            bar.fail(error.headline, todo or error.todo or "")
         if not self._app.screen.query(StatusBar):
             self._app.notify(visible(str(error)), severity="error", markup=False)
 

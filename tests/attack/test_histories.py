@@ -182,8 +182,9 @@ def settle_of_a_real_merge_that_does_more(repo: Repo) -> None:
     store.put_in_order()
 
     def plan(snapshot: Snapshot) -> Plan | None:
-        made = meeting.plan(Memory(snapshot), settle._story(repo.layout))
-        assert made
+        joined = meeting.join(Memory(snapshot), settle._story(repo.layout))
+        assert joined
+        made = joined.plan
         edits = [
             Edit(
                 one.id,

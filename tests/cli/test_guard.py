@@ -10,7 +10,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.cli.guard import annotation
-from agentplane.findings import Finding
+from agentplane.findings import Finding, Instruction
 from agentplane.tools import block
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import clean_environment, decision
@@ -182,10 +182,16 @@ def test_annotations_for_github(repo: Repo, cli: Cli, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("finding", "command"),
     [
-        (Finding("error", "a.md:7", "what", "do."), "::error file=a.md,line=7::what. do."),
-        (Finding("warning", "a.md", "what", "do."), "::warning file=a.md,line=1::what. do."),
         (
-            Finding("info", "b,c:d.md:1", "50%\r\nof it", "do."),
+            Finding("odd", "error", "a.md:7", "what", (Instruction("do."),)),
+            "::error file=a.md,line=7::what. do.",
+        ),
+        (
+            Finding("odd", "warning", "a.md", "what", (Instruction("do."),)),
+            "::warning file=a.md,line=1::what. do.",
+        ),
+        (
+            Finding("odd", "info", "b,c:d.md:1", "50%\r\nof it", (Instruction("do."),)),
             "::notice file=b%2Cc%3Ad.md,line=1::50%25%0D%0Aof it. do.",
         ),
     ],

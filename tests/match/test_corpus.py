@@ -66,7 +66,7 @@ def many(count: int, seed: int = 5) -> list[Text]:
 def test_texts_that_come_later_move_no_others(corpus: Corpus) -> None:
     texts = list(dict.fromkeys(many(150)))
     begun = Corpus(texts[:120])
-    begun.__dict__["missing"] = corpus.missing
+    begun.missing = corpus.missing
     grown = begun.extended(texts[120:130]).extended(texts[130:])
     assert [text.title for text in grown.texts] == [text.title for text in texts]
     assert grown.built_of == begun.built_of
@@ -80,7 +80,7 @@ def test_texts_that_come_later_move_no_others(corpus: Corpus) -> None:
 def test_it_is_told_whose_nearest_a_new_text_would_be_among(corpus: Corpus) -> None:
     texts = list(dict.fromkeys(many(150)))
     grown = Corpus(texts[:140])
-    grown.__dict__["missing"] = corpus.missing
+    grown.missing = corpus.missing
     grown = grown.extended(texts[140:])
     without = list(grown.ranked_each(texts, 12, np.arange(140)))
     new = list(range(140, len(texts)))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentplane import health
+from agentplane.memory.notes import Deduplicated, TakenBack
 from agentplane.plane import gitdriver
 from tests.conftest import decision
 from tests.plane.branches import Repository, new, with_driver
@@ -135,7 +136,9 @@ def test_a_branch_that_goes_on_after_it_was_squashed(tmp_path: Path) -> None:
     made.checkout("side")
     made.git("config", "core.hooksPath", ".no-hooks")
     made.git("merge", "--no-edit", "main")
-    assert made.settle().told == ["memory/decisions.md: texts that the merge brought twice stand there once"]
+    (note,) = made.settle().told
+    assert note == Deduplicated("memory/decisions.md")
+    assert str(note) == "memory/decisions.md: texts that the merge brought twice stand there once"
     made.looks_well()
     assert made.statements() == {
         "DEC-001": "Use Zed.",
@@ -176,7 +179,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     if not hooked:
         made.git("config", "core.hooksPath", ".no-hooks")
     done = made.git("merge", "--no-edit", "main")
-    told = done.stderr.splitlines() if hooked else made.settle().told
+    told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().told]
     for id_ in (first, second):
         assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
     assert [edit.id for edit in made.plane.memory().hand_edits] == [rejected]
@@ -207,7 +210,8 @@ def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
         "git's last commits hold 2 events that a revert or an older file took out"
     ]
     done = forked.settle()
-    assert done.told == ["git took 2 ops out of the log: they stand in it again, and are taken back"]
+    assert done.told == (TakenBack(2),)
+    assert str(done.told[0]) == "git took 2 ops out of the log: they stand in it again, and are taken back"
     forked.looks_well()
     assert set(forked.statements().values()) == {"Use Textual."}
     assert forked.settle().did is False
@@ -242,7 +246,7 @@ def test_revert_of_a_run_brings_its_event_back(forked: Repository) -> None:
     log = forked.file("memory/log.jsonl")
     forked.git("revert", "--no-edit", "HEAD")
     done = forked.settle()
-    assert done.told == ["1 event that git took out of the log: in it again"]
+    assert [str(note) for note in done.told] == ["1 event that git took out of the log: in it again"]
     assert forked.file("memory/log.jsonl") == log
     assert forked.settle().did is False
 

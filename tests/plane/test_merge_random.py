@@ -9,6 +9,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
+from agentplane.memory.notes import Note
 from agentplane.memory.settle import settle
 from agentplane.plane import ledger, records
 from agentplane.plane.origin import Origin
@@ -192,9 +193,9 @@ def test_three_clones_that_merge_each_other_in_any_order(seed: int, tmp_path: Pa
         assert texts <= texts_of(one).keys()
 
 
-def all_to_all(clones: list[Repository]) -> list[str]:
+def all_to_all(clones: list[Repository]) -> list[Note]:
     """Each merges each other one. What settling had to say."""
-    told = []
+    told: list[Note] = []
     for here in clones:
         for there in clones:
             if here is not there:

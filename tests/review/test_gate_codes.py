@@ -3,11 +3,9 @@
 from datetime import date
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from agentplane.memory.verbs import Proposal
-from agentplane.plane import settings
 from agentplane.review import gate
 from agentplane.review.gate import Context
 from agentplane.review.tombstones import Rejection, Tombstones
@@ -61,11 +59,6 @@ CASES: dict[str, tuple[Proposal, Proposal]] = {
 
 def test_no_code_is_missing_here() -> None:
     assert CASES.keys() == gate.DEFAULTS.keys()
-
-
-def test_the_settings_have_the_same_defaults_as_the_gate() -> None:
-    assert msgspec.structs.asdict(settings.Gate()) == gate.DEFAULTS
-    assert list(settings.Gate.__struct_fields__) == list(gate.DEFAULTS)
 
 
 @pytest.fixture

@@ -211,7 +211,7 @@ class TestVerify:
         at = data.draw(st.integers(0, len(lines) - 1))
         to = data.draw(st.integers(at + 1, len(lines)))
         report = chain.verify_lines([*lines[:to], lines[at], *lines[to:]])
-        assert report.faults == (Fault(to + 1, f"repeats line {at + 1}"),)
+        assert report.faults == (Fault(to + 1, f"repeats line {at + 1}", repeats=at + 1),)
         assert set(report.heads) == tips
 
     @given(plans, st.data())
@@ -279,7 +279,7 @@ class TestVerify:
 
     def test_a_log_in_itself(self):
         lines = straight(5)
-        assert chain.verify_lines(lines * 2).faults == (Fault(6, "repeats line 1", lines=5),)
+        assert chain.verify_lines(lines * 2).faults == (Fault(6, "repeats line 1", lines=5, repeats=1),)
 
     def test_damages_apart_from_each_other(self):
         lines = straight(12)

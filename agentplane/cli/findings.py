@@ -1,0 +1,26 @@
+"""Findings as JSON and as text: the shapes that doctor and check share."""
+
+from typing import Any
+
+from agentplane.cli import out
+from agentplane.findings import Finding
+from agentplane.text.visible import visible
+
+
+_MARKS = {"error": "x", "warning": "!", "info": "-"}
+
+
+def row(finding: Finding) -> dict[str, Any]:
+    return {
+        "severity": finding.severity,
+        "where": finding.where,
+        "what": finding.what,
+        "remedy": finding.remedy,
+        "fixable": finding.fixable,
+    }
+
+
+def say(finding: Finding) -> None:
+    """Print a finding, and what can be done about it."""
+    out.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
+    out.line(f"    {visible(finding.remedy)}", dim=True)

@@ -1,0 +1,106 @@
+"""What settling merged branches did, as data. Each note reads as one line, which the op records and the doors print."""
+
+import msgspec
+
+
+class SameCandidate(msgspec.Struct, frozen=True):
+    """One candidate was approved on two branches, so that two entries came from it."""
+
+    candidate: str
+    kept: str
+    dropped: str
+
+    def __str__(self) -> str:
+        became = f"{self.candidate} became {self.kept} on one branch and {self.dropped} on another"
+        return f"{became}: {self.kept} stays"
+
+
+class Renumbered(msgspec.Struct, frozen=True):
+    """Two branches gave one id, and the later entry has a new one."""
+
+    id: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"two branches gave {self.id}: the later one is {self.new}"
+
+
+class ChangedTwice(msgspec.Struct, frozen=True):
+    """An entry was changed on two branches. The text that was not kept is a candidate."""
+
+    id: str
+    candidate: str
+
+    def __str__(self) -> str:
+        return f"{self.id} was changed on two branches: the other text waits as {self.candidate}"
+
+
+class SupersededTwice(msgspec.Struct, frozen=True):
+    """An entry was superseded on two branches, and all its successors are in force."""
+
+    id: str
+    successors: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names = " and by ".join(self.successors)
+        return f"{self.id} was superseded on two branches: by {names}, and both are in force"
+
+
+class TakenBack(msgspec.Struct, frozen=True):
+    """Git took operations out of the log. They are in it again, and so is an op that takes them back."""
+
+    ops: int
+
+    def __str__(self) -> str:
+        ops = f"{self.ops} op{'s' * (self.ops != 1)}"
+        return f"git took {ops} out of the log: they stand in it again, and are taken back"
+
+
+class BroughtBack(msgspec.Struct, frozen=True):
+    """Git took events out of the log, and they are in it again."""
+
+    events: int
+
+    def __str__(self) -> str:
+        return f"{self.events} event{'s' * (self.events != 1)} that git took out of the log: in it again"
+
+
+class RemovedAgain(msgspec.Struct, frozen=True):
+    """Git brought back an entry that was decided on the other branch."""
+
+    id: str
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.id} was decided on the other branch, and is out of {self.file} again"
+
+
+class Deduplicated(msgspec.Struct, frozen=True):
+    """A merge left texts of a file twice."""
+
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: texts that the merge brought twice stand there once"
+
+
+class FileRemoved(msgspec.Struct, frozen=True):
+    """A file of a tool was removed on one branch, and only agentplane's block changed on the other."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: removed, as on one of the branches"
+
+
+Note = (
+    SameCandidate
+    | Renumbered
+    | ChangedTwice
+    | SupersededTwice
+    | TakenBack
+    | BroughtBack
+    | RemovedAgain
+    | Deduplicated
+    | FileRemoved
+)
