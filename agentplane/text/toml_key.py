@@ -1,65 +1,100 @@
 """Writes one key of a TOML text, and no other byte.
 
-The places where it may stand are tried in turn. Whether one was right is seen by reading the text again: apart from this
-key it has to say the same as before.
+tomlkit finds the place and keeps the layout. Its result counts only if it reads as it should and differs from the text
+in one place.
 """
 
 import json
-import re
-from collections.abc import Iterator
-from itertools import islice
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 from agentplane.text import toml_text
 
 
-_TRIES = 50
-"""Places where the key may stand. Each one costs reading the whole text."""
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 
 class NoPlace(ValueError):
-    """The key stands there in a form of its own."""
+    """The key is there in a form that can't be changed."""
 
 
 def put(text: str, table: str, key: str, value: str) -> str:
-    """The text with a string under a key of a table."""
-    data = _read(text)
+    """Return the text with a string under a key of a table."""
+    data = toml_text.read(text, parse_float=str)
     before = data.get(table, {})
     if not isinstance(before, dict):
-        raise NoPlace(f"`{table}` is no table")
+        raise NoPlace(f"`{table}` isn't a table")
     if before.get(key) == value:
         return text
-    wanted = {**data, table: {**before, key: value}}
-    for made in _ways(text, table, key, json.dumps(value)):
-        if _read_if(made) == wanted:
-            return made
-    raise NoPlace(f"`{table}.{key}` stands there in a form of its own")
-
-
-def _ways(text: str, table: str, key: str, written: str) -> Iterator[str]:
-    """In place of the value, or below the table's header, or beside its other keys, or as a table at the end."""
-    value = re.finditer(rf"""\b{re.escape(key)}["']?[ \t]*=[ \t]*("[^"\r\n]*"|'[^'\r\n]*')""", text)
-    for found in islice(value, _TRIES):
-        yield text[: found.start(1)] + written + text[found.end(1) :]
     newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    header = re.finditer(
-        rf"""(?m)^[ \t]*\[[ \t]*["']?{re.escape(table)}["']?[ \t]*\][^\r\n]*(\r?\n|\Z)""", text
-    )
-    for found in islice(header, _TRIES):
-        end = "" if found[1] else newline
-        yield f"{text[: found.end()]}{end}{key} = {written}{newline}{text[found.end() :]}"
-    for found in islice(re.finditer(rf"(?m)^[ \t]*{re.escape(table)}[ \t]*\.", text), _TRIES):
-        yield f"{text[: found.start()]}{table}.{key} = {written}{newline}{text[found.start() :]}"
+    if table in data:
+        made, old = _edited(text, table, key, value, newline)
+    else:
+        made, old = (
+            text + _new_table(text, f"[{table}]{newline}{key} = {json.dumps(value)}{newline}", newline),
+            "",
+        )
+    wanted = {**data, table: {**before, key: value}}
+    if _read_if(made) != wanted or not _differs_in_one_place(text, made, old):
+        raise NoPlace(f"`{table}.{key}` is in a form that can't be changed")
+    return made
+
+
+def _new_table(text: str, written: str, newline: str) -> str:
+    """A table at the end of a text, after an empty line."""
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
-    yield f"{text}{gap}[{table}]{newline}{key} = {written}{newline}"
+    return gap + written
 
 
-def _read(text: str) -> dict[str, Any]:
-    return toml_text.read(text, parse_float=str)
+def _edited(text: str, table: str, key: str, value: str, newline: str) -> tuple[str, str]:
+    """The text with the value in place of the old one, or directly below the table's header; and the old value."""
+    from tomlkit.exceptions import TOMLKitError
 
-
-def _read_if(text: str) -> dict[str, Any] | None:
     try:
-        return _read(text)
+        document = toml_text.tree(text)
+        old = _set(document, table, key, value, newline)
+        return document.as_string(), old
+    except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise NoPlace(f"`{table}.{key}` can't be changed: {error}") from None
+
+
+def _set(document: "TOMLDocument", table: str, key: str, value: str, newline: str) -> str:
+    import tomlkit
+    from tomlkit.items import Table
+
+    found: Any = document[table]
+    if key in found:
+        old: str = found[key].as_string()
+        found[key] = value
+        return old
+    item = tomlkit.item(value)
+    if not isinstance(found, Table):
+        found[key] = item
+        return ""
+    # Appended, the key would come behind a comment that belongs to the next table.
+    item.trivia.trail = newline
+    if not found.trivia.trail.endswith("\n"):
+        found.trivia.trail += newline
+    found.value.body.insert(0, (tomlkit.key(key), item))
+    return ""
+
+
+def _differs_in_one_place(text: str, made: str, old: str) -> bool:
+    """True if nothing is gone from the text but the old value, in one piece."""
+    start = _shared(text, made)
+    rest, new = text[start:], made[start:]
+    end = _shared(rest[::-1], new[::-1])
+    return rest[: len(rest) - end] in old
+
+
+def _shared(one: str, other: str) -> int:
+    """With how many same characters two texts begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _read_if(made: str) -> dict[str, Any] | None:
+    try:
+        return toml_text.read(made, parse_float=str)
     except toml_text.TomlError:
         return None

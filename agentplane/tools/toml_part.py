@@ -2,6 +2,10 @@
 
 It is found by what it runs. Before anything is written the file is read both ways: apart from our table, it has to say
 the same as before.
+
+The text is cut here by hand because tomlkit doesn't give back the bytes from before. Removing a table with tomlkit also
+removes the comments that follow it and leaves the empty line that was added before it. A list of tables with another
+table in between is written in another order.
 """
 
 import json

@@ -3,6 +3,7 @@
 import tomllib
 
 import pytest
+import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,19 +29,42 @@ from agentplane.text import toml_key
         ('[tools]\nrestart = "auto"\n', '[tools]\nrestart = "auto"\n'),
         ("tools.deliver = true\n[tui]\n", 'tools.restart = "auto"\ntools.deliver = true\n[tui]\n'),
         ("[kinds.tools]\nx = nan\n", '[kinds.tools]\nx = nan\n\n[tools]\nrestart = "auto"\n'),
+        ("[tools]\na = 1\n\n# tui\n[tui]\n", '[tools]\nrestart = "auto"\na = 1\n\n# tui\n[tui]\n'),
+        ("[tools]\r\na = 1\r\n[tui]\r\n", '[tools]\r\nrestart = "auto"\r\na = 1\r\n[tui]\r\n'),
+        ("[tools.a]\n[tui]\n[tools]\nb = 1\n", '[tools.a]\n[tui]\n[tools]\nb = 1\nrestart = "auto"\n'),
+        ("tools = {}", 'tools = {restart = "auto"}'),
+        ("[tools]\nrestart = 7 # why\n", '[tools]\nrestart = "auto" # why\n'),
+        ('[tools]\nrestart = """\nask"""\n', '[tools]\nrestart = "auto"\n'),
+        ("[tools]\n'restart'='ask'", "[tools]\n'restart'=\"auto\""),
     ],
 )
 def test_it_stands_where_it_belongs(before: str, after: str) -> None:
     assert toml_key.put(before, "tools", "restart", "auto") == after
 
 
+# tomlkit writes this text in another order.
+_REORDERED = "[[a]]\n[b]\n[[a]]\n[tools]\n"
+
+
 @pytest.mark.parametrize(
-    "text",
-    ["tools = 7", '[tools]\nrestart = """\nask"""\n', "tools = {}", "[[tools]]\n", "[tools]\nrestart = 7\n"],
+    "text", ["tools = 7", "[[tools]]\n", _REORDERED, "tools.x = 1\n" + "a.b.c.d.e.f.g.h.i.j = 1\n"]
 )
 def test_where_it_cannot_be_written_nothing_is(text: str) -> None:
+    tomllib.loads(text)
     with pytest.raises(toml_key.NoPlace):
         toml_key.put(text, "tools", "restart", "auto")
+
+
+def test_a_change_in_a_second_place_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even one that reads the same."""
+    real = tomlkit.TOMLDocument.as_string
+    monkeypatch.setattr(
+        tomlkit.TOMLDocument,
+        "as_string",
+        lambda self: real(self).replace("# a\n" * ("auto" in real(self)), ""),
+    )
+    with pytest.raises(toml_key.NoPlace):
+        toml_key.put("# a\nx = 1\n[tools]\n", "tools", "restart", "auto")
 
 
 _LINES = st.sampled_from(
@@ -64,11 +88,7 @@ def test_every_other_byte_stays(lines: list[str], newline: str) -> None:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return
-    try:
-        made = toml_key.put(text, "tools", "restart", "auto")
-    except toml_key.NoPlace:
-        assert not isinstance(before.get("tools", {}), dict) or "tools.restart" in text
-        return
+    made = toml_key.put(text, "tools", "restart", "auto")
     after = tomllib.loads(made)
     assert after["tools"].pop("restart") == "auto"
     before.setdefault("tools", {}).pop("restart", None)

@@ -1,5 +1,7 @@
 """TOML within limits: what is over one is refused before the parser sees it; everything else is read as the parser reads it."""
 
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -80,3 +82,24 @@ def test_the_line_of_a_bad_key_is_found_in_a_long_line_of_spaces() -> None:
     with pytest.raises(BadInput) as found:
         settings.parse(text.encode(), "config.toml")
     assert "unknown key" in found.value.what
+
+
+def test_a_text_is_limited_before_tomlkit_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The editor takes minutes for some of what tomllib reads in a second."""
+    monkeypatch.setattr("tomlkit.parse", lambda *_, **__: pytest.fail("the parser was asked"))
+    many = "".join(f"a.k{number} = 1\n" for number in range(toml_text.MOST_EDITED_DOTS + 1))
+    deep = "a." * toml_text.LONGEST_EDITED_KEY + "b.c = 1\n"
+    for text in ("#" * (toml_text.LARGEST_EDITED + 1), many, deep, "a = " + "[" * 40 + "]" * 40, "not toml"):
+        with pytest.raises(toml_text.TomlError):
+            toml_text.tree(text)
+
+
+def test_a_text_that_tomlkit_would_change_is_refused() -> None:
+    with pytest.raises(toml_text.TomlError, match="other bytes"):
+        toml_text.tree("[[a]]\n[b]\n[[a]]\n")
+
+
+def test_reading_does_not_load_tomlkit() -> None:
+    code = "import sys; from agentplane.text import toml_text; toml_text.read('a = 1'); print('tomlkit' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "False\n", run.stderr
