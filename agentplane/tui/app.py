@@ -20,7 +20,7 @@ from textual.timer import Timer
 
 from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, messages, registry, themes
+from agentplane.tui import actions, ending, messages, themes
 from agentplane.tui.bars import StatusBar
 from agentplane.tui.going import Navigator
 from agentplane.tui.harmless import Harmless

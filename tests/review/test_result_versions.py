@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.memory.verbs import Proposal
@@ -18,7 +19,6 @@ from agentplane.plane.store import Store
 from agentplane.review import gate, looked, neighbours, result_versions, secrets
 from agentplane.review.conflicts import Text, compare
 from agentplane.tools import answers
-from agentplane.tools.dialects import DIALECTS
 from tests.bench import orders
 from tests.conftest import UNLIKE, decision
 from tests.review import test_secrets as known
@@ -99,7 +99,7 @@ def test_results_change_only_with_their_version(
 def test_no_cache_takes_results_of_another_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def marks() -> tuple[str, str]:
         looked.version.cache_clear()
-        return looked.version(), str(answers._for(DIALECTS["codex"], None)[0])
+        return looked.version(), str(answers._for(BY_NAME["codex"], None)[0])
 
     before = marks()
     monkeypatch.setattr(result_versions, name, getattr(result_versions, name) + 1)
