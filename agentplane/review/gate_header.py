@@ -27,7 +27,6 @@ _HARMLESS = re.compile(r"[\w.-]{1,16}")
 """One short word is no order, and too short for a secret of a known form."""
 _RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]{1,20}")
 """The name of a run. The gate looks for secrets in it anyway."""
-_RARE = frozenset("#&*!%")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#")
 _LINE_ENDS = re.compile("\r\n?|\n")
 
@@ -72,7 +71,7 @@ def unshown(text: str) -> Iterator[str]:
     fields = _fields(text)
     if not fields:
         yield "can't be read"
-    yield from _marks(text)
+    yield from _comments(text)
     for key in fields:
         if not isinstance(key, str) or key not in _KNOWN:
             # The key is an attacker's text, so a long one isn't repeated.
@@ -83,12 +82,11 @@ def unshown(text: str) -> Iterator[str]:
         yield f"`{one_line(name, 20)}` has values inside of values"
 
 
-def _marks(text: str) -> Iterator[str]:
-    """Comments, anchors and tags: YAML that has no value of its own."""
-    if _RARE.isdisjoint(text):
+def _comments(text: str) -> Iterator[str]:
+    """The first comment, which has no value of its own."""
+    if "#" not in text:
         return
     rest = list(text)
-    names = False
     try:
         parser = CParser(text)
         while token := parser.get_token():
@@ -98,15 +96,10 @@ def _marks(text: str) -> Iterator[str]:
                     # A comment can follow the indicator.
                     start = text.find("\n", start, end) if "\n" in text[start:end] else end
                 rest[start:end] = ["x" if char not in "\r\n" else char for char in rest[start:end]]
-            names = names or isinstance(
-                token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken | yaml.DirectiveToken
-            )
     except (yaml.YAMLError, ValueError):
-        rest, names = list(text), True
+        rest = list(text)
     if comment := _COMMENT.search("".join(rest)):
         yield f"has a comment (line {text.count(chr(10), 0, comment.start()) + 1})"
-    if names:
-        yield "has anchors, tags or other rare YAML"
 
 
 @lru_cache(maxsize=4)

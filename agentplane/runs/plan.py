@@ -86,7 +86,7 @@ def _fields(text: str) -> Mapping[str, object]:
             found = None
     elif head := _FRONT.match(text):
         try:
-            found = yaml12.load(head[1], patient=False)
+            found = yaml12.load(head[1])
         except yaml12.YamlError:
             found = None
     return found if isinstance(found, dict) else {}

@@ -16,7 +16,7 @@ import msgspec
 
 from agentplane.text import decoding
 from agentplane.text.fences import Fences
-from agentplane.text.yaml12 import HASTY, LOOKS_LIKE_ENTRY, MAX_CHARS, PATIENT, YamlError, shown
+from agentplane.text.yaml12 import HANDLER, MAX_CHARS, RareYaml, YamlError, shown
 
 
 WHITE: Final = b" \t\r\n"
@@ -24,14 +24,9 @@ BOM: Final = b"\xef\xbb\xbf"
 
 _FIRST: Final = re.compile(rb"---[ \t]*\r?(?![^\n])")
 _DELIMITER: Final = re.compile(rb"\n---[ \t]*\r?(?![^\n])")
-_LOOKS_LIKE_ENTRY: Final = re.compile(LOOKS_LIKE_ENTRY.pattern.encode(), re.MULTILINE)
+# An anchor or a tag before the key is refused, and must not hide that this was meant as an entry.
+_LOOKS_LIKE_ENTRY: Final = re.compile(rb"""^(?:[&!][^ \t\n]*[ \t]+)*["']?id["']?[ \t]*:""", re.MULTILINE)
 _FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
-
-# How many headers of one file, refused by libyaml, get the far slower second opinion of ruamel.yaml;
-# a long header counts as several.
-_PATIENCE: Final = 100
-_LONG: Final = 4096
-
 
 _packed = decoding.Pack()
 
@@ -162,8 +157,8 @@ _Piece = tuple[int, int, int, bytes, _Found | _Broken]
 
 
 _MOST_KEPT: Final = 1 << 17
-_read_before: dict[tuple[bytes, bool], tuple[_Found | _Broken | None, int]] = {}
-"""By key and patience: what a header says, and how much patience it cost. What is wrong with one is dear to find out."""
+_read_before: dict[bytes, _Found | _Broken | None] = {}
+"""By key: what a header says."""
 
 
 class _Scan:
@@ -173,7 +168,6 @@ class _Scan:
         self.data = data
         self.known = known
         self.first = len(BOM) if data.startswith(BOM) else 0
-        self.patience = _PATIENCE
 
     def pieces(self) -> list[_Piece]:
         data, size, known = self.data, len(self.data), self.known
@@ -220,17 +214,11 @@ class _Scan:
 
     def remembered(self, key: bytes, header: bytes) -> _Found | _Broken | None:
         """Reads a header once in a process: a merge reads four versions of a file, and settling reads them again."""
-        patient = self.patience > 0
-        kept = _read_before.get((key, patient))
-        if kept is None:
-            before = self.patience
-            kept = (self.read(header), before - self.patience)
+        if key not in _read_before:
             if len(_read_before) >= _MOST_KEPT:
                 _read_before.clear()
-            _read_before[key, patient] = kept
-        else:
-            self.patience -= kept[1]
-        return kept[0]
+            _read_before[key] = self.read(header)
+        return _read_before[key]
 
     def read(self, header: bytes) -> _Found | _Broken | None:
         if len(header) > MAX_CHARS:
@@ -241,11 +229,10 @@ class _Scan:
             line = 1 + header.count(b"\n", 0, error.start)
             return _broken_if_entry(header, line, "frontmatter that is not UTF-8", _SAVE_AS_UTF8)
         try:
-            handler = PATIENT if self.patience > 0 else HASTY
-            fields, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
+            fields, _ = frontmatter.parse(f"---\n{text}---\n", handler=HANDLER)
         except YamlError as error:
-            self.patience -= 1 + len(text) // _LONG
-            return _broken_if_entry(header, 1 + error.line, f"broken frontmatter: {error.problem}", _REPAIR)
+            todo = _WRITE_OUT if isinstance(error, RareYaml) else _REPAIR
+            return _broken_if_entry(header, 1 + error.line, f"broken frontmatter: {error.problem}", todo)
         if "id" not in fields:
             return None
         id_: object = fields["id"]
@@ -262,6 +249,10 @@ class _Scan:
 
 
 _REPAIR: Final = "Repair the YAML between the two --- lines; until then this entry is not used."
+_WRITE_OUT: Final = (
+    "Write each value out where it is used, without YAML anchors, aliases, tags and merge keys; "
+    "until then this entry is not used."
+)
 _SHORTEN: Final = "Move the text out of the frontmatter, into the body."
 _CLOSE: Final = "Put a line --- behind its last field."
 _QUOTE_ID: Final = "Write the id as text, for instance id: DEC-001, and in quotes if it is a number."

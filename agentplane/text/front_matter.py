@@ -15,7 +15,7 @@ def split(text: str) -> tuple[dict[str, object] | None, str, int]:
         return {}, text, 1
     rest, first = text[head.end() :], 1 + head[0].count("\n")
     try:
-        found = yaml12.load(head[1], patient=False)
+        found = yaml12.load(head[1])
     except yaml12.YamlError:
         return None, rest, first
     return found if isinstance(found, dict) else {}, rest, first

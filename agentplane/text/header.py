@@ -1,7 +1,7 @@
 """Changes single fields of an entry's header; every other byte stays.
 
 The place of a field comes from libyaml, the new value is put there, and the result is read back. If
-it does not say what it should (anchors that others refer to, unusual layouts), ruamel.yaml rewrites
+it does not say what it should (a header in braces, keys after a question mark), ruamel.yaml rewrites
 this one header; if that fails too, nothing is changed.
 """
 
@@ -27,7 +27,6 @@ class _Drop:
 DROP: Final = _Drop()
 
 _COLON: Final = re.compile(r"[ \t]*:")
-_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
 _LINE_END: Final = re.compile(r"[^\n]*(?:\n|\Z)")
 _INDICATOR: Final = re.compile(r"[|>][-+0-9]*")
 _LINE: Final = 80
@@ -52,7 +51,7 @@ def set_fields(core: bytes, changes: Mapping[str, Any]) -> bytes:
             return edited
     raise BadInput(
         f"the frontmatter's layout leaves no way to change {', '.join(map(str, changed))} alone",
-        todo="Write its fields one a line, without anchors and merges, then try again.",
+        todo="Write its fields one a line, then try again.",
     )
 
 
@@ -203,13 +202,9 @@ class _Splice:
             if added and same(value[: len(old)], old):
                 return self.append(field, end, added)
         if field.style == "-" and isinstance(value, list) and value:
-            start = field.start if field.bare else self.first_item(field)
-            return start, end, self.items(value, self.indent(start))
+            return field.start, end, self.items(value, self.indent(field.start))
         new = self.inline(field, value)
         start = field.start
-        if self.gentle and not field.bare and field.style != "*":
-            match = _PROPERTIES.match(self.text, start)
-            start = match.end() if match else start
         if field.style in {"-", ":"}:
             # What stood on lines of its own comes up to the key; a comment beside the key stays.
             beside, newline, _ = self.text[colon.end() : field.start].partition("\n")
@@ -235,7 +230,7 @@ class _Splice:
 
     def append(self, field: Field, end: int, added: list[Any]) -> tuple[int, int, str] | None:
         if field.style == "-":
-            indent = self.indent(field.start if field.bare else self.first_item(field))
+            indent = self.indent(field.start)
             line_end = _LINE_END.match(self.text, end)
             at = line_end.end() if line_end else end
             if self.text[at - 1 : at] != "\n":
@@ -254,9 +249,6 @@ class _Splice:
 
     def items(self, values: list[Any], indent: str) -> str:
         return (self.line_break + indent).join(f"- {inline(item, quote=self.quote)}" for item in values)
-
-    def first_item(self, field: Field) -> int:
-        return self.text.index("- ", field.start) if "- " in self.text[field.start :] else field.start
 
     def indent(self, at: int) -> str:
         return self.text[self.text.rfind("\n", 0, at) + 1 : at]

@@ -3,18 +3,10 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 
 _NAN: Final = float("nan")
-
-
-class Merge:
-    """A plain <<; means something as a key only."""
-
-
-class Equals:
-    """A plain =; as a key it is text, elsewhere ruamel.yaml has no meaning for it."""
 
 
 def plain(text: str) -> Any:
@@ -60,6 +52,10 @@ def _timestamp(text: str) -> date | datetime:
         tzinfo=_zone(match),
     )  # fmt: skip
     return whole + timedelta(microseconds=micros)
+
+
+def _reserved(text: str) -> NoReturn:
+    raise ValueError(text)
 
 
 def _zone(match: re.Match[str]) -> timezone | None:
@@ -117,11 +113,6 @@ _RULES: Final[dict[str, tuple[_Rule, ...]]] = {
     **dict.fromkeys("tTfF", (_BOOL_RULE,)),
     **dict.fromkeys(("", "~", "n", "N"), (_NULL_RULE,)),
     ".": (_FLOAT_RULE,),
-    "<": (_rule("<<", lambda _: Merge),),
-    "=": (_rule("=", lambda _: Equals),),
+    "<": (_rule("<<", _reserved),),
+    "=": (_rule("=", _reserved),),
 }
-
-MAKERS: Final[dict[str, Callable[[str], Any]]] = {
-    "str": str, "int": _int, "float": _float, "bool": _bool, "null": lambda _: None, "timestamp": _timestamp,
-}  # fmt: skip
-"""By the last part of the tag that asks for them."""

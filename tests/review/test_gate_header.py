@@ -30,7 +30,6 @@ ODD = {
     "pinned to nothing": ("pinned: false", "sets `pinned`"),
     "approved_by": ("approved_by: ada", "sets `approved_by`"),
     "superseded_by": ("superseded_by: [DEC-001]", "sets `superseded_by`"),
-    "anchor": ("layer: &a one", "anchors"),
     "mapping in a list": (f'tags: [a, {{x: "{ORDER}"}}]', "values inside of values"),
     "order in the source": (f'source: "{ORDER}"', "source: tells its reader"),
     "order in one word": (
@@ -105,6 +104,13 @@ def test_line_ends_and_block_lists_are_nothing_odd() -> None:
         "id: X-1\ncheck: |\n  make # a\n  # b\ntags: []\n---\n",
     ):
         assert list(gate_header.odd(gate_header.text_of(text.encode()))) == []
+
+
+@pytest.mark.parametrize("line", ["layer: &a one", "layer: *a", "layer: !!str one", "<<: {layer: one}"])
+def test_a_header_that_cannot_be_read_is_odd(line: str) -> None:
+    text = f"id: A\n{line}"
+    assert list(gate_header.unshown(text)) == ["can't be read"]
+    assert list(gate_header.read(text)) == [("header", text)]
 
 
 def test_a_header_that_changed_is_looked_at_again(plane: Plane) -> None:

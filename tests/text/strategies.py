@@ -47,7 +47,7 @@ BODIES = [
 
 HEADERS = [
     "id: {id}\n", "# c\nid: {id}  # d\ntags: [a, b]\n", "'id': \"{id}\"\n", "{{id: {id}, a: 1}}\n",
-    "a: &x {{b: 1}}\nid: {id}\nc: *x\n", "note: |\n  text\n\n  ~~~\nid: {id}\n", '"i\\x64": {id}\n',
+    "? a\n: {{b: 1}}\n? id\n: {id}\n", "note: |\n  text\n\n  ~~~\nid: {id}\n", '"i\\x64": {id}\n',
     "id: {id}\nempty:\nlist:\n- 1\n-  two # c\n", "date: 2026-01-27\nid: {id}\n", "\nid : {id}\n\n",
 ]  # fmt: skip
 

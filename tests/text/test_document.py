@@ -8,9 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentplane.text import yaml12
 from agentplane.text.document import Document, digest, normalise, parse, split
-from agentplane.text.yaml12 import YamlError
 from tests.text.strategies import Made, files, real_files
 
 
@@ -246,18 +244,34 @@ def test_falling_fence_lengths_are_linear():
     assert seconds(lambda: parse(text(1600))) < 10 * seconds(lambda: parse(text(800))) + 0.02
 
 
-@pytest.mark.parametrize(("lines", "most"), [(1, 100), (1100, 50), (16_000, 7)])
-def test_only_so_much_gets_a_second_opinion(lines, most, monkeypatch):
-    asked = []
+@pytest.mark.parametrize(
+    ("header", "line", "named"),
+    [
+        (b"id: B\ntags: &t [x]\n", 2, "the anchor 't' is not allowed"),
+        (b"id: B\n\ntags: *t\n", 3, "the alias 't' is not allowed"),
+        (b"id: B\nconfidence: !!float 1\n", 2, "the tag 'tag:yaml.org,2002:float' is not allowed"),
+        (b"id: B\n<<: {status: accepted}\n", 2, "the merge key << is not allowed"),
+        (b"&k id: B\n", 1, "the anchor 'k' is not allowed"),
+        (b"!!str id: B\n", 1, "the tag 'tag:yaml.org,2002:str' is not allowed"),
+        (b"&k !!str 'id': B\n", 1, "the anchor 'k' is not allowed"),
+    ],
+)
+def test_an_entry_with_rare_yaml_cannot_be_read(header, line, named):
+    """It is named with its place and with what to do, and stays in the file; its neighbors are read."""
+    before, after = ENTRY % b"A", ENTRY % b"C"
+    broken = b"---\n" + header + b"---\nDecision: x\n\n"
+    document = parse(before + broken + after)
+    assert [block.id for block in document.blocks] == ["A", "C"]
+    (trouble,) = document.troubles
+    assert trouble.what == f"broken frontmatter: {named}"
+    assert trouble.line == before.count(b"\n") + 1 + line
+    assert "Write each value out" in trouble.todo
+    assert document.data[trouble.start : trouble.end] == broken.rstrip()
 
-    def refusing(text):
-        asked.append(text)
-        raise YamlError("refused", 0)
 
-    monkeypatch.setattr(yaml12, "_slow", refusing)
-    # Each header is another one: the same bytes are read once.
-    parse(b"".join(b"---\nid: A%d\n" % n + b"# c\n" * lines + b"x: [\n---\n" for n in range(120)))
-    assert len(asked) == most
+def test_broken_yaml_is_to_be_repaired():
+    (trouble,) = parse(b"---\nid: A\nx: [\n---\n").troubles
+    assert trouble.todo.startswith("Repair the YAML")
 
 
 def test_memory_for_fences_grows_slower_than_the_file():

@@ -96,10 +96,6 @@ def test_one_field_changes_and_nothing_else(changes, old, new, newline):
 @pytest.mark.parametrize(
     ("text", "changes", "expected"),
     [
-        ("id: A\na: &x foo\nb: *x\n", {"b": "bar"}, "id: A\na: &x foo\nb: bar\n"),
-        ("id: A\na: &x foo # c\n", {"a": "bar"}, "id: A\na: &x bar # c\n"),
-        ("id: A\na: !!str 5\n", {"a": "6"}, "id: A\na: !!str '6'\n"),
-        ("id: A\na: !!str 5\n", {"a": 6}, "id: A\na: 6\n"),
         ("{id: A, b: 1}\n", {"b": 2}, "{id: A, b: 2}\n"),
         ("  id: A\n  b: 1\n", {"c": 2}, "  id: A\n  b: 1\n  c: 2\n"),
         ("id: A\nb:\n- 1\n- 2\n", {"b": [1]}, "id: A\nb:\n- 1\n"),
@@ -118,12 +114,9 @@ def test_unusual_layouts(text, changes, expected):
 @pytest.mark.parametrize(
     ("text", "changes"),
     [
-        ("id: A\na: &x foo\nb: *x\n", {"a": "bar"}),
-        ("id: A\na: &x foo\nb: *x\n", {"a": DROP}),
-        ("id: A\na: &x [1]\nb: {c: *x}\n", {"a": [2]}),
         ("{id: A, b: [1, 2], c: {d: e}}\n", {"b": ["x"], "new": "no"}),
         ("? id\n: A\n? b\n: c\n", {"b": "d"}),
-        ("id: A\nbase: &b {x: 1}\n<<: *b\n", {"x": 2}),
+        ("? id\n: A\n? b\n: [c]\n", {"b": DROP}),
     ],
 )
 def test_a_header_that_must_be_rewritten_still_says_what_it_should(text, changes):
@@ -137,7 +130,8 @@ def test_a_header_that_must_be_rewritten_still_says_what_it_should(text, changes
 @pytest.mark.parametrize(
     ("core", "changes"),
     [
-        (b"---\nid: A\nbase: &b {x: 1}\n<<: *b\n---\n", {"x": DROP}),
+        (b"---\nid: A\nbase: &b {x: 1}\n---\n", {"x": 1}),
+        (b"---\nid: A\nb: !!str 1\n---\n", {"x": 1}),
         (b"---\nid: [\n---\n", {"a": 1}),
         (b"---\n- a\n---\n", {"a": 1}),
         (b"---\nid: \xff\n---\n", {"a": 1}),
@@ -195,8 +189,8 @@ def test_new_entries_say_exactly_their_fields(others, body):
 def test_a_header_is_parsed_no_more_often_than_needed(monkeypatch):
     """For its fields, for their places, and to see that the edit says what it should."""
     parsed = []
-    fast = yaml12._fast
-    monkeypatch.setattr(yaml12, "_fast", lambda text: parsed.append(text) or fast(text))
+    events = yaml12._events
+    monkeypatch.setattr(yaml12, "_events", lambda text: parsed.append(text) or events(text))
     before, after = "id: DEC-001\nstatus: proposed\n", "id: DEC-001\nstatus: accepted\n"
     set_fields(f"---\n{before}---\nDecision: x".encode(), {"status": "accepted"})
     assert parsed == [before, before, after]

@@ -32,7 +32,7 @@ def test_headers_go_through_python_frontmatter() -> None:
     [
         (ENTRY, True),
         (b"---\n{id: FACT-001, type: fact, status: accepted}\n---\nFact: It rains.\n", False),
-        (b"---\nid: FACT-001\ntype: fact\nstatus: &s accepted\nnote: *s\n---\nFact: It rains.\n", False),
+        (b"---\nid: FACT-001\ntype: fact\n? status\n: accepted\n---\nFact: It rains.\n", False),
     ],
 )
 def test_ruamel_writes_only_what_splicing_cannot(old: bytes, is_spliced: bool) -> None:
