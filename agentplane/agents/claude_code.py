@@ -10,11 +10,11 @@ import msgspec
 
 from agentplane.agents import lines
 from agentplane.agents.plugin import (
-    Began,
-    Ended,
-    Memory,
+    CallEnd,
+    CallStart,
+    MemoryFile,
+    MemoryItem,
     Note,
-    Opened,
     Places,
     Plugin,
     Remark,
@@ -55,28 +55,28 @@ class Transcript:
     def __init__(self) -> None:
         self.mode = ""
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[Began | Ended]:
+    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
         at, message = lines.string(line, "timestamp"), line.get("message")
         self.mode = lines.string(line, "permissionMode") or self.mode
         for part in lines.objects(message.get("content") if isinstance(message, dict) else None):
             if part.get("type") == "tool_use":
-                yield Began(part.get("id"), part.get("name"), part.get("input"), at, self.mode)
+                yield CallStart(part.get("id"), part.get("name"), part.get("input"), at, self.mode)
             elif part.get("type") == "tool_result":
                 yield _result(part, at)
 
 
-def _result(part: Mapping[str, Any], at: str) -> Ended:
+def _result(part: Mapping[str, Any], at: str) -> CallEnd:
     use, text = part.get("tool_use_id"), lines.result_text(part.get("content"))
     if not part.get("is_error"):
-        return Ended(use, exit=None if "running in background" in text[:200] else 0, at=at)
+        return CallEnd(use, exit=None if "running in background" in text[:200] else 0, at=at)
     if lines.REJECTED.search(text[:400]):
-        return Ended(use, "denied", by="person")
+        return CallEnd(use, "denied", by="person")
     if _FORBIDDEN.search(text[:400]) or _REFUSED.match(text[:_LONGEST_REFUSAL]):
-        return Ended(use, "denied", by="settings", reason=text)
-    return Ended(use, "failed", exit=lines.exit_in(text), at=at)
+        return CallEnd(use, "denied", by="settings", reason=text)
+    return CallEnd(use, "failed", exit=lines.exit_in(text), at=at)
 
 
-def memories(places: Places) -> Iterator[Memory]:
+def memories(places: Places) -> Iterator[MemoryItem]:
     """The automatic memory of a project. Its folder is named after the project's path, and different paths can have one name."""
     project = os.path.realpath(places.project)
     folder = places.home / "projects" / slug(project)
@@ -91,11 +91,11 @@ def memories(places: Places) -> Iterator[Memory]:
         if path.is_symlink() or (text := places.read(path, _WHERE + path.name)) is None:
             continue
         place = _WHERE + str(path.relative_to(memory))
-        yield Opened(place)
+        yield MemoryFile(place)
         yield _topic(text, place)
 
 
-def _topic(text: str, place: str) -> Memory:
+def _topic(text: str, place: str) -> MemoryItem:
     """A topic has a header and notes. The lines of the index repeat the topics, so they are removed."""
     found, body, first = front_matter.split(text)
     head = found or {}

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from agentplane.agents import lines
-from agentplane.agents.plugin import Began, Ended, Memory, Note, Opened, Places, Plugin, SessionStart, Skipped
+from agentplane.agents.plugin import (
+    CallEnd,
+    CallStart,
+    MemoryFile,
+    MemoryItem,
+    Note,
+    Places,
+    Plugin,
+    SessionStart,
+    Skipped,
+)
 
 
 _SECONDS = re.compile(r"(?i)\bWall time: ([0-9]{1,9}(?:\.[0-9]{1,9})?) seconds")
@@ -44,7 +54,7 @@ class Transcript:
     def __init__(self) -> None:
         self.mode = ""
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[Began | Ended]:
+    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
         at, told = lines.string(line, "timestamp"), line.get("payload")
         if not isinstance(told, dict):
             return
@@ -53,14 +63,14 @@ class Transcript:
         kind, use = told.get("type"), told.get("call_id")
         if kind in _CALLS:
             given = told.get("action") if kind == "local_shell_call" else lines.fields(told.get("arguments"))
-            yield Began(use, told.get("name") or "shell", given, at, self.mode)
+            yield CallStart(use, told.get("name") or "shell", given, at, self.mode)
         elif kind in _RESULTS:
             yield from _result(use, told.get("output"))
         elif kind == "exec_command_end" and (code := lines.exit_code(told.get("exit_code"))) is not None:
-            yield Ended(use, exit=code)
+            yield CallEnd(use, exit=code)
 
 
-def _result(use: object, output: object) -> Iterator[Ended]:
+def _result(use: object, output: object) -> Iterator[CallEnd]:
     about = lines.fields(output).get("metadata")
     text = lines.result_text(output)
     if isinstance(about, dict):
@@ -69,18 +79,18 @@ def _result(use: object, output: object) -> Iterator[Ended]:
         found = _SECONDS.search(text[:400])
         code, took = lines.exit_in(text), float(found[1]) if found else None
     if lines.REJECTED.search(text[:400]):
-        yield Ended(use, "denied", by="person")
+        yield CallEnd(use, "denied", by="person")
     elif code is not None:
         seconds = float(took) if isinstance(took, int | float) else None
-        yield Ended(use, "failed" if code else "ran", exit=code, seconds=seconds)
+        yield CallEnd(use, "failed" if code else "ran", exit=code, seconds=seconds)
 
 
-def memories(places: Places) -> Iterator[Memory]:
+def memories(places: Places) -> Iterator[MemoryItem]:
     """The groups of tasks that apply to folders of the project."""
     path = places.home / "memories" / "MEMORY.md"
     if not path.is_file() or (text := places.read(path, _MEMORIES)) is None:
         return
-    yield Opened(_MEMORIES)
+    yield MemoryFile(_MEMORIES)
     starts = [found.start() for found in _GROUP.finditer(text)]
     for start, end in pairwise([*starts, len(text)]):
         group, first = text[start:end], 1 + text.count("\n", 0, start)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentplane.agents import lines
-from agentplane.agents.plugin import Began, Ended, Memory, Note, Opened, Places, Plugin
+from agentplane.agents.plugin import CallEnd, CallStart, MemoryFile, MemoryItem, Note, Places, Plugin
 
 
 _MEMORIES = "~/.gemini/GEMINI.md"
@@ -15,33 +15,33 @@ _ADDED = re.compile(r"(?ms)^## Gemini Added Memories[ \t]*\n(.*?)(?=^#{1,2} |\Z)
 class Transcript:
     marks = (b'"toolCalls"',)
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[Began | Ended]:
+    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
         messages = line.get("messages")
         for message in [line, *lines.objects(messages), *lines.objects([line.get("$set")])]:
             for call in lines.objects(message.get("toolCalls")):
                 at = lines.string(call, "timestamp") or lines.string(message, "timestamp")
-                yield Began(call.get("id"), call.get("name"), call.get("args"), at)
+                yield CallStart(call.get("id"), call.get("name"), call.get("args"), at)
                 yield from _ended(call)
 
 
-def _ended(call: Mapping[str, Any]) -> Iterator[Ended]:
+def _ended(call: Mapping[str, Any]) -> Iterator[CallEnd]:
     use, code = call.get("id"), lines.exit_in(lines.result_text(call.get("resultDisplay")))
     match call.get("status"):
         case "cancelled":
-            yield Ended(use, "denied", by="person")
+            yield CallEnd(use, "denied", by="person")
         case "error":
-            yield Ended(use, "failed", exit=code)
+            yield CallEnd(use, "failed", exit=code)
         case "success":
-            yield Ended(use, exit=code or 0)
+            yield CallEnd(use, exit=code or 0)
 
 
-def memories(places: Places) -> Iterator[Memory]:
+def memories(places: Places) -> Iterator[MemoryItem]:
     """The section of its own instruction file in which it remembers things. The rest is the person's."""
     path = places.home / "GEMINI.md"
     if not path.is_file() or (text := places.read(path, _MEMORIES)) is None:
         return
     for found in _ADDED.finditer(text):
-        yield Opened(_MEMORIES)
+        yield MemoryFile(_MEMORIES)
         yield Note(_MEMORIES, found[1], 1 + text.count("\n", 0, found.start(1)))
 
 

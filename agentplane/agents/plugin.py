@@ -23,7 +23,7 @@ class SessionStart(msgspec.Struct, frozen=True):
     """When it began, in ISO 8601."""
 
 
-class Began(msgspec.Struct, frozen=True):
+class CallStart(msgspec.Struct, frozen=True):
     """A call that a session file tells of."""
 
     use: object
@@ -35,7 +35,7 @@ class Began(msgspec.Struct, frozen=True):
     """The tool's permission mode or approval policy."""
 
 
-class Ended(msgspec.Struct, frozen=True):
+class CallEnd(msgspec.Struct, frozen=True):
     """How a call ended, by the id of the call."""
 
     use: object
@@ -57,11 +57,11 @@ class Transcript(Protocol):
     def marks(self) -> tuple[bytes, ...]:
         """Only a line with one of these can describe a call."""
 
-    def read(self, line: Mapping[str, Any]) -> Iterator[Began | Ended]:
+    def read(self, line: Mapping[str, Any]) -> Iterator[CallStart | CallEnd]:
         """Yield the calls and results in a line."""
 
 
-class Opened(msgspec.Struct, frozen=True):
+class MemoryFile(msgspec.Struct, frozen=True):
     """A file of memories that was read."""
 
     place: str
@@ -101,7 +101,7 @@ class Places(msgspec.Struct, frozen=True):
     """Return the text of a file, or None if it can't be read. The second argument is the file's name in messages."""
 
 
-Memory = Opened | Note | Skipped | Remark
+MemoryItem = MemoryFile | Note | Skipped | Remark
 
 
 class Plugin(msgspec.Struct, frozen=True):
@@ -111,7 +111,7 @@ class Plugin(msgspec.Struct, frozen=True):
     """Return the session from a line of a session file, or None if the line doesn't state it."""
     transcript: Callable[[], Transcript] | None = None
     """Make a reader for one session file."""
-    memories: Callable[[Places], Iterator[Memory]] | None = None
+    memories: Callable[[Places], Iterator[MemoryItem]] | None = None
     """Yield the memories of a project. The field `memories` of the row is their title."""
 
 

@@ -17,7 +17,7 @@ import msgspec
 from agentplane.agents import lines
 from agentplane.agents.catalog import BY_NAME
 from agentplane.agents.hooks import COMMANDS, PATHS
-from agentplane.agents.plugin import Began, Ended, plugin_of
+from agentplane.agents.plugin import CallEnd, CallStart, plugin_of
 from agentplane.runs import noted
 
 
@@ -87,18 +87,18 @@ class _Calls:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
 
-    def take(self, found: Began | Ended) -> None:
+    def take(self, found: CallStart | CallEnd) -> None:
         if not isinstance(found.use, str):
             return
         row = self.rows.get(found.use)
-        if isinstance(found, Ended):
+        if isinstance(found, CallEnd):
             if row is not None:
                 self.rows[found.use] = _ended(row, found)
         elif found.use and row is None:
             self.rows[found.use] = _row(found, found.use)
 
 
-def _ended(row: Row, found: Ended) -> Row:
+def _ended(row: Row, found: CallEnd) -> Row:
     took = _between(row.at, found.at) if found.at else found.seconds
     return msgspec.structs.replace(
         row,
@@ -129,7 +129,7 @@ def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
                     yield found
 
 
-def _row(found: Began, use: str) -> Row:
+def _row(found: CallStart, use: str) -> Row:
     about = found.arguments if isinstance(found.arguments, dict) else {}
     command, cut = "", 0
     for key in COMMANDS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agentplane.agents.model import Tool
-from agentplane.agents.plugin import Note, Opened, Places, Remark, Skipped, home_of, plugin_of
+from agentplane.agents.plugin import MemoryFile, Note, Places, Remark, Skipped, home_of, plugin_of
 from agentplane.tools import harvest_lines
 from agentplane.tools.harvest_files import bare, read_text, tags_of
 from agentplane.tools.taken import Haul, Taken
@@ -19,7 +19,7 @@ def read(tool: Tool, project: Path, home: Path, environ: Mapping[str, str]) -> H
     )
     for found in find(places) if find else ():
         match found:
-            case Opened():
+            case MemoryFile():
                 haul.places.append(found.place)
             case Skipped():
                 haul.skipped.append(found)
