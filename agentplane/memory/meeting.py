@@ -62,23 +62,6 @@ def plan(memory: Memory, story: Story) -> Plan | None:
     return Plan(VERB, edits, why=". ".join(meeting.told) or None) if edits else None
 
 
-def plan_taken_back(memory: Memory, story: Story, ops: Sequence[str]) -> Plan | None:
-    """After git took ops out of the log and their texts out of the files: that the texts are as before is an op."""
-    wanted = set(ops)
-    edits = []
-    for id_, found in sorted(story.versions.items()):
-        mark = memory.snapshot.ledger.known[id_]
-        standing = memory.snapshot.core(mark.file, id_)
-        digest = None if standing is None else document.digest(standing)
-        if digest != mark.digest and wanted & {v.op for v in found} and digest in {None, *story.digests(id_)}:
-            edits.append(Edit(id_, mark.file, standing))
-    count = len(wanted)
-    why = (
-        f"git took {count} op{'s' * (count != 1)} out of the log: they stand in it again, and are taken back"
-    )
-    return Plan(VERB, edits, why=why) if edits else None
-
-
 class _Meeting:
     """Not frozen; lives only inside `plan`."""
 

@@ -53,8 +53,8 @@ class Settled(msgspec.Struct, frozen=True):
 def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
     """Settle everything that a merge left open, if anything. Call it without a lock.
 
-    `deep` also asks Git for events that a revert took out of the log, which takes a moment. `stopped` means that Git
-    stopped at a conflict in files outside of the plane.
+    `deep` also asks Git for texts that a merge brought back, and for events that the log names and doesn't hold, which takes
+    a moment. `stopped` means that Git stopped at a conflict in files outside of the plane.
     """
     layout = store.layout
     untracked = _stop_tracking(layout)
@@ -70,24 +70,15 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     open_before = gitdriver.unstaged(layout) if into_merge else set()
     before = {name for name in open_before if Path(name).name not in merge_file.VIEWS}
     out = _take_out(store) if deep else []
-    ledger = ledgers.read(layout)
-    # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
-    # nobody's decision that could be taken back.
-    forked = bool(ledger.unsettled and not ledger.gaps)
-    back, told = _bring_back(store) if deep and not forked else (None, [])
+    told = _fill_gaps(store) if deep else []
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(op=back.op if back else None, told=[*told, *out])
+        return Settled(told=[*told, *out])
     done, joined, cleared = _settle(store)
-    if deep and forked:
-        back, told = _bring_back(store)
-        if ledgers.read(layout).unsettled:
-            _settle(store)
     if into_merge:
         gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
-    last = done or back
     return Settled(
-        op=last.op if last else None,
+        op=done.op if done else None,
         told=[*told, *out, *(_told(done) or cleared)],
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
@@ -117,24 +108,15 @@ def _doubled(layout: Layout) -> bool:
     return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
-def _bring_back(store: Store) -> tuple[Done | None, list[str]]:
-    """Events that were in the log and that git took out stand in it again; that they were taken back is an op.
-
-    And what is to be told of it.
-    """
+def _fill_gaps(store: Store) -> list[str]:
+    """Take the events that the log names and doesn't hold from another branch. Return what to tell of it."""
     ledger = ledgers.read(store.layout)
-    lost = gitlog.lost(store.layout, ledger)
-    if not lost.events:
-        return None, []
-    store.bring_back(lost)
-    count = len(lost.events)
-    told = f"{count} event{'s' * (count != 1)} that git took out of the log: in it again"
-    if ledger.gaps:
-        return None, [told]  # they were never here: what they did is settled as that of any branch
-    done = store.commit(
-        lambda snapshot: meeting.plan_taken_back(Memory(snapshot), _story(store.layout), lost.ops), ORIGIN
-    )
-    return done, _told(done) or [told]
+    found = gitlog.missing(store.layout, ledger) if ledger.gaps else gitlog.Lost()
+    if not found.events:
+        return []
+    store.bring_back(found)
+    count = len(found.events)
+    return [f"{count} event{'s' * (count != 1)} that the log names, and that it lacked: in it again"]
 
 
 def _settle(store: Store) -> tuple[Done | None, bool, list[str]]:
