@@ -90,7 +90,7 @@ class Changes:
         return Memory(self.store.for_delivery(self.origin))
 
     def settle(self, *, deep: bool = True) -> "Settlement":
-        """Brings branches together that git merged; `deep`: and back what git took out of the log."""
+        """Brings branches together that git merged; `deep`: and looks in git for what a merge brought back or left out."""
         from agentplane.memory import settle as settling
         from agentplane.memory.notes import FileRemoved
         from agentplane.plane import gitdriver

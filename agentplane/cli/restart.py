@@ -28,14 +28,17 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     """The sessions of coding tools that run here, and which of them still have old memory.
 
     With ids (of a run or a process) or --all, those that `agentplane run` runs are ended once they are idle, and go on
-    with the tool's own command for that; for the others the command is shown.
+    with the tool's own command for that; for the others the command is shown. A session whose hooks don't tell when it is
+    idle is restarted only by its id, and then at once.
     """
     if ids and every:
         raise BadInput("--all names them already", todo="leave out one of the two.")
     plane = opened(deciding="restarting" if ids or every else None)
     found = plane.sessions()
     wanted = [_named(found, name) for name in ids] if ids else sessions.old(found) if every else []
-    came = {one.pid: one for one in plane.restart([one for one in wanted if one.asked])}
+    came = {
+        one.pid: one for one in plane.restart([one for one in wanted if one.asked and (ids or one.hooked)])
+    }
     if as_json:
         told = [session_row(one) | _came(came.get(one.pid)) for one in (wanted if ids or every else found)]
         out.emit("restart", revision=plane.status().revision, sessions=told)
@@ -88,7 +91,8 @@ def what_helps(one: Session) -> str:
     if one.scripted:
         return "works for a script, and ends by itself"
     if one.asked:
-        return f"`agentplane restart {one.pid}` restarts it when it is idle"
+        when = "when it is idle" if one.hooked else "at once: its hooks don't tell when it is idle"
+        return f"`agentplane restart {one.pid}` restarts it {when}"
     if one.resume:
         return f"end it, then type: {_typed(one.folder, one.resume)}"
     return "end it and start it again: its session's id is not known"

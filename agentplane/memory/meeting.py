@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
-from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice, TakenBack
+from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
 from agentplane.memory.shelf import Memory
 from agentplane.plane import merge_file, tidy, versions
 from agentplane.plane.braid import Braid
@@ -73,19 +73,6 @@ def join(memory: Memory, story: Story) -> Joined | None:
     meeting = _Meeting(memory, story)
     meeting.work_out()
     return _joined(list(meeting.edits.values()), meeting.notes)
-
-
-def take_back(memory: Memory, story: Story, ops: Sequence[str]) -> Joined | None:
-    """After git took ops out of the log and their texts out of the files: that the texts are as before is an op."""
-    wanted = set(ops)
-    edits = []
-    for id_, found in sorted(story.versions.items()):
-        mark = memory.snapshot.ledger.known[id_]
-        standing = memory.snapshot.core(mark.file, id_)
-        digest = None if standing is None else document.digest(standing)
-        if digest != mark.digest and wanted & {v.op for v in found} and digest in {None, *story.digests(id_)}:
-            edits.append(Edit(id_, mark.file, standing))
-    return _joined(edits, [TakenBack(len(wanted))])
 
 
 class _Meeting:

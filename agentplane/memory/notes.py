@@ -46,23 +46,14 @@ class SupersededTwice(msgspec.Struct, frozen=True):
         return f"{self.id} was superseded on two branches: by {names}, and both are in force"
 
 
-class TakenBack(msgspec.Struct, frozen=True):
-    """Git took operations out of the log. They are in it again, and so is an op that takes them back."""
-
-    ops: int
-
-    def __str__(self) -> str:
-        ops = f"{self.ops} op{'s' * (self.ops != 1)}"
-        return f"git took {ops} out of the log: they stand in it again, and are taken back"
-
-
-class BroughtBack(msgspec.Struct, frozen=True):
-    """Git took events out of the log, and they are in it again."""
+class FilledGaps(msgspec.Struct, frozen=True):
+    """The log lacked events that it names, and they are in it again."""
 
     events: int
 
     def __str__(self) -> str:
-        return f"{self.events} event{'s' * (self.events != 1)} that git took out of the log: in it again"
+        count = f"{self.events} event{'s' * (self.events != 1)}"
+        return f"{count} that the log names, and that it lacked: in it again"
 
 
 class RemovedAgain(msgspec.Struct, frozen=True):
@@ -98,8 +89,7 @@ Note = (
     | Renumbered
     | ChangedTwice
     | SupersededTwice
-    | TakenBack
-    | BroughtBack
+    | FilledGaps
     | RemovedAgain
     | Deduplicated
     | FileRemoved

@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.memory import leftover, meeting
 from agentplane.memory.meeting import Joined, Story
-from agentplane.memory.notes import BroughtBack, Deduplicated, Note, RemovedAgain
+from agentplane.memory.notes import Deduplicated, FilledGaps, Note, RemovedAgain
 from agentplane.memory.shelf import Memory
 from agentplane.plane import git, gitdriver, gitlog, merge_file, tidy
 from agentplane.plane import ledger as ledgers
@@ -55,8 +55,8 @@ class Settled(msgspec.Struct, frozen=True):
 def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settled:
     """Settle everything that a merge left open, if anything. Call it without a lock.
 
-    `deep` also asks Git for events that a revert took out of the log, which takes a moment. `stopped` means that Git
-    stopped at a conflict in files outside of the plane.
+    `deep` also asks Git for texts that a merge brought back, and for events that the log names and doesn't hold, which takes
+    a moment. `stopped` means that Git stopped at a conflict in files outside of the plane.
     """
     layout = store.layout
     untracked = _stop_tracking(layout)
@@ -72,24 +72,15 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     open_before = gitdriver.unstaged(layout) if into_merge else set()
     before = {name for name in open_before if Path(name).name not in merge_file.VIEWS}
     out = _take_out(store) if deep else []
-    ledger = ledgers.read(layout)
-    # Where the branches themselves are here, git may have taken out how they were settled: that is done once more, and is
-    # nobody's decision that could be taken back.
-    forked = bool(ledger.unsettled and not ledger.gaps)
-    back, told = _bring_back(store) if deep and not forked else (None, ())
+    told = _fill_gaps(store) if deep else ()
     ledger = ledgers.read(layout)
     if not ledger.unsettled and not resolved and not (deep and _doubled(layout)):
-        return Settled(op=back.op if back else None, told=(*told, *out))
+        return Settled(told=(*told, *out))
     done, joined, did = _settle(store)
-    if deep and forked:
-        back, told = _bring_back(store)
-        if ledgers.read(layout).unsettled:
-            _settle(store)
     if into_merge:
         gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
-    last = done or back
     return Settled(
-        op=last.op if last else None,
+        op=done.op if done else None,
         told=(*told, *out, *did),
         waiting=[id_ for id_ in done.ids if _is_new_candidate(done, id_)] if done else [],
         joined=joined,
@@ -119,23 +110,14 @@ def _doubled(layout: Layout) -> bool:
     return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
-def _bring_back(store: Store) -> tuple[Done | None, tuple[Note, ...]]:
-    """Events that were in the log and that git took out stand in it again; that they were taken back is an op.
-
-    And what is to be told of it.
-    """
+def _fill_gaps(store: Store) -> tuple[Note, ...]:
+    """Take the events that the log names and doesn't hold from another branch."""
     ledger = ledgers.read(store.layout)
-    lost = gitlog.lost(store.layout, ledger)
-    if not lost.events:
-        return None, ()
-    store.bring_back(lost)
-    brought = BroughtBack(len(lost.events))
-    if ledger.gaps:
-        return None, (brought,)  # they were never here: what they did is settled as that of any branch
-    done, notes = _committed(
-        store, lambda snapshot: meeting.take_back(Memory(snapshot), _story(store.layout), lost.ops)
-    )
-    return done, notes or (brought,)
+    found = gitlog.missing(store.layout, ledger) if ledger.gaps else gitlog.Lost()
+    if not found.events:
+        return ()
+    store.bring_back(found)
+    return (FilledGaps(len(found.events)),)
 
 
 def _committed(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell, unusable
+from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Remedy, Shell, unusable
 from agentplane.plane import (
     create,
     facts,
@@ -26,7 +26,7 @@ from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Stored
 from agentplane.plane.store import Store
-from agentplane.text import chain, document, files
+from agentplane.text import chain, decoding, document, files
 from agentplane.text.visible import one_line
 
 
@@ -45,7 +45,8 @@ _OWN = frozenset(
         ".gitattributes",
     }
 )
-_LAST_COMMITS = 2
+_NAMED = 3
+"""Events, and ids of each, that a finding names. Of more, only how many."""
 _BACK = Instruction("take the file back from git.")
 _INIT = Shell(("agentplane", "init"))
 _SETTLE = ("agentplane", "settle")
@@ -80,7 +81,7 @@ def check(store: Store) -> Iterator[Finding]:
         yield from _views(layout, ledger)
         yield from _met(layout, ledger)
         if not ledger.gaps:
-            yield from _taken_out(layout, ledger)
+            yield from _taken_out(layout)
 
 
 def _in_conflict(layout: Layout) -> Iterator[Finding]:
@@ -104,12 +105,49 @@ def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
         yield Finding("met", "warning", layout.shown(ledger.known[id_].file), what, (remedy,), id_)
 
 
-def _taken_out(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
-    count = len(gitlog.lost(layout, ledger, limit=_LAST_COMMITS).events)
-    if count:
-        what = f"git's last commits hold {count} event{'s' * (count != 1)} that a revert or an older file took out"
-        remedy = Shell(_SETTLE, "", " brings them back from git, and records that they were taken back.")
-        yield Finding("events-lost", "warning", layout.shown("memory/log.jsonl"), what, (remedy,))
+def _taken_out(layout: Layout) -> Iterator[Finding]:
+    """Report commits, such as those of `git revert`, after which the log lacks events."""
+    shown = layout.shown("memory/log.jsonl")
+    for found in gitlog.taken_out(layout):
+        count = len(found.events)
+        named = ", ".join(map(_event_named, found.events[:_NAMED]))
+        more = f" and {count - _NAMED} more" if count > _NAMED else ""
+        subject = one_line(found.subject, 60)
+        what = f"commit {found.commit} ({subject}) took {count} event{'s' * (count != 1)} out of the log: {named}{more}"
+        yield Finding("events-lost", "warning", shown, what, (_back_in(found.commit, found.is_merge),))
+
+
+def _back_in(commit: str, is_merge: bool) -> Remedy:
+    if is_merge:
+        words = f"put the lines back that `git show -m {commit}` takes out of the log and of ops/, then run `agentplane settle`."
+        return Instruction(words)
+    after = " brings them back. To undo what they did, run `agentplane undo` after that."
+    return Shell(("git", "revert", commit), "", after)
+
+
+class _Event(msgspec.Struct):
+    """What an event of the log is called in a finding."""
+
+    kind: str = ""
+    verb: str = ""
+    ids: list[str] = []
+    run_id: str = ""
+
+
+_event = decoding.Json(_Event)
+
+
+def _event_named(line: bytes) -> str:
+    try:
+        event = _event.decode(line)
+    except msgspec.MsgspecError:
+        return "an event that can't be read"
+    what = (
+        (event.verb or "change", " ".join(event.ids[:_NAMED]))
+        if event.kind == "op"
+        else ("run", event.run_id)
+    )
+    return one_line(" ".join(filter(None, what)), 60)
 
 
 def _driver(layout: Layout) -> Iterator[Finding]:

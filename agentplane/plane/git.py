@@ -309,10 +309,14 @@ def of_history(folder: Path, path: str, most: int) -> list[ObjectId]:
     return _ids(git_process.output(folder, "log", "--all", "--format=%H", most=most, paths=(path,)))
 
 
-def changes(folder: Path, paths: Sequence[str], most: int) -> bytes:
-    """What the last commits changed in these files, as a patch."""
-    words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--format=")
-    return git_process.output(folder, *words, most=most, paths=paths) or b""
+def changes(folder: Path, path: str, most: int) -> bytes:
+    """Return what the last commits changed in a file, as patches, a merge's once for each of its parents.
+
+    Before each stands a line: a null byte, `commit `, its short name, its parents, and its subject, with 0x1f between.
+    """
+    words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv")
+    heading = "--format=%x00commit %h%x1f%p%x1f%s"
+    return git_process.output(folder, *words, heading, most=most, paths=(path,)) or b""
 
 
 def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:

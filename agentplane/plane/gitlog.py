@@ -1,4 +1,4 @@
-"""Events that git knows and the log does not hold: taken out by a revert, or never brought along."""
+"""Events that git knows and the log does not hold: taken out by a commit, or never brought along."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,6 +13,7 @@ from agentplane.text import chain, document, links
 
 
 _LOG = "memory/log.jsonl"
+_COMMIT = b"\0commit "
 _FEW = 30
 _MANY = 300
 
@@ -23,9 +24,16 @@ class Lost(msgspec.Struct, frozen=True):
     events: tuple[bytes, ...] = ()
     records: tuple[bytes, ...] = ()
 
-    @property
-    def ops(self) -> list[str]:
-        return [event.op for line in self.events if (event := ledgers.op_event_of(line))]
+
+class TakenOut(msgspec.Struct, frozen=True):
+    """A commit that took events out of the log."""
+
+    commit: str
+    """Its short name."""
+    subject: str
+    is_merge: bool
+    events: tuple[bytes, ...]
+    """Their lines."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -76,33 +84,36 @@ def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
     return git.blob_at(layout.root, commit, path) or b""
 
 
-def lost(layout: Layout, ledger: Ledger, *, limit: int = _FEW) -> Lost:
-    """What the last commits took out of the log; where its events name others that it does not hold, those."""
-    here = {line for _, line in chain.lines(layout.log)}
-    if not ledger.gaps:
-        return _taken_out(layout, here, limit)
-    found = _named(layout, ledger, here)
+def missing(layout: Layout, ledger: Ledger) -> Lost:
+    """Return the events that the log names and doesn't hold, and all that come before them, from any branch."""
+    found = _named(layout, ledger)
     ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
     return Lost(tuple(found), tuple(_records(layout, ops)))
 
 
-def _taken_out(layout: Layout, here: set[bytes], limit: int) -> Lost:
-    """Lines that a commit had no more and its parent had. Only what changed is read, however long the log is."""
-    shown = git.changes(layout.root, (_LOG, "ops"), limit)
-    removed = dict.fromkeys(line[1:] for line in shown.splitlines(keepends=True) if line.startswith(b"-{"))
-    events = [line for line in removed if line not in here and links.is_intact(line)]
-    ops = {event.op for line in events if (event := ledgers.op_event_of(line))}
-    stored = [(line, found.record.op) for line in removed if (found := records.readable(line))]
-    back = [line for line, op in stored if op in ops and records.find(layout, op) is None]
-    return Lost(tuple(events), tuple(back))
+def taken_out(layout: Layout) -> list[TakenOut]:
+    """Return the last commits after which the log lacks events that it had before, newest first."""
+    here = {line for _, line in chain.lines(layout.log)}
+    found: dict[str, TakenOut] = {}
+    for part in git.changes(layout.root, _LOG, _FEW).split(_COMMIT)[1:]:
+        heading, *lines = part.splitlines(keepends=True)
+        commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
+        removed = (line[1:] for line in lines if line.startswith(b"-{"))
+        gone = tuple(line for line in removed if line not in here and links.is_intact(line))
+        here.update(gone)  # an earlier commit that took them out, too, is not named
+        if gone:
+            before = found.get(commit)
+            events = (before.events if before else ()) + gone
+            found[commit] = TakenOut(commit, subject, " " in parents, events)
+    return list(found.values())
 
 
-def _named(layout: Layout, ledger: Ledger, here: set[bytes]) -> dict[bytes, ObjectId]:
-    """The events that are missing, from any branch, and all that come before them."""
+def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
+    """Those events, each with a commit that has it."""
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
     for commit in _commits(layout):
         known |= {_name(line): (line, commit) for line in _events(layout, commit)}
-    have = {_name(line) for line in here if links.is_intact(line)}
+    have = {_name(line) for _, line in chain.lines(layout.log) if links.is_intact(line)}
     found: dict[bytes, ObjectId] = {}
     wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
     while wanted:

@@ -278,7 +278,7 @@ class Store:
             views.refresh(self.layout, tidy.log(self.layout))
 
     def bring_back(self, lost: Lost) -> None:
-        """Puts events and records into their files that git took out of them."""
+        """Puts events and records into their files that they lack."""
         with self._locked():
             tidy.add(self.layout, lost.events, lost.records)
             views.refresh(self.layout, tidy.log(self.layout))

@@ -1,4 +1,4 @@
-"""Asking the process that runs a command to start it anew, and when it may: while nobody is at it.
+"""Asking the process that runs a command to start it anew, and when it may: when nothing that was typed is lost.
 
 A request is a file in the open run's `work/`, and a byte into the FIFO beside it, which whoever runs the command waits
 on as on everything else. No signal: one that came astray would reach the command. What became of a request stands in a
@@ -20,12 +20,12 @@ from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.left_on import LeftOn
 from agentplane.runs.noted import BELL, HAPPENED
-from agentplane.runs.typed import Typed
+from agentplane.runs.unsent import Unsent
 from agentplane.text import decoding, files
 
 
-QUIET = 2.0
-"""Seconds without output and keys after which a command counts as idle."""
+SETTLING = 2.0
+"""Seconds after a key or a turn in which a hook tells of what was sent."""
 REQUEST, REPLY = "restart.json", "restart-reply.json"
 
 
@@ -111,20 +111,33 @@ def ring(work: str) -> bool:
 
 
 class Watch:
-    """Sees what passes between a command and its terminal, and says when it is to be ended for another."""
+    """Stands between a command and its terminal, and says when it is to be ended for another.
 
-    def __init__(self, work: Path, decide: Callable[[Request], Decision], *, quiet: float = QUIET) -> None:
-        self.typed = Typed()
+    Hooks tell when a session is at work. A session without hooks is never waited for: it is ended when somebody asks.
+    What a person has typed and not sent is never lost.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        decide: Callable[[Request], Decision],
+        hooked: Callable[[], bool],
+        *,
+        settling: float = SETTLING,
+    ) -> None:
+        """`hooked`: whether the session's hooks tell when it is at work."""
         self.left_on = LeftOn()
         self.again: Again | None = None
         """What to start, once the command was told to end for it."""
         self.fd = -1
-        self._work, self._decide, self._quiet = work, decide, quiet
+        self._work, self._decide, self._hooked, self._settling = work, decide, hooked, settling
         self._ends: list[int] = []
         self._request: Request | None = None
-        self._printed = time.monotonic()
-        self._decided = False
-        """Whether nothing has happened since the last decision."""
+        self._unsent = Unsent()
+        self._settled = 0.0
+        """From then on a hook has told of what was sent."""
+        self._looked = False
+        """Whether nothing has happened since the last look."""
         self._said: Reply | None = None
 
     def open(self) -> None:
@@ -144,20 +157,19 @@ class Watch:
             os.unlink(self._work / BELL)
 
     def printed(self, data: bytes) -> None:
-        self._printed, self._decided = time.monotonic(), False
         self.left_on.add(data)
 
     def pressed(self, keys: bytes) -> None:
-        self._decided = False
-        self.typed.add(keys)
+        if self._unsent.add(keys):
+            self._settle()
 
     def rung(self) -> None:
         rang = b""
         with suppress(BlockingIOError):
             rang = os.read(self.fd, 4096)
-        self._decided = False
+        self._looked = False
         if HAPPENED in rang:  # a hook, whose tool goes on when it has its answer
-            self._printed = time.monotonic()
+            self._settle()
         try:
             data = files.read_if(self._work / REQUEST)
             self._request = decoding.Json(Request).decode(data) if data else None
@@ -166,22 +178,15 @@ class Watch:
 
     def patience(self, *, in_front: bool) -> float | None:
         """Seconds until it is worth looking again; None: until something happens."""
-        if self._request is None or self._decided or self.again or not in_front or self.typed.half:
+        if self._request is None or self._looked or self.again or not in_front:
             return None
-        return max(self._idle_from() - time.monotonic(), 0)
+        return max(self._settled - time.monotonic(), 0)
 
     def look(self, *, in_front: bool) -> bool:
         """Whether the command is to be ended now."""
-        if self._request is None or self._decided or self.again:
+        if self._request is None or self._looked or self.again:
             return False
-        if busy := self._busy(in_front=in_front):
-            self._say(Reply("waits", busy))
-            return False
-        self._decided = True
-        try:
-            decision = self._decide(self._request)
-        except (AgentplaneError, OSError) as error:
-            decision = Waits(str(error))
+        decision = self._decided(self._request, in_front=in_front)
         if isinstance(decision, Waits):
             self._say(Reply("waits", decision.why))
             return False
@@ -195,15 +200,26 @@ class Watch:
         self._say(Reply("restarts", f"asked by {request.by}"))
         return True
 
-    def _idle_from(self) -> float:
-        return max(self._printed, self.typed.last) + self._quiet
+    def _settle(self) -> None:
+        self._settled, self._looked = time.monotonic() + self._settling, False
 
-    def _busy(self, *, in_front: bool) -> str:
+    def _decided(self, request: Request, *, in_front: bool) -> Decision:
         if not in_front:
-            return "it is not in front of its terminal"
-        if self.typed.half:
-            return "somebody may be writing a line"
-        return "it is at work, or somebody types" if time.monotonic() < self._idle_from() else ""
+            return Waits("it is not in front of its terminal")
+        is_settled = time.monotonic() >= self._settled
+        self._looked = is_settled
+        if is_settled and not self._unsent.maybe:
+            try:
+                return self._decide(request)
+            except (AgentplaneError, OSError) as error:
+                return Waits(str(error))
+        why = (
+            "somebody may be writing a line"
+            if self._unsent.maybe
+            else "somebody types, or its turn has just ended"
+        )
+        # Without hooks nothing tells when the line was sent and worked on.
+        return Waits(why) if self._hooked() else Never(f"{why}: ask again once it is idle")
 
     def _say(self, said: Reply) -> None:
         if said == self._said:

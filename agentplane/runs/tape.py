@@ -176,15 +176,6 @@ def _line_begin(data: bytes) -> int:
     return found or min(len(data), _LONGEST_PIECE)
 
 
-def written(folder: Path) -> float:
-    """When something was recorded last, in seconds since 1970; 0 where nothing was."""
-    found = [0.0]
-    for path in (path for name in STREAMS for path in _paths(folder, name)):
-        with suppress(OSError):
-            found.append(os.lstat(path).st_mtime)
-    return max(found)
-
-
 def names(folder: Path) -> list[str]:
     """The outputs of which something was recorded."""
     return [name for name in STREAMS if os.path.lexists(_paths(folder, name)[0])]

@@ -34,7 +34,7 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 Restarter = Callable[[OpenRun, Asked, Request], Decision]
-"""What is to be started in the place of a command that is idle; the second one says what was asked to the letter."""
+"""What is to be started in the place of a command; the second one says what was asked to the letter."""
 
 
 class Recorder:
@@ -109,9 +109,13 @@ def _one(
         given[events.TASK] = asked.task
     work = session.work(store.layout, opened.run_id)
     recorder = Recorder(work, store.settings().runs)
-    watch = (
-        Watch(work, lambda request: _decide(store, opened, asked, request, restarter)) if restarter else None
-    )
+    watch = None
+    if restarter:
+        watch = Watch(
+            work,
+            lambda request: _decide(store, opened, asked, request, restarter),
+            lambda: _now(store, opened).session is not None,
+        )
     try:
         ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take, watch=watch)
     except AgentplaneError as error:
@@ -131,10 +135,14 @@ def _one(
 
 
 def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, restarter: Restarter) -> Decision:
-    """What hooks said of the session meanwhile stands in its marker."""
     if noted.at_work(str(store.layout.root), opened.run_id):
         return Waits("it is at work on what it was asked")
-    return restarter(session.load(store.layout, opened.run_id) or opened, asked, request)
+    return restarter(_now(store, opened), asked, request)
+
+
+def _now(store: Store, opened: OpenRun) -> OpenRun:
+    """Return the open run with what hooks said of the session meanwhile."""
+    return session.load(store.layout, opened.run_id) or opened
 
 
 def _say(undone: bytes, words: str) -> None:

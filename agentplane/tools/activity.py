@@ -8,7 +8,7 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane import git, processes
 from agentplane.plane.layout import Layout
-from agentplane.runs import noted, restarting, session, tape
+from agentplane.runs import noted, restarting, session
 from agentplane.tools.sessions import Session
 
 
@@ -24,22 +24,22 @@ class Activity(msgspec.Struct, frozen=True):
     """A restart was asked for, and waits until it is idle."""
 
 
-def of(layout: Layout, one: Session, now: float) -> Activity:
-    """Hooks tell when it is at work; `agentplane run` sees when it prints; of the others nobody knows."""
+def of(layout: Layout, one: Session) -> Activity:
+    """Return what a session does, as far as its hooks tell."""
     branch = git.branch_in_file(one.folder)
     if one.run_id is None:
         return Activity(branch=branch)
     asked = restarting.is_asked(layout, one.run_id)
-    last = _last(layout, one)
-    busy = noted.at_work(str(layout.root), one.run_id) or (one.wrapped and now - last < restarting.QUIET)
-    return Activity("at work" if busy else "idle", last, branch, asked)
+    if not one.hooked:
+        return Activity(branch=branch, asked=asked)
+    busy = noted.at_work(str(layout.root), one.run_id)
+    return Activity("at work" if busy else "idle", _last(layout, one.run_id), branch, asked)
 
 
-def _last(layout: Layout, one: Session) -> float:
-    """When it last did something: printed, or called a hook that begins or ends a turn."""
+def _last(layout: Layout, run_id: str) -> float:
+    """Return when its last turn began or ended."""
     try:
-        work = session.work(layout, one.run_id or "")
-        return max(tape.written(work), 0.0 if one.wrapped else os.stat(work).st_mtime)
+        return os.stat(session.work(layout, run_id)).st_mtime
     except (AgentplaneError, OSError):
         return 0.0
 

@@ -21,7 +21,7 @@ from agentplane.tools.sessions import Session
 
 
 PATIENCE = 6.0
-"""Seconds that it is worth waiting for what comes of a request: a session has to be idle for a while."""
+"""Seconds that it is worth waiting for what comes of a request. A session with hooks is given time to tell of a prompt."""
 _LOOK_SECONDS = 0.05
 
 

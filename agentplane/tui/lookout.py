@@ -199,18 +199,18 @@ def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
     """The sessions that run here. Their ids are not looked for in files of their tools, of which there may be many."""
     from agentplane.tools import activity, sessions
 
-    layout, now = model.plane.layout, time.time()
+    layout = model.plane.layout
     listed = sessions.here(layout, revision, os.environ, closely=False)
-    return tuple(Seen(one, activity.of(layout, one, now)) for one in listed)
+    return tuple(Seen(one, activity.of(layout, one)) for one in listed)
 
 
 def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
     """Those of them that are still there."""
     from agentplane.tools import activity
 
-    layout, now = model.plane.layout, time.time()
+    layout = model.plane.layout
     there = (one.session for one in seen if activity.is_there(one.session))
-    return tuple(Seen(one, activity.of(layout, one, now)) for one in there)
+    return tuple(Seen(one, activity.of(layout, one)) for one in there)
 
 
 def helped(one: "Session") -> Help:

@@ -156,12 +156,12 @@ class Restarts:
         from agentplane.tui.pick import Pick
 
         sessions = [one.session for one in old]
-        asked = [one for one in sessions if session_words.can_be_asked(one)]
+        asked = [one for one in sessions if one.hooked and session_words.can_be_asked(one)]
         wanted: list[list[Session]] = [[one] for one in sessions]
         options = [session_words.choice(one, self._now) for one in old]
         if len(asked) > 1:
             wanted.insert(0, asked)
-            options.insert(0, f"all {len(asked)} that can be restarted")
+            options.insert(0, f"all {len(asked)} that restart when they are idle")
 
         def chosen(place: int | None) -> None:
             if place is not None:

@@ -95,8 +95,7 @@ def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list
         "branch": visible(activity.branch or ""),
         "folder": visible(one.folder),
         "run": one.run_id or "",
-        "does": session_words.doing(seen, now)
-        or "nobody tells: it has no hooks and is not under `agentplane run`",
+        "does": session_words.doing(seen, now) or "nobody tells: agentplane's hooks don't run in it",
     }
     yield [
         Text(f"{name:<8}", look("muted")).append(said, look("text")) for name, said in told.items() if said
@@ -128,7 +127,8 @@ def _will(seen: Seen) -> str:
     if seen.activity.asked:
         return "It was asked for, and happens when it is idle."
     if session_words.can_be_asked(one):
-        return "R ends it when it is idle, and takes it up again with the tool's own command."
+        when = "when it is idle," if one.hooked else "at once, because its hooks don't tell when it is idle,"
+        return f"R ends it {when} and takes it up again with the tool's own command."
     why = session_words.will(seen)
     if why == session_words.TO_TYPE:
         return "It is not under `agentplane run`. R shows what to type, and copies it."

@@ -49,11 +49,17 @@ def can_be_asked(one: "Session") -> bool:
     return one.asked and one.state == "old" and not one.reloads and not one.scripted
 
 
+def _how(one: "Session") -> str:
+    return "" if one.hooked else " at once"
+
+
 def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
     """`codex (2 min idle) has old memory: M restarts it`; then in fewer words, for where there is less room."""
     count = len(old)
     if count == 1:
-        does = f"{key} {'restarts it' if can_be_asked(old[0].session) else TO_TYPE}"
+        does = (
+            f"{key} restarts it{_how(old[0].session)}" if can_be_asked(old[0].session) else f"{key} {TO_TYPE}"
+        )
         return [
             f"{_known(old[0], now)} has old memory: {does}",
             f"{old[0].session.tool} has old memory: {key}",
@@ -83,7 +89,7 @@ def will(seen: Seen) -> str:
     if why := left_alone(one):
         return why
     if can_be_asked(one):
-        return "restarts when it is idle" if seen.activity.state == "at work" else "restarts"
+        return "restarts when it is idle" if seen.activity.state == "at work" else f"restarts{_how(one)}"
     return TO_TYPE
 
 

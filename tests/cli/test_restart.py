@@ -139,16 +139,19 @@ def test_in_a_terminal_it_says_what_came_of_it(plane: Plane, tmp_path: Path) -> 
         screen, _ = stage.began()
         stage.approve(UNLIKE[1])
         listed = stage.person("restart").screen
-        assert f"`agentplane restart {screen.process.pid}` restarts it when it is idle" in listed
+        assert f"`agentplane restart {screen.process.pid}` restarts it at once" in listed
         done = stage.person("restart", str(screen.process.pid))
         assert done.code == 0
         assert f"Codex CLI (pid {screen.process.pid}): restarted, run " in done.screen
         screen.type("half a line")
         screen.expect("half a line")
         stage.approve(UNLIKE[2])
+        done = stage.person("restart", str(screen.process.pid))
+        assert done.code == 1
+        assert "not restarted: somebody may be writing a line" in done.screen
         done = stage.person("restart", "--all")
-        assert done.code == 0
-        assert "restarts when it is idle; now somebody may be writing a line" in done.screen
+        assert done.code == 1
+        assert f"`agentplane restart {screen.process.pid}` restarts it at once" in done.screen
     finally:
         stage.close()
 

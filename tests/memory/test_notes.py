@@ -22,8 +22,7 @@ from agentplane.memory.notes import Note
             notes.SupersededTwice("DEC-001", ("DEC-002", "DEC-003")),
             "DEC-001 was superseded on two branches: by DEC-002 and by DEC-003, and both are in force",
         ),
-        (notes.TakenBack(1), "git took 1 op out of the log: they stand in it again, and are taken back"),
-        (notes.BroughtBack(2), "2 events that git took out of the log: in it again"),
+        (notes.FilledGaps(2), "2 events that the log names, and that it lacked: in it again"),
         (
             notes.RemovedAgain("DEC-001", "memory/decisions.md"),
             "DEC-001 was decided on the other branch, and is out of memory/decisions.md again",

@@ -194,7 +194,7 @@ def every_call(folder: Path) -> dict[str, Callable[[], object]]:
         "merge_bases": lambda: git.merge_bases(folder, ONE, ONE),
         "not_in_history": lambda: git.not_in_history(folder, [ONE]),
         "of_history": lambda: git.of_history(folder, "x", 3),
-        "changes": lambda: git.changes(folder, ("x",), 3),
+        "changes": lambda: git.changes(folder, "x", 3),
         "with_text": lambda: git.with_text(folder, "--output=x", "x", 3),
         "tree": lambda: git.tree(folder, ONE, "x"),
         "paths": lambda: git.paths(folder, ONE),
@@ -354,7 +354,7 @@ def test_nothing_that_is_asked_of_git_fetches(
     assert git.blob_at(clone, head, "README.md") is None
     assert git.paths(clone, head) == ["README.md"]
     assert git.tree(clone, head, "") is None  # their sizes are not here
-    assert git.changes(clone, ("README.md",), 3) == b""
+    assert git.changes(clone, "README.md", 3) == b""
     assert not asked.exists()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentplane import health
-from agentplane.memory.notes import Deduplicated, TakenBack
+from agentplane.memory.notes import Deduplicated
 from agentplane.plane import gitdriver
 from tests.conftest import decision
 from tests.plane.branches import Repository, new, with_driver
@@ -202,20 +202,56 @@ def test_three_branches_at_once(forked: Repository) -> None:
     assert len(forked.statements()) == 5
 
 
-def test_revert_of_the_last_commit_is_an_op(forked: Repository) -> None:
-    """Git takes the lines out of the log; settling brings them back and records that they were taken back."""
+def _found(repository: Repository) -> list[tuple[str, str, str]]:
+    found = [f for f in health.collect(repository.plane.store) if f.severity != "info"]
+    return [(f.where, f.what, f.remedy) for f in found]
+
+
+def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Repository) -> None:
+    taken = forked.git("log", "-1", "--format=%s").stdout.strip()
     forked.git("revert", "--no-edit", "HEAD")
-    found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
-    assert [f.what for f in found] == [
-        "git's last commits hold 2 events that a revert or an older file took out"
-    ]
-    done = forked.settle()
-    assert done.told == (TakenBack(2),)
-    assert str(done.told[0]) == "git took 2 ops out of the log: they stand in it again, and are taken back"
-    forked.looks_well()
-    assert set(forked.statements().values()) == {"Use Textual."}
+    commit = forked.git("log", "-1", "--format=%h").stdout.strip()
+    ((where, what, remedy),) = _found(forked)
+    assert where == ".agentplane/memory/log.jsonl"
+    start = f'commit {commit} (Revert "{taken}") took 2 events out of the log: propose CAND-'
+    assert what.startswith(start)
+    assert ", approve CAND-" in what
+    assert remedy.startswith(f"`git revert {commit}` brings them back.")
     assert forked.settle().did is False
-    assert forked.approve("Amounts are whole cents.") == ["DEC-003"]
+    assert set(forked.statements().values()) == {"Use Textual."}
+    forked.git("revert", "--no-edit", commit)
+    forked.looks_well()
+    assert set(forked.statements().values()) == {"Use Textual.", "Buttons have round corners."}
+    forked.plane.undo()
+    forked.commit("undone")
+    forked.looks_well()
+
+
+def test_what_a_revert_took_out_comes_back_after_other_changes(forked: Repository) -> None:
+    forked.git("revert", "--no-edit", "HEAD")
+    commit = forked.git("log", "-1", "--format=%h").stdout.strip()
+    forked.approve("Amounts are whole cents.")
+    assert [what.split(" (")[0] for _, what, _ in _found(forked)] == [f"commit {commit}"]
+    forked.git("revert", "--no-edit", commit, check=False)
+    forked.settle()
+    forked.looks_well()
+    assert set(forked.statements().values()) == {
+        "Use Textual.",
+        "Buttons have round corners.",
+        "Amounts are whole cents.",
+    }
+
+
+def test_a_merge_that_left_out_the_events_of_a_side_is_named(forked: Repository) -> None:
+    log = forked.folder / ".agentplane/memory/log.jsonl"
+    ours = log.read_bytes()
+    forked.git("config", "core.hooksPath", ".no-hooks")
+    forked.git("merge", "--no-edit", "-s", "ours", "side")
+    assert log.read_bytes() == ours
+    ((_, what, remedy),) = _found(forked)
+    assert "took 4 events out of the log: propose" in what
+    assert what.endswith(" and 1 more")
+    assert "git show -m" in remedy
 
 
 def test_a_settling_that_git_took_out_is_done_once_more(forked: Repository) -> None:
@@ -231,24 +267,26 @@ def test_a_settling_that_git_took_out_is_done_once_more(forked: Repository) -> N
     assert forked.settle().did is False
 
 
-def test_what_was_approved_with_the_settling_is_taken_back_alone(forked: Repository) -> None:
+def test_what_was_approved_with_a_settling_that_git_took_out_is_named(forked: Repository) -> None:
     forked.git("merge", "--no-edit", "side")
     forked.approve("Amounts are whole cents.")
     forked.git("revert", "--no-edit", "HEAD")
     forked.settle()
-    forked.looks_well()
     assert set(forked.statements().values()) == ALL
+    ((_, what, _),) = _found(forked)
+    assert "took 2 events out of the log: propose" in what
 
 
-def test_revert_of_a_run_brings_its_event_back(forked: Repository) -> None:
-    forked.plane.write_log({"task": "ui"})
+def test_a_run_that_a_revert_took_out_is_named(forked: Repository) -> None:
+    run_id = forked.plane.write_log({"task": "ui"})
     forked.commit("a run")
     log = forked.file("memory/log.jsonl")
     forked.git("revert", "--no-edit", "HEAD")
-    done = forked.settle()
-    assert [str(note) for note in done.told] == ["1 event that git took out of the log: in it again"]
+    ((_, what, _),) = _found(forked)
+    assert what.endswith(f"took 1 event out of the log: run {run_id}")
+    forked.git("revert", "--no-edit", "HEAD")
     assert forked.file("memory/log.jsonl") == log
-    assert forked.settle().did is False
+    forked.looks_well()
 
 
 def test_a_gap_in_the_log_is_filled_from_git(forked: Repository) -> None:

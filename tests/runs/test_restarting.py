@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 from agentplane.health import collect
 from agentplane.plane import settings
@@ -12,11 +13,18 @@ from tests.runs.screen import alive, until
 from tests.runs.staged import Stage
 
 
+def said(stage: Stage) -> Path:
+    """Where a session with hooks says that it writes down what was said."""
+    path = stage.project / "said.jsonl"
+    path.write_text("{}")
+    return path
+
+
 def test_an_idle_session_goes_on_with_the_new_memory(stage: Stage) -> None:
     screen, id_ = stage.began("--model", "m1", "Mend the parser.")
     old = stage.revision
     new = stage.approve(UNLIKE[1])
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
     assert (told["state"], told["revision"], told["outcome"]["state"]) == ("old", old, "restarted")
     screen.expect(f"agentplane: restarting codex with memory {new}\r\n")
     found = screen.expect(r"resumed (\S+) memory (\w+) args ([^\r]*)\r")
@@ -45,7 +53,7 @@ def test_a_session_with_the_memory_of_now_is_left_alone(stage: Stage) -> None:
 
 
 def test_one_that_is_at_work_is_restarted_when_it_is_done(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("work 9\r")
     screen.expect(r"\.\.")
     new = stage.approve(UNLIKE[1])
@@ -57,7 +65,7 @@ def test_one_that_is_at_work_is_restarted_when_it_is_done(stage: Stage) -> None:
 
 
 def test_a_line_that_is_half_typed_is_not_lost(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     new = stage.approve(UNLIKE[1])
     screen.type("rename the")
     screen.expect("rename the")
@@ -68,8 +76,36 @@ def test_a_line_that_is_half_typed_is_not_lost(stage: Stage) -> None:
     screen.expect(f"resumed .* memory {new}")
 
 
-def test_what_is_typed_while_it_ends_reaches_the_session_that_goes_on(stage: Stage) -> None:
+def test_without_hooks_it_is_restarted_only_by_its_id(stage: Stage) -> None:
+    screen, id_ = stage.began()
+    new = stage.approve(UNLIKE[1])
+    (told,) = stage.restart("--all")["sessions"]
+    assert told["outcome"] is None
+    assert screen.seen.count(b"resumed") == 0
+    (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
+    assert told["outcome"]["state"] == "restarted"
+    screen.expect(f"resumed {id_} memory {new}")
+
+
+def test_without_hooks_a_line_that_is_half_typed_is_left_alone(stage: Stage) -> None:
     screen, _ = stage.began()
+    stage.approve(UNLIKE[1])
+    screen.type("rename the")
+    screen.expect("rename the")
+    (run,) = stage.open()
+    (told,) = stage.restart(run.run_id)["sessions"]
+    assert (told["outcome"]["state"], told["outcome"]["why"]) == (
+        "refused",
+        "somebody may be writing a line: ask again once it is idle",
+    )
+    screen.type(" parser\r")
+    screen.expect("did rename the parser")
+    assert not restarting.is_asked(stage.plane.layout, run.run_id), "what was refused is over"
+    assert screen.seen.count(b"resumed") == 0
+
+
+def test_what_is_typed_while_it_ends_reaches_the_session_that_goes_on(stage: Stage) -> None:
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("ignore\r")
     screen.expect("did ignore")
     stage.approve(UNLIKE[1])
@@ -88,7 +124,7 @@ def test_what_is_typed_while_it_ends_reaches_the_session_that_goes_on(stage: Sta
 
 
 def test_a_program_that_fills_the_screen_leaves_a_sane_terminal(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("full\r")
     screen.expect("did full")
     stage.approve(UNLIKE[1])
@@ -100,11 +136,14 @@ def test_a_program_that_fills_the_screen_leaves_a_sane_terminal(stage: Stage) ->
 
 
 def test_two_requests_are_one_restart(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     stage.approve(UNLIKE[1])
+    screen.type("half")
+    screen.expect("half")
     (run,) = stage.open()
     for who in ("Ada", "Bob", "Ada"):
         assert restarting.ask(stage.plane.layout, run.run_id, restarting.Request("now", who))
+    screen.type("\x15")
     screen.expect("resumed")
     screen.expect("ask> ")
     screen.type("exit 0\r")
@@ -137,7 +176,7 @@ def test_a_wrapper_that_is_killed_leaves_nothing_that_can_be_asked(stage: Stage)
 
 
 def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("ignore\r")
     screen.expect("did ignore")
     stage.approve(UNLIKE[1])
@@ -155,7 +194,7 @@ def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> Non
 
 
 def test_a_wrapper_that_is_killed_in_the_middle_leaves_a_run_that_can_be_sealed(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("ignore\r")
     screen.expect("did ignore")
     stage.approve(UNLIKE[1])
@@ -178,7 +217,7 @@ def test_without_the_id_of_its_session_it_goes_on_as_it_is(stage: Stage) -> None
     for file in stage.home.rglob("rollout-*"):
         file.unlink()
     stage.approve(UNLIKE[1])
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
     assert told["outcome"]["state"] == "refused"
     assert "id is not known" in told["outcome"]["why"]
     screen.type("still there\r")
@@ -199,9 +238,7 @@ def test_a_command_in_a_pipe_cannot_be_asked(stage: Stage) -> None:
 
 def test_by_itself_where_the_settings_say_so_and_hooks_tell_that_it_is_idle(stage: Stage) -> None:
     stage.plane.layout.config.write_text('[tools]\nrestart = "auto"\n')
-    said = stage.project / "said.jsonl"
-    said.write_text("{}")
-    screen, id_ = stage.began(hooked=said)
+    screen, id_ = stage.began(hooked=said(stage))
     screen.type("wait 6\r")
     until((stage.plane.layout.runs / stage.open()[0].run_id / "work/turn").exists)
     done = stage.approved(UNLIKE[1])
@@ -250,9 +287,7 @@ def test_a_session_in_which_nothing_was_said_begins_anew(stage: Stage) -> None:
 
 def test_a_turn_that_was_broken_off_keeps_it_from_being_restarted(stage: Stage) -> None:
     """A tool whose turn a person broke off calls no hook for that. The next turn that ends does."""
-    said = stage.project / "said.jsonl"
-    said.write_text("{}")
-    screen, _ = stage.began(hooked=said)
+    screen, _ = stage.began(hooked=said(stage))
     screen.type("interrupted\r")
     screen.expect("did interrupted")
     stage.approve(UNLIKE[1])
@@ -280,7 +315,7 @@ def test_what_lies_in_the_way_of_the_bell_keeps_it_from_being_asked_and_nothing_
 
 
 def test_a_request_that_cannot_be_read_is_none(stage: Stage) -> None:
-    screen, _ = stage.began()
+    screen, _ = stage.began(hooked=said(stage))
     stage.approve(UNLIKE[1])
     (run,) = stage.open()
     work = stage.plane.layout.runs / run.run_id / "work"
@@ -289,8 +324,8 @@ def test_a_request_that_cannot_be_read_is_none(stage: Stage) -> None:
         assert restarting.ring(str(work))
     screen.type("hello\r")
     screen.expect("did hello")
-    (told,) = stage.restart("--all")["sessions"]
-    assert told["outcome"]["state"] == "restarted"
+    stage.restart("--all")
+    screen.expect("resumed")
 
 
 def test_a_session_in_the_back_waits_until_it_is_in_front(stage: Stage) -> None:
@@ -300,7 +335,7 @@ def test_a_session_in_the_back_waits_until_it_is_in_front(stage: Stage) -> None:
     screen.type("\x1a")
     screen.expect("Stopped")
     new = stage.approve(UNLIKE[1])
-    (told,) = stage.restart("--all")["sessions"]
+    (told,) = stage.restart(stage.open()[0].run_id)["sessions"]
     assert told["outcome"]["why"] == "it has not answered yet"
     screen.type("fg\r")
     screen.expect(f"resumed .* memory {new}")

@@ -16,12 +16,9 @@ from agentplane.tools import activity
 from agentplane.tools.sessions import Session
 
 
-NOW = 2_000_000_000.0
-
-
 @pytest.fixture
 def opened(plane: Plane) -> Session:
-    """A session under `agentplane run` that has not printed anything."""
+    """A session under `agentplane run` with hooks."""
     asked = Asked(command=["codex"], cwd=str(plane.layout.project), tool="codex")
     run = session.begin(plane.store, asked, plane.origin, os.environ)
     return Session(
@@ -34,53 +31,46 @@ def opened(plane: Plane) -> Session:
         run_id=run.run_id,
         wrapped=True,
         asked=True,
+        hooked=True,
     )
 
 
-def printed(plane: Plane, one: Session, ago: float) -> None:
-    path = session.work(plane.layout, one.run_id or "") / "stdout.start"
-    path.write_bytes(b"x")
-    os.utime(path, (NOW - ago, NOW - ago))
-
-
-def test_one_that_prints_is_at_work_and_then_idle(plane: Plane, opened: Session) -> None:
-    printed(plane, opened, 1.0)
-    assert activity.of(plane.layout, opened, NOW).state == "at work"
-    printed(plane, opened, 60.0)
-    assert activity.of(plane.layout, opened, NOW) == activity.Activity("idle", NOW - 60, None)
-
-
-def test_hooks_tell_more_than_silence(plane: Plane, opened: Session) -> None:
-    printed(plane, opened, 60.0)
+def test_hooks_tell_when_it_is_at_work(plane: Plane, opened: Session) -> None:
     noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
-    assert activity.of(plane.layout, opened, NOW).state == "at work"
+    assert activity.of(plane.layout, opened).state == "at work"
     noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
-    assert activity.of(plane.layout, opened, NOW).state == "idle"
+    assert activity.of(plane.layout, opened).state == "idle"
+
+
+def test_without_hooks_nobody_knows(plane: Plane, opened: Session) -> None:
+    silent = msgspec.structs.replace(opened, hooked=False)
+    (session.work(plane.layout, opened.run_id or "") / "stdout.start").write_bytes(b"x")
+    assert activity.of(plane.layout, silent) == activity.Activity()
 
 
 def test_without_a_wrapper_the_last_turn_says_since_when(plane: Plane, opened: Session) -> None:
-    by_hand = msgspec.structs.replace(opened, wrapped=False, asked=False, hooked=True)
+    by_hand = msgspec.structs.replace(opened, wrapped=False, asked=False)
     noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
     noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
-    found = activity.of(plane.layout, by_hand, time.time())
+    found = activity.of(plane.layout, by_hand)
     assert found.state == "idle"
     assert abs(found.since - time.time()) < 30
 
 
 def test_of_others_nobody_knows(plane: Plane, opened: Session) -> None:
     stranger = msgspec.structs.replace(opened, run_id=None, wrapped=False, asked=False)
-    assert activity.of(plane.layout, stranger, NOW) == activity.Activity()
+    assert activity.of(plane.layout, stranger) == activity.Activity()
 
 
 def test_a_request_that_waits_is_seen(plane: Plane, opened: Session) -> None:
-    assert not activity.of(plane.layout, opened, NOW).asked
+    assert not activity.of(plane.layout, opened).asked
     (session.work(plane.layout, opened.run_id or "") / restarting.REQUEST).write_bytes(b"{}")
-    assert activity.of(plane.layout, opened, NOW).asked
+    assert activity.of(plane.layout, opened).asked
 
 
 def test_a_folder_that_is_gone_is_no_error(plane: Plane, opened: Session) -> None:
     gone = msgspec.structs.replace(opened, run_id="20260101T000000Z-aaaaaa", folder="/nowhere/at/all")
-    assert activity.of(plane.layout, gone, NOW).state == "idle"
+    assert activity.of(plane.layout, gone).state == "idle"
 
 
 def test_whether_it_is_there(opened: Session) -> None:

@@ -54,7 +54,7 @@ def says(sitting: Sitting, *words: str) -> Callable[[], bool]:
 
 
 def test_after_an_approval_one_key_gives_the_session_the_new_memory(stage: Stage) -> None:
-    terminal, id_ = stage.began("--model", "m1", "Mend the parser.")
+    terminal, id_ = stage.began("--model", "m1", "Mend the parser.", hooked=_said(stage))
 
     async def steps(sitting: Sitting) -> None:
         assert bar(sitting) == ""
@@ -95,7 +95,7 @@ def test_what_another_program_decides_is_noticed_too(stage: Stage) -> None:
     async def steps(sitting: Sitting) -> None:
         done = await asyncio.to_thread(stage.person, "approve", waiting_id(stage))
         assert done.code == 0, done.screen
-        await sitting.until(says(sitting, "codex (", "M restarts it"))
+        await sitting.until(says(sitting, "codex (", "M restarts it at once"))
 
     sit(stage.plane, steps)
 
@@ -133,7 +133,7 @@ def test_the_line_stands_on_every_screen(stage: Stage) -> None:
 
 
 def test_one_that_is_at_work_restarts_when_it_is_done(stage: Stage) -> None:
-    terminal, _ = stage.began()
+    terminal, _ = stage.began(hooked=_said(stage))
     terminal.type("work 12\r")
     terminal.expect(r"\.\.")
 
@@ -167,7 +167,7 @@ def test_one_that_cannot_be_restarted_says_why_and_what_to_type(stage: Stage) ->
 
 
 def test_one_that_ends_meanwhile_is_gone(stage: Stage) -> None:
-    terminal, _ = stage.began()
+    terminal, _ = stage.began(hooked=_said(stage))
     terminal.type("half")
 
     async def steps(sitting: Sitting) -> None:
@@ -216,7 +216,7 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
 
 
 def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
-    terminal, _ = stage.began()
+    terminal, _ = stage.began(hooked=_said(stage))
     stage.plane.wire(found.named(["claude-code"]))
     before = stage.revision
 
@@ -255,7 +255,7 @@ def test_several_that_can_be_restarted_are_at_once(stage: Stage) -> None:
         await sitting.press("a")
         await sitting.until(says(sitting, "have old memory: M lists them"))
         await sitting.press("M")
-        assert "all 2 that can be restarted" in sitting.screen
+        assert "all 2 that restart when they are idle" in sitting.screen
         await sitting.press("1")
         await sitting.until(lambda: bar(sitting).count(f"restarted with memory {stage.revision}") == 2)
 

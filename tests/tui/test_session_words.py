@@ -12,7 +12,18 @@ from agentplane.tui.lookout import Help, Seen
 
 NOW = 1_800_000_000.0
 CODEX = Seen(
-    Session("codex", 7, "2027-01-10T00:00:00Z", "/p", "0ld", "old", run_id="r", wrapped=True, asked=True),
+    Session(
+        "codex",
+        7,
+        "2027-01-10T00:00:00Z",
+        "/p",
+        "0ld",
+        "old",
+        run_id="r",
+        wrapped=True,
+        asked=True,
+        hooked=True,
+    ),
     Activity("idle", NOW - 130, "main"),
 )
 CLAUDE = Seen(Session("claude-code", 8, "2027-01-10T00:00:00Z", "/p", "0ld", "old"), Activity())
@@ -34,6 +45,11 @@ def test_spans(seconds: float, words: str) -> None:
     ("old", "long", "short"),
     [
         ([CODEX], "codex (2 min idle) has old memory: M restarts it", "codex has old memory: M"),
+        (
+            [other(CODEX, hooked=False)],
+            "codex (2 min idle) has old memory: M restarts it at once",
+            "codex has old memory: M",
+        ),
         (
             [CLAUDE],
             "claude-code (pid 8) has old memory: M shows what to type",
@@ -59,6 +75,7 @@ def test_prompts(old: list[Seen], long: str, short: str) -> None:
     ("seen", "words"),
     [
         (CODEX, "restarts"),
+        (other(CODEX, hooked=False), "restarts at once"),
         (msgspec.structs.replace(CODEX, activity=Activity("at work")), "restarts when it is idle"),
         (msgspec.structs.replace(CODEX, activity=Activity("idle", asked=True)), "restarts when it is idle"),
         (CLAUDE, "shows what to type"),
