@@ -114,6 +114,8 @@ def test_with_it_only_its_own_page_is_answered(served: Served) -> None:
     asyncio.run(steps())
 
 
+@pytest.mark.full
+@pytest.mark.browser
 @pytest.mark.skipif(PROGRAM is None, reason="there is no chromium here")
 def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
     three: Plane, served: Served, tmp_path: Path
