@@ -153,8 +153,8 @@ class Faults:
 
     def watched(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **more: Any) -> Any:
-            if name == "write" and not stat.S_ISREG(os.fstat(arguments[0]).st_mode):
-                return real(*arguments, **more)  # a pipe or a terminal is on no disk
+            if name == "write" and (arguments[0] <= 2 or not stat.S_ISREG(os.fstat(arguments[0]).st_mode)):
+                return real(*arguments, **more)  # what is printed, and a pipe or a terminal, is on no disk
             self.count += 1
             if self.hit():
                 done = self.fail(name, real, arguments)

@@ -106,7 +106,7 @@ def test_commands_answer_and_say_it(filled: Path) -> None:  # noqa: F811
 
             def run(*words: str, folder: Path = folder, piped: str = "") -> subprocess.CompletedProcess[str]:
                 return subprocess.run(
-                    (PROGRAM, *words), cwd=folder, input=piped, capture_output=True, text=True, timeout=15
+                    (PROGRAM, *words), cwd=folder, input=piped, capture_output=True, text=True, timeout=60
                 )
 
             badge = run("badge")

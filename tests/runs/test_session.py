@@ -85,7 +85,7 @@ def test_tools_have_the_names_of_the_table_everywhere() -> None:
     assert set(TOOL_VARIABLES) - {"unnamed"} <= {tool.name for tool in TOOLS}
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_a_hundred_megabytes_cost_little(plane: Plane) -> None:
     """Beside the hash of all of it, which is what its size costs."""
     run = begun(plane)

@@ -215,6 +215,7 @@ def seconds(work):
     return best
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "unit",
     [

@@ -49,7 +49,7 @@ class Served:
 
     def close(self) -> None:
         self.child.terminate()
-        self.child.wait(20)
+        self.child.wait(60)
         assert self.child.stdout is not None
         self.child.stdout.close()
         os.close(self._master)
@@ -160,7 +160,7 @@ def refused(plane: Plane, *words: str, **more: str) -> str:
     """What the command says that does not begin to serve."""
     served = Served(plane, *words, **more)
     try:
-        assert served.child.wait(20) != 0
+        assert served.child.wait(60) != 0
         return os.read(served._master, 65536).decode()
     finally:
         served.close()
