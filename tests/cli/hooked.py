@@ -100,7 +100,7 @@ class Tool:
                 pipe.close()
 
 
-def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
     """Waits for what a hook does after its answer."""
     end = time.monotonic() + seconds
     while not holds():

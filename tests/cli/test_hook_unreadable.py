@@ -40,7 +40,7 @@ def start(root: Path, tool: str = "claude-code", **more: object) -> str:
         cwd=root.parent,
         input=json.dumps({"session_id": "s1", "cwd": str(root.parent), "source": "startup"}).encode(),
         capture_output=True,
-        timeout=30,
+        timeout=60,
         **more,  # type: ignore[call-overload]
     )
     assert (done.returncode, done.stderr) == (0, b"")

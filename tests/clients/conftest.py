@@ -18,6 +18,15 @@ TOOLS = tuple(_PROGRAMS)
 MakeClient = Callable[[str], Client]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks every test of this folder."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.full)
+            item.add_marker(pytest.mark.clients)
+
+
 @pytest.fixture
 def model() -> Iterator[Model]:
     with serving() as served:

@@ -243,7 +243,7 @@ def check_log(log: Path) -> subprocess.CompletedProcess[str]:
     found = re.search(r"is run by tests.*?```python\n(.*?)```", (DOCS / "formats.md").read_text(), re.DOTALL)
     assert found
     return subprocess.run(
-        [sys.executable, "-c", found[1], str(log)], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", found[1], str(log)], capture_output=True, text=True, timeout=60, check=False
     )
 
 

@@ -117,7 +117,7 @@ def _talk(child: subprocess.Popen[bytes], master: int, answers: list[tuple[str, 
 def _wait_until_it_waits(pid: int) -> None:
     """A key that comes after the question, but before the command reads, is lost to Python where it is Ctrl-C."""
     asleep = 0
-    for _ in range(400):
+    for _ in range(4000):
         with suppress(OSError):
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
             asleep = asleep + 1 if state == "S" else 0

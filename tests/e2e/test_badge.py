@@ -267,6 +267,6 @@ def test_a_pipe_in_place_of_a_file_does_not_hang_it(repository: Path) -> None:
         cwd=repository,
         capture_output=True,
         text=True,
-        timeout=5,
+        timeout=60,
     )
     assert done.stdout == "● 1\n"

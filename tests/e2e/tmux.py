@@ -55,6 +55,14 @@ class Tmux:
     def resize(self, wide: int, high: int) -> None:
         subprocess.run((*self._tmux, "resize-window", "-x", str(wide), "-y", str(high)), check=True)
 
+    def size(self) -> tuple[int, int]:
+        done = subprocess.run(
+            (*self._tmux, "display-message", "-p", "#{pane_width} #{pane_height}"),
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        wide, high = map(int, done.stdout.split())
+        return wide, high
+
     def program(self) -> int:
         """The process that was started in the terminal's shell."""
         shell = subprocess.run(

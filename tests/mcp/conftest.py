@@ -121,7 +121,7 @@ class Raw:
         self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         return answer
 
-    def ended(self, seconds: float = 15) -> int:
+    def ended(self, seconds: float = 60) -> int:
         """Waits for its end. Its exit code."""
         return self.process.wait(timeout=seconds)
 
@@ -150,7 +150,7 @@ def raw() -> Iterator[Callable[..., Raw]]:
         one.close()
 
 
-def until(said: Callable[[], bool], seconds: float = 15) -> None:
+def until(said: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not said():
         assert time.monotonic() < end

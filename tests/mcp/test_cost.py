@@ -81,6 +81,7 @@ def test_the_cache_gets_no_more_where_there_is_more(tmp_path: Path, monkeypatch:
     assert written_for(many, statements, monkeypatch) < 2.5 * written_for(few, statements, monkeypatch)
 
 
+@pytest.mark.timing
 @pytest.mark.usefixtures("serving")
 def test_ten_times_the_entries_do_not_take_three_times_as_long(tmp_path: Path) -> None:
     times = {}

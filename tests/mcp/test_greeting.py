@@ -53,7 +53,7 @@ class Raw:
         assert self.process.stdout
         self.process.stdin.close()
         rest = self.process.stdout.read().splitlines()
-        assert self.process.wait(30) == 0
+        assert self.process.wait(60) == 0
         self.process.stdout.close()
         return rest
 
@@ -99,6 +99,7 @@ def test_a_client_that_goes_at_once_is_no_failure(plane: Plane) -> None:
     assert Raw(plane.layout.project).close() == []
 
 
+@pytest.mark.timing
 def test_the_greeting_does_not_wait_for_the_library(plane: Plane) -> None:
     """Held against the time in which the library alone can be loaded, in the same minute."""
     begin = time.perf_counter()

@@ -54,7 +54,7 @@ class Served(msgspec.Struct):
 
     def post(self, headers: dict[str, str], body: Any = GREETING) -> httpx2.Response:
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
-        return httpx2.post(self.address, headers={**ACCEPT, **headers}, content=content, timeout=20)
+        return httpx2.post(self.address, headers={**ACCEPT, **headers}, content=content, timeout=60)
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -97,7 +97,7 @@ def test_a_client_with_the_token_is_served(shelf: Plane, serve: Serve, mode: str
     assert len(served.token) >= 40
 
     async def said() -> Any:
-        async with httpx2.AsyncClient(headers=served.bearer, timeout=20) as web:
+        async with httpx2.AsyncClient(headers=served.bearer, timeout=60) as web:
             transport = streamable_http_client(served.address, http_client=web)
             info = Implementation(name="goose", version="1")
             async with Client(transport, mode=mode, client_info=info) as client:
@@ -180,7 +180,7 @@ def test_a_token_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -221,7 +221,7 @@ def test_a_port_that_is_taken_is_an_error(serve: Serve, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert done.returncode == 4
     assert "--port" in done.stderr
@@ -229,7 +229,7 @@ def test_a_port_that_is_taken_is_an_error(serve: Serve, tmp_path: Path) -> None:
 
 def test_options_of_http_go_with_it(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*AGENTPLANE, "mcp", "--port", "8000"], cwd=tmp_path, capture_output=True, text=True, timeout=30
+        [*AGENTPLANE, "mcp", "--port", "8000"], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "--http" in done.stderr
@@ -240,9 +240,9 @@ def test_a_signal_ends_it_also_with_a_stream_open(serve: Serve, number: signal.S
     served = serve()
     greeted = served.post(served.bearer)
     headers = {**ACCEPT, **served.bearer, "mcp-session-id": greeted.headers["mcp-session-id"]}
-    with httpx2.stream("GET", served.address, headers=headers, timeout=20) as stream:
+    with httpx2.stream("GET", served.address, headers=headers, timeout=60) as stream:
         assert stream.status_code == 200
         served.process.send_signal(number)
-        assert served.process.wait(timeout=15) == 0
+        assert served.process.wait(timeout=60) == 0
     assert served.process.stdout
     assert served.process.stdout.read() == ""

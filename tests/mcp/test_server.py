@@ -360,9 +360,7 @@ def test_it_ends_when_the_client_closes_the_pipe(shelf: Plane, raw: Start) -> No
     server = raw(shelf.layout.project)
     server.greet()
     server.stdin.close()
-    start = time.monotonic()
     assert server.ended() == 0
-    assert time.monotonic() - start < 14
     assert b"Traceback" not in server.process.stderr.read()  # type: ignore[union-attr]
 
 

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,20 +12,11 @@ from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect
 from agentplane.text import chain
 from tests.actor import fixed_plane
-from tests.conftest import ROOT, UNLIKE, decision, files_of, plane_in
+from tests.conftest import UNLIKE, decision, files_of, plane_in
+from tests.faults import calls_of, points, run_child, some_or_every
 
 
 PROSE = b"\nA line of prose that somebody wrote between entries.\n"
-
-
-def run_child(mode: str, at: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.faults", mode, str(at), "tests.actor", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-
-
-def calls_of(done: subprocess.CompletedProcess[str]) -> int:
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout.rpartition("calls ")[2])
 
 
 @pytest.fixture
@@ -49,7 +38,7 @@ def outcomes(
     copy = filled.parent / "undisturbed"
     shutil.copytree(filled, copy)
     before = files_of(fixed_plane(copy))
-    count = calls_of(run_child("kill", 0, *words(copy)))
+    count = calls_of(run_child("kill", 0, "tests.actor", *words(copy)))
     return before, files_of(fixed_plane(copy)), count
 
 
@@ -76,53 +65,54 @@ def undo_words(folder: Path) -> list[str]:
 ACTIONS = [approve_words, undo_words]
 
 
-@pytest.mark.slow
+@some_or_every
 @pytest.mark.parametrize("words", ACTIONS)
-def test_killed_at_every_file_operation(filled: Path, words: Callable[[Path], list[str]]) -> None:
+def test_killed_at_a_file_operation(filled: Path, words: Callable[[Path], list[str]], step: int) -> None:
     before, after, count = outcomes(filled, words)
     assert before != after
     assert count >= 12
     seen = set()
-    for at in range(1, count + 1):
+    for at in points(count, step):
         folder = filled.parent / f"killed-{at}"
         shutil.copytree(filled, folder)
-        done = run_child("kill", at, *words(folder))
+        done = run_child("kill", at, "tests.actor", *words(folder))
         assert done.returncode == -9, done.stderr
         found = check_whole(fixed_plane(folder), before, after)
         seen.add(found == after)
         # The plane goes on working: the same action succeeds, unless it was done already.
         if found == before:
-            calls_of(run_child("kill", 0, *words(folder)))
+            calls_of(run_child("kill", 0, "tests.actor", *words(folder)))
             assert files_of(fixed_plane(folder)) == after
         shutil.rmtree(folder)
     assert seen == {True, False}
 
 
-@pytest.mark.slow
+@some_or_every
 @pytest.mark.parametrize("mode", ["enospc", "erofs"])
-def test_disk_fails_from_any_file_operation_on(filled: Path, mode: str) -> None:
+def test_disk_fails_from_any_file_operation_on(filled: Path, mode: str, step: int) -> None:
     before, after, count = outcomes(filled, approve_words)
-    for at in range(1, count + 1):
+    for at in points(count, step):
         folder = filled.parent / f"failed-{at}"
         shutil.copytree(filled, folder)
-        done = run_child(mode, at, *approve_words(folder))
+        done = run_child(mode, at, "tests.actor", *approve_words(folder))
         assert "Traceback" not in done.stderr or "agentplane.errors.Damaged" in done.stderr
         check_whole(fixed_plane(folder), before, after)
         shutil.rmtree(folder)
 
 
-def test_killed_while_pruning(filled: Path) -> None:
+@some_or_every
+def test_killed_while_pruning(filled: Path, step: int) -> None:
     plane = fixed_plane(filled)
     waiting = json.loads((filled / "ids.json").read_text())
     plane.reject(waiting[:1], "it said too much")
     words = ["prune", str(filled), "it said too much"]
     copy = filled.parent / "undisturbed"
     shutil.copytree(filled, copy)
-    count = calls_of(run_child("kill", 0, "prune", str(copy), words[2]))
-    for at in range(1, count + 1):
+    count = calls_of(run_child("kill", 0, "tests.actor", "prune", str(copy), words[2]))
+    for at in points(count, step):
         folder = filled.parent / f"pruning-{at}"
         shutil.copytree(filled, folder)
-        assert run_child("kill", at, "prune", str(folder), words[2]).returncode == -9
+        assert run_child("kill", at, "tests.actor", "prune", str(folder), words[2]).returncode == -9
         again = fixed_plane(folder, seed=10)
         again.status()
         pruned = any(op.verb == "prune" for op in again.ops())
@@ -133,15 +123,16 @@ def test_killed_while_pruning(filled: Path) -> None:
         shutil.rmtree(folder)
 
 
-def test_a_hand_edit_made_between_crash_and_opening_stays(filled: Path) -> None:
+@some_or_every
+def test_a_hand_edit_made_between_crash_and_opening_stays(filled: Path, step: int) -> None:
     """Rolling forward never writes over what somebody did to a file in the meantime."""
     ids = json.loads((filled / "ids.json").read_text())
     _, _, count = outcomes(filled, approve_words)
     edited = 0
-    for at in range(1, count + 1):
+    for at in points(count, step):
         folder = filled.parent / f"edited-{at}"
         shutil.copytree(filled, folder)
-        run_child("kill", at, *approve_words(folder))
+        run_child("kill", at, "tests.actor", *approve_words(folder))
         inbox = folder / ".agentplane/memory/candidates.md"
         old = inbox.read_bytes()
         if b"Webhooks carry a signature." in old:

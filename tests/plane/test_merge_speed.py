@@ -48,6 +48,7 @@ def merged(shape: str, size: int) -> float:
     return time.process_time() - begin
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("shape", SHAPES)
 def test_four_times_the_size_takes_about_four_times_as_long(shape: str) -> None:
     small = min(merged(shape, 25_000) for _ in range(3))
@@ -70,6 +71,7 @@ def test_each_header_is_read_once_in_a_merge(shape: str, monkeypatch: pytest.Mon
     assert len(read) <= len(set(read)) + document._PATIENCE
 
 
+@pytest.mark.timing
 def test_ordinary_headers_cost_a_few_times_what_their_parser_does() -> None:
     data = filled("ordinary", 100_000)
     headers = [

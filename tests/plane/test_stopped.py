@@ -1,13 +1,8 @@
 """A writer that stops in the middle of a change: whoever only reads gets an answer at once, and the right one."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,23 +13,9 @@ from agentplane.plane import lock
 from agentplane.plane.store import Snapshot
 from tests.actor import fixed_plane
 from tests.attack.test_shadowed import PROGRAM
-from tests.conftest import ROOT, files_of
+from tests.conftest import files_of
+from tests.faults import stopped
 from tests.plane.test_crash import approve_words, filled, outcomes, undo_words  # noqa: F401 -- a fixture
-
-
-@contextmanager
-def stopped(at: int, words: list[str]) -> Iterator[subprocess.Popen[bytes] | None]:
-    """A process that is stopped at its n-th file operation; None if it has fewer."""
-    command = [sys.executable, "-m", "tests.faults", "stop", str(at), "tests.actor", *words]
-    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        _, status = os.waitpid(child.pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):
-            child.returncode = os.waitstatus_to_exitcode(status)
-        yield child if os.WIFSTOPPED(status) else None
-    finally:
-        child.send_signal(signal.SIGCONT)
-        assert child.wait(60) == 0
 
 
 def says(folder: Path) -> dict[str, object]:
@@ -94,7 +75,7 @@ def test_readers_say_what_is_committed(filled: Path, words, step: int, patience:
         shutil.copytree(filled, folder)
         shutil.rmtree(folder / ".agentplane/cache")
         fixed_plane(folder).memory()
-        with stopped(at, words(folder)) as child:
+        with stopped(at, "tests.actor", *words(folder)) as child:
             if child is None or not lock.is_held(fixed_plane(folder).layout):
                 continue
             patience.clear()
@@ -119,19 +100,19 @@ def test_commands_answer_and_say_it(filled: Path) -> None:  # noqa: F811
     for at in range(count // 2, count):
         folder = filled.parent / f"stopped-{at}"
         shutil.copytree(filled, folder)
-        with stopped(at, approve_words(folder)) as child:
+        with stopped(at, "tests.actor", *approve_words(folder)) as child:
             if child is None or not committed(folder, log):
                 continue
 
             def run(*words: str, folder: Path = folder, piped: str = "") -> subprocess.CompletedProcess[str]:
                 return subprocess.run(
-                    (PROGRAM, *words), cwd=folder, input=piped, capture_output=True, text=True, timeout=15
+                    (PROGRAM, *words), cwd=folder, input=piped, capture_output=True, text=True, timeout=60
                 )
 
             badge = run("badge")
             assert (badge.returncode, badge.stdout, badge.stderr) == (0, "● 1\n", "")
             assert json.loads(run("status", "--json").stdout)["writing"] is True
-            assert f"({child.pid})" in run("status").stdout
+            assert f"({child})" in run("status").stdout
             listed = run("list")
             assert "is writing a change" in listed.stderr
             assert listed.stdout.count("\n") == 3

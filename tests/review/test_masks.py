@@ -194,7 +194,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_grows_with_the_text_and_no_faster(name: str) -> None:
     piece = HOSTILE[name]

@@ -217,6 +217,7 @@ SEEDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("seed", SEEDS)
 def test_time_grows_with_the_text_only(seed: str) -> None:
     def work(text: str) -> None:

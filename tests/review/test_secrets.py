@@ -247,6 +247,7 @@ def test_nothing_is_asked_over_the_network(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(secrets.find(text) for text in FOUND)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "seed",
     [

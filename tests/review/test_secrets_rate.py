@@ -74,6 +74,7 @@ HOSTILE = ("password", "secret=", "密码", "login a / b1c2d3 ", "mysql -p ", "h
            "-----BEGIN ", "password <", "password is ", "connect(", "machine a login b ", "cookie: a=", "| password | a |\n", "user,password\n", "recovery codes: 1a2b3c4d ", "seed phrase abcd ", "${PASSWORD:", "%41", '\\"')  # fmt: skip
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     # Four times the text; quadratic would be 16 times the time.

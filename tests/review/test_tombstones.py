@@ -113,6 +113,7 @@ def test_odd_texts(text: str) -> None:
     )
 
 
+@pytest.mark.timing
 def test_ten_thousand_rejections_cost_little() -> None:
     """Less than a bare scan over their letters would take."""
     chosen = random.Random(1)

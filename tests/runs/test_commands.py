@@ -414,6 +414,7 @@ def test_a_run_without_a_session_has_no_such_lists(plane: Plane) -> None:
     assert commands.of_sealed(plane.layout, run) == commands.SessionRecord()
 
 
+@pytest.mark.timing
 def test_many_calls_are_joined_in_linear_time() -> None:
     def seconds(count: int) -> float:
         rows = [

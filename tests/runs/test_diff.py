@@ -1,6 +1,5 @@
 """Two runs side by side, as data."""
 
-import time
 from pathlib import Path
 
 import msgspec
@@ -126,14 +125,12 @@ def test_an_output_that_stayed_elsewhere(plane: Plane) -> None:
     assert diff.of(plane.layout, a, a).missing == []
 
 
-def test_large_outputs_are_compared_quickly_and_it_is_said_how_far(plane: Plane) -> None:
+def test_of_large_outputs_the_beginning_is_compared_and_it_is_said_how_far(plane: Plane) -> None:
     lines = [b"%06d %s\n" % (number, b"x" * 44) for number in range(100_000)]
     a = run(plane, b"".join(lines))
     lines[500] = b"other\n"
     b = run(plane, b"".join(lines))
-    begin = time.process_time()
     report = diff.of(plane.layout, a, b)
-    assert time.process_time() - begin < 5
     assert "+other" in report.output
     assert len(report.output) < 20
     assert any("lines; the first 20000 were compared" in text for text in report.missing)

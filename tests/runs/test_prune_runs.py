@@ -13,6 +13,7 @@ from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
 from agentplane.text import chain
 from tests.conftest import plane_in
+from tests.faults import calls_of, points, some_or_every
 from tests.runs.made import agentplane, at, bad, everything, git, held, shell
 from tests.runs.test_seal import child, opened
 
@@ -95,15 +96,13 @@ def test_one_after_another(leaked: tuple[Plane, Run]) -> None:
         plane.prune(NAME)
 
 
-@pytest.mark.slow
-def test_killed_at_every_file_operation_of_pruning(leaked: tuple[Plane, Run]) -> None:
+@some_or_every
+def test_killed_at_a_file_operation_of_pruning(leaked: tuple[Plane, Run], step: int) -> None:
     plane, _ = leaked
     folder = plane.layout.project
     copy = folder.parent / "undisturbed"
     shutil.copytree(folder, copy)
-    done = child("kill", 0, "prune", str(copy), NAME)
-    assert done.returncode == 0, done.stderr
-    for number in range(1, int(done.stdout.rpartition("calls ")[2]) + 1, 2):
+    for number in points(calls_of(child("kill", 0, "prune", str(copy), NAME)), 2 * step):
         copy = folder.parent / f"pruned-{number}"
         shutil.copytree(folder, copy)
         assert child("kill", number, "prune", str(copy), NAME).returncode == -9

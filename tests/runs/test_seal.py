@@ -20,6 +20,7 @@ from agentplane.runs import capsule, opening, repair, seal, session
 from agentplane.runs.session import Asked, Ending
 from agentplane.runs.wrap import Recorder
 from tests.conftest import ROOT, plane_in
+from tests.faults import calls_of, points, run_child, some_or_every
 from tests.runs.actor import plane_of
 from tests.runs.made import agentplane, at, bad, context, git, held, run_events, shell
 from tests.runs.screen import Screen, until
@@ -38,8 +39,7 @@ def plane(git_project: Path) -> Plane:
 
 
 def child(mode: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.faults", mode, str(number), "tests.runs.actor", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return run_child(mode, number, "tests.runs.actor", *words)
 
 
 def opened(plane: Plane, **more: object) -> session.OpenRun:
@@ -81,18 +81,16 @@ def copied(folder: Path, copy: Path) -> None:
 def calls(folder: Path, *words: str) -> int:
     copy = folder.parent / "undisturbed"
     copied(folder, copy)
-    done = child("kill", 0, words[0], str(copy), *words[1:])
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout.rpartition("calls ")[2])
+    return calls_of(child("kill", 0, words[0], str(copy), *words[1:]))
 
 
-@pytest.mark.slow
-def test_killed_at_every_file_operation_of_beginning(plane: Plane) -> None:
+@some_or_every
+def test_killed_at_a_file_operation_of_beginning(plane: Plane, step: int) -> None:
     folder = plane.layout.project
     count = calls(folder, "begin")
     assert count > 10
     seen = set()
-    for number in range(1, count + 1):
+    for number in points(count, step):
         copy = folder.parent / f"begin-{number}"
         copied(folder, copy)
         assert child("kill", number, "begin", str(copy)).returncode == -signal.SIGKILL
@@ -101,8 +99,8 @@ def test_killed_at_every_file_operation_of_beginning(plane: Plane) -> None:
     assert seen == {0, 1}
 
 
-@pytest.mark.slow
-def test_killed_at_every_file_operation_of_sealing(plane: Plane) -> None:
+@some_or_every
+def test_killed_at_a_file_operation_of_sealing(plane: Plane, step: int) -> None:
     """Also the capsule of an ended run, whose exit code was known, keeps it."""
     folder = plane.layout.project
     run = opened(plane, ending=Ending(3, "Ended with exit code 3", "2026-10-01T10:00:00.000Z"))
@@ -111,25 +109,25 @@ def test_killed_at_every_file_operation_of_sealing(plane: Plane) -> None:
     (folder / "README.md").write_text("changed\n")
     count = calls(folder, "seal-left")
     assert count > 20
-    for number in range(1, count + 1):
+    for number in points(count, step):
         copy = folder.parent / f"seal-{number}"
         copied(folder, copy)
         assert child("kill", number, "seal-left", str(copy)).returncode == -signal.SIGKILL
-        if number % 2:
+        if number % 3:
             (copy / "README.md").write_text("# Project\n")  # so that the next try has no patch to keep
         (event,) = settle(plane_of(copy))
         assert event["exit_status"] == 3
         shutil.rmtree(copy)
 
 
-@pytest.mark.slow
+@some_or_every
 @pytest.mark.parametrize("mode", ["enospc", "erofs"])
-def test_a_disk_that_fails_while_sealing(plane: Plane, mode: str) -> None:
+def test_a_disk_that_fails_while_sealing(plane: Plane, mode: str, step: int) -> None:
     folder = plane.layout.project
     run = opened(plane)
     (session.work(plane.layout, run.run_id) / "stdout.start").write_bytes(b"said\n")
     count = calls(folder, "seal-left")
-    for number in range(1, count + 1, 2):
+    for number in points(count, 2 * step):
         copy = folder.parent / f"failed-{number}"
         copied(folder, copy)
         done = child(mode, number, "seal-left", str(copy))
@@ -236,13 +234,14 @@ def test_a_plane_that_is_locked_at_the_end(plane: Plane) -> None:
         "--",
         "sh",
         "-c",
-        "echo out; touch begun; sleep 1; exit 3",
+        "echo out; touch begun; while ! test -e locked; do sleep 0.05; done; exit 3",
     ]
     process = subprocess.Popen(
         command, cwd=plane.layout.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     until((plane.layout.project / "begun").exists)
-    with lock.held(plane.layout, 5):
+    with lock.held(plane.layout, 60):
+        (plane.layout.project / "locked").touch()
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (3, "out\n")
     assert "another process" in err

@@ -75,7 +75,7 @@ def test_the_tool_is_known_by_its_command(command: list[str], tool: str | None) 
     assert session.tool_of(command) == tool
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_a_hundred_megabytes_cost_little(plane: Plane) -> None:
     """Beside the hash of all of it, which is what its size costs."""
     run = begun(plane)

@@ -41,6 +41,7 @@ def test_the_title_of_a_prompt(prompt: str, title: str | None) -> None:
     assert found is None or len(found) <= titles.MOST
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("part", ["<a-b>", "```\n", "[x](", "**", "# ", "a. ", "_a "])
 def test_a_long_prompt_costs_little(part: str) -> None:
     short, long = part * 400, part * 40_000

@@ -213,6 +213,7 @@ def seconds(work):
     return best
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "unit",
     [

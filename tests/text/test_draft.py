@@ -150,6 +150,7 @@ def test_names_that_are_not_there():
         draft.insert("A", b"x")
 
 
+@pytest.mark.timing
 def test_a_thousand_changes_cost_about_one_join():
     data = b"".join(b"---\nid: A-%d\n---\n%s\n\n" % (number, b"text " * 40) for number in range(4000))
     document = parse(data)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -199,10 +199,11 @@ def home_in(folder: Path) -> Path:
     return home
 
 
-def taken(picture: Picture) -> str:
+def taken(picture: Picture, *sizes: tuple[int, int]) -> tuple[str, list[str]]:
+    """The picture, and the text of its screen when the terminal then gets these sizes."""
     around = staged() if picture.sessions else nobody()
     with stage(theme=picture.theme, colour=picture.colour, empty=picture.empty) as (_, app), around:
-        return asyncio.run(_drawn(app, picture))
+        return asyncio.run(_drawn(app, picture, sizes))
 
 
 @contextmanager
@@ -234,7 +235,7 @@ def stage(
             time.tzset()
 
 
-async def _drawn(app: PlaneApp, picture: Picture) -> str:
+async def _drawn(app: PlaneApp, picture: Picture, sizes: Sequence[tuple[int, int]]) -> tuple[str, list[str]]:
     async with app.run_test(size=picture.size) as pilot:
         sitting = Sitting(app, pilot)
         await sitting.calm()
@@ -245,7 +246,13 @@ async def _drawn(app: PlaneApp, picture: Picture) -> str:
             await sitting.calm()
         await asyncio.sleep(0.3)
         await sitting.calm()
-        return screenshot(app)
+        picture_taken, texts = screenshot(app), []
+        for size in sizes:
+            await pilot.resize_terminal(*size)
+            await sitting.until(lambda size=size: app.screen.size == size, "the size")
+            await sitting.calm()
+            texts.append(sitting.screen)
+        return picture_taken, texts
 
 
 def screenshot(app: PlaneApp) -> str:
@@ -254,7 +261,7 @@ def screenshot(app: PlaneApp) -> str:
 
 def made() -> Iterator[tuple[Picture, str]]:
     for picture in PICTURES:
-        yield picture, taken(picture)
+        yield picture, taken(picture)[0]
 
 
 def main() -> int:

@@ -62,7 +62,7 @@ def held_by_another(plane: Plane) -> Iterator[subprocess.Popen[str]]:
         yield child
         assert child.stdin
         child.stdin.close()
-        child.wait(20)
+        child.wait(60)
 
 
 # Keys, help, palette
@@ -256,8 +256,8 @@ def test_two_sizes_in_one_breath_come_to_rest(
         for size in (Size(60, 20), now, Size(40, 12), now):
             screen.post_message(events.Resize(size, size))
             screen.call_later(lambda: None)  # of two that follow one another only the second is heard
+        await sitting.until(lambda: laid_out, "the screen is laid out")
         await asyncio.sleep(0.3)
-        assert laid_out
         assert set(laid_out) <= {now}
         assert len(laid_out) < 20
         assert screen.size == now

@@ -23,11 +23,11 @@ class Slow(PlaneModel):
         self.may_load, self.may_look = threading.Event(), threading.Event()
 
     def load(self):  # type: ignore[no-untyped-def]
-        assert self.may_load.wait(20)
+        assert self.may_load.wait(60)
         return super().load()
 
     def look(self, ids):  # type: ignore[no-untyped-def]
-        assert self.may_look.wait(20)
+        assert self.may_look.wait(60)
         super().look(ids)
 
 

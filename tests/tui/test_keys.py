@@ -14,6 +14,7 @@ from agentplane.tui.help import Help
 from agentplane.tui.inbox import InboxScreen
 from agentplane.tui.reasons import Reasons
 from agentplane.tui.why import Why
+from tests.cases import some
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 
@@ -101,7 +102,7 @@ def test_every_key_of_a_comparison_does_what_it_says(
     sit(rivals, steps)
 
 
-@pytest.mark.parametrize(("id_", "before", "seen"), CONFLICT, ids=[id_ for id_, _, _ in CONFLICT])
+@pytest.mark.parametrize(("id_", "before", "seen"), some(CONFLICT), ids=[id_ for id_, _, _ in CONFLICT])
 def test_every_key_of_a_comparison_can_be_another(
     rivals: Plane, id_: str, before: tuple[str, ...], seen: Seen
 ) -> None:

@@ -241,6 +241,7 @@ def test_the_cursor_is_drawn_apart_in_every_theme(theme: str) -> None:
     drive(ListApp(rows(3)), steps)
 
 
+@pytest.mark.timing
 def test_a_hundred_thousand_rows_cost_what_a_hundred_cost() -> None:
     cost = {}
 

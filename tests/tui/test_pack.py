@@ -21,6 +21,7 @@ from agentplane.tui.pack_field import Field
 from agentplane.tui.pack_screen import PackScreen
 from agentplane.tui.shelf import ShelfScreen
 from agentplane.tui.writes import Writes
+from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, sit
 
@@ -359,7 +360,7 @@ def test_a_budget_can_be_said_in_several_ways(shelf: Plane, text: str, size: int
     sit(shelf, steps)
 
 
-@pytest.mark.parametrize("text", ["", "lots", "-5", "10", "9999999", "1e4", "٣٠٠٠"])
+@pytest.mark.parametrize("text", some(["lots", "", "-5", "10", "9999999", "1e4", "٣٠٠٠"]))
 def test_a_budget_that_is_none_is_said_and_the_field_stays(shelf: Plane, text: str) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -600,7 +601,16 @@ def test_nothing_at_all_is_told_in_a_line(plane: Plane) -> None:
     sit(plane, steps)
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (24, 6), (12, 3)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (120, 40),
+        pytest.param((80, 24), marks=pytest.mark.full),
+        pytest.param((40, 12), marks=pytest.mark.full),
+        pytest.param((24, 6), marks=pytest.mark.full),
+        (12, 3),
+    ],
+)
 def test_hostile_text_is_shown_as_text_at_any_size(plane: Plane, size: tuple[int, int]) -> None:
     hostile = "Use \x1b[31mred\x1b[0m [bold]or[/bold] \u202eevil\u202c [link=x]y[/link] $(rm) 漢字🜁"
     plane.approve([plane.propose(decision(UNLIKE[0]))])
@@ -669,7 +679,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", some([1, 2, 3]))
 def test_any_keys_at_any_size_write_nothing_but_pins(shelf: Plane, seed: int) -> None:
     """`y` is not among them: nothing is written to files of tools."""
     luck = random.Random(seed)

@@ -28,13 +28,30 @@ def words(svg: str) -> str:
     return "\n".join(_TEXT.findall(svg)).replace("&#160;", " ")
 
 
+_OF_EACH_SCENE = {picture.name: picture for picture in reversed(PICTURES)}
+
+
+def sizes_of(picture: Picture) -> list[tuple[int, int]]:
+    """The other sizes of the same scene, in which it can say what it shows."""
+    same = [other for other in PICTURES if other.name == picture.name and other.size != picture.size]
+    return [other.size for other in same if other.size[0] > 40]
+
+
 @pytest.mark.skipif(textual.__version__ != "8.2.8", reason="the pictures were made with Textual 8.2.8")
-@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.path.stem)
+@pytest.mark.parametrize(
+    "picture",
+    [
+        picture if picture is _OF_EACH_SCENE[picture.name] else pytest.param(picture, marks=pytest.mark.full)
+        for picture in PICTURES
+    ],
+    ids=lambda picture: picture.path.stem,
+)
 def test_it_looks_as_it_did(picture: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     for name in ("COLORTERM", "COLORFGBG", "TEXTUAL_THEME", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    now = taken(picture)
+    now, resized = taken(picture, *sizes_of(picture))
+    assert all(_SAYS[picture.name] in text for text in resized)
     (tmp_path / picture.path.name).write_text(now)
     assert words(now) == words(picture.path.read_text()), f"see {tmp_path / picture.path.name}"
     assert now == picture.path.read_text(), f"see {tmp_path / picture.path.name}"

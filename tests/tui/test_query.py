@@ -72,6 +72,7 @@ def test_an_empty_query_is_known_as_such() -> None:
     assert parse("kind:a b") == Query(("b",), (("kind", "a"),))
 
 
+@pytest.mark.timing
 def test_the_time_of_a_search_grows_with_the_entries_and_no_faster() -> None:
     many = [entry(f"DEC-{n}", f"Statement number {n} about topic {n % 97}.") for n in range(10_000)]
 

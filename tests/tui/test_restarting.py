@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -386,9 +385,7 @@ def test_a_session_that_begins_and_ends_while_one_looks_is_seen(stage: Stage) ->
         screen = await tools(sitting)
         assert below(screen, "codex") == []
         terminal, _ = await asyncio.to_thread(stage.began)
-        begin = time.monotonic()
         await sitting.until(lambda: below(screen, "codex"), "it is there")
-        assert time.monotonic() - begin < 6
         (row,) = below(screen, "codex")
         assert screen.view.listing.place_of(f"codex {terminal.process.pid}") is not None
         assert row.endswith(" current")
@@ -443,8 +440,7 @@ def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
         await sitting.until(lambda: [row[-8:] for row in below(screen, "codex")] == [" current"])
         await sitting.until(says(sitting, "codex restarted"))
         assert screen.view.seek("claude-code")
-        await sitting.pilot.pause(0.1)
-        assert f"{by_hand} since " in sitting.screen
+        await sitting.until(lambda: f"{by_hand} since " in sitting.screen, "its session")
         await sitting.press("R")
         await sitting.until(says(sitting, f"claude-code (pid {by_hand}): end it, then type (copied)"))
         assert screen.view.seek("codex")

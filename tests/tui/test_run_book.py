@@ -53,6 +53,7 @@ def test_pages_from_the_end(tmp_path: Path) -> None:
     assert book.ended
 
 
+@pytest.mark.timing
 def test_what_is_opened_costs_as_little_in_a_long_log_as_in_a_short_one(tmp_path: Path) -> None:
     """Best of several, in turns; the bytes that are read are counted as well."""
     long, short = with_runs(tmp_path / "long", 100_000), with_runs(tmp_path / "short", 100)

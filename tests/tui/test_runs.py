@@ -272,6 +272,7 @@ def test_a_hostile_capsule_is_shown_harmlessly(plane: Plane, size: tuple[int, in
     sit(plane, steps, size=size)
 
 
+@pytest.mark.timing
 def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
     """Looked at in turns with a small one: what is read does not grow with it."""
     from agentplane.tui.run_look import look

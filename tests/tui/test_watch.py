@@ -11,7 +11,7 @@ from agentplane.tui.watch import Watch
 from tests.conftest import decision
 
 
-_PATIENCE = 10.0
+_PATIENCE = 60.0
 
 
 @contextmanager

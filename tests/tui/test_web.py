@@ -49,7 +49,7 @@ class Served:
 
     def close(self) -> None:
         self.child.terminate()
-        self.child.wait(20)
+        self.child.wait(60)
         assert self.child.stdout is not None
         self.child.stdout.close()
         os.close(self._master)
@@ -114,6 +114,8 @@ def test_with_it_only_its_own_page_is_answered(served: Served) -> None:
     asyncio.run(steps())
 
 
+@pytest.mark.full
+@pytest.mark.browser
 @pytest.mark.skipif(PROGRAM is None, reason="there is no chromium here")
 def test_a_browser_opens_the_inbox_approves_and_finds_the_entry_on_the_shelf(
     three: Plane, served: Served, tmp_path: Path
@@ -158,7 +160,7 @@ def refused(plane: Plane, *words: str, **more: str) -> str:
     """What the command says that does not begin to serve."""
     served = Served(plane, *words, **more)
     try:
-        assert served.child.wait(20) != 0
+        assert served.child.wait(60) != 0
         return os.read(served._master, 65536).decode()
     finally:
         served.close()

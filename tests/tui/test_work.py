@@ -16,7 +16,7 @@ from agentplane.tui.work import CommandQueue, PlaneReader
 from tests.conftest import decision
 
 
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 class Fake:
@@ -150,11 +150,10 @@ def test_where_no_plane_can_be_opened_whoever_waits_for_it_is_told() -> None:
 def test_looking_waits_while_somebody_types(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agentplane.tui.work._TYPING_SECONDS", 0.3)
     read = Read(three)
-    read.reader.hush()
-    read.until(Refreshed)
     begin = time.monotonic()
+    read.reader.hush()
     read.until(Looked)
-    assert time.monotonic() - begin > 0.05
+    assert time.monotonic() - begin >= 0.3
     read.reader.close()
 
 
@@ -176,16 +175,18 @@ def test_many_that_are_only_looked_at_again_wait_longer(
         (lambda: three.propose(decision("A new one.")), False),
     )
     for change, waits in changes:
+        if not waits:  # else this would not end
+            monkeypatch.setattr("agentplane.tui.work._CALM_SECONDS", 3600.0)
         change()
         read.posted.clear()
-        read.reader.hush()
         begin = time.monotonic()
+        read.reader.hush()
         read.reader.reload()
         read.until(Looked)
         while len(model.to_look_at()) == len(three.memory().inbox_ids):
             time.sleep(0.01)
         # Another commit may have other files as evidence; what nobody looked at does not wait for that.
-        assert (time.monotonic() - begin > 0.55) is waits
+        assert not waits or time.monotonic() - begin >= 0.6
         while model.to_look_at():
             time.sleep(0.01)
     read.reader.close()
