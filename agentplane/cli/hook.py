@@ -394,8 +394,8 @@ def _complete(root: str, tool: str, run_id: str) -> None:
     from agentplane.runs import opening
 
     plane = _opened(root, tool)
-    plane.take_up(run_id)
-    plane.make_context()
+    plane.runs.begin_session(run_id)
+    plane.tools.make_context()
     opening.tidy(root)
 
 
@@ -404,7 +404,7 @@ def _seal(root: str, tool: str, run_id: str, words: str, dialect: "Dialect") -> 
     from agentplane.tools import answers
 
     plane = _opened(root, tool)
-    plane.end_session(run_id, words)
+    plane.runs.end_session(run_id, words)
     opening.tidy(root)
     if dialect.context:
         answers.make(plane.store, plane.origin, dialect, None)

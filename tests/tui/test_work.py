@@ -182,7 +182,7 @@ def test_many_that_are_only_looked_at_again_wait_longer(
         begin = time.monotonic()
         read.reader.reload()
         read.until(Looked)
-        while len(desk.to_look_at()) == len(three.memory().inbox_ids):
+        while len(desk.to_look_at()) == len(three.memory.read().inbox_ids):
             time.sleep(0.01)
         # Another commit may have other files as evidence; what nobody looked at does not wait for that.
         assert (time.monotonic() - begin > 0.55) is waits
@@ -202,10 +202,10 @@ def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three:
     assert not kept.exists()
     desk.look(rest)
     assert kept.exists()
-    before, statement = desk._looks, three.memory().get(first).statement
-    three.reject([first])
+    before, statement = desk._looks, three.memory.read().get(first).statement
+    three.inbox.reject([first])
     desk.load()
     assert desk._looks is before
-    three.prune(statement)
+    three.history.prune(statement)
     desk.load()
     assert desk._looks is not before
