@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.memory.verbs import Proposal
     from agentplane.review.confirm import Confirmation
+    from agentplane.review.relation import Relation
     from agentplane.review.resolve import Choice
 
 
@@ -25,6 +26,12 @@ class Propose(msgspec.Struct, frozen=True):
     proposal: "Proposal"
     again: bool = False
     """Let in what was rejected before. Only on behalf of a person."""
+    relation: "Relation | None" = None
+    """How the statement relates to an entry, as its proposer says."""
+    joins: bool = False
+    """If a candidate of the same proposer has the same statement, add the relation to that candidate instead of making a
+    second one. The other fields of the proposal are dropped then, so a person's proposal never sets this.
+    """
 
 
 class Approve(msgspec.Struct, frozen=True):

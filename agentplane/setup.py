@@ -105,7 +105,7 @@ def make(wanted: Outlook, channel: str) -> Made:
     wired = None
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:
-        wired = plane.wire(wanted.tools)
+        wired = plane.tools.wire(wanted.tools)
     with suppress(AgentplaneError):  # a damaged plane is for `doctor` to explain
-        files += [active.ACTIVE] if plane.make_context() else []
+        files += [active.ACTIVE] if plane.tools.make_context() else []
     return Made(tuple(files), tuple(told), wired)

@@ -43,9 +43,9 @@ def approve_while(folder: Path, stop: Path) -> int:
     count = 0
     while True:
         last = stop.exists()
-        waiting = [entry.id for entry in plane.memory().inbox]
+        waiting = [entry.id for entry in plane.memory.read().inbox]
         if waiting:
-            plane.approve(waiting)
+            plane.inbox.approve(waiting)
             count += len(waiting)
         elif last:
             return count
@@ -57,11 +57,11 @@ def main() -> None:
     action, folder, rest = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     match action:
         case "approve":
-            fixed_plane(folder).approve(rest)
+            fixed_plane(folder).inbox.approve(rest)
         case "undo":
-            fixed_plane(folder, seed=8).undo()
+            fixed_plane(folder, seed=8).history.undo()
         case "prune":
-            fixed_plane(folder, seed=9).prune(rest[0])
+            fixed_plane(folder, seed=9).history.prune(rest[0])
         case "propose-many":
             print(propose_many(folder, rest[0], int(rest[1])))
         case "approve-while":

@@ -11,12 +11,15 @@ from hypothesis import HealthCheck, settings
 
 from agentplane.agents.catalog import ANY_TOOL, TOOLS
 from agentplane.api import Plane
+from agentplane.commands import Propose
 from agentplane.memory.verbs import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Done, Store
 from agentplane.review.confirm import Unconfirmed
+from agentplane.review.offer import Offered
+from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice
 
 
@@ -100,12 +103,17 @@ def decision(statement: str, **more: object) -> Proposal:
     return Proposal(type="decision", statement=statement, **more)  # type: ignore[arg-type]
 
 
+def offer(plane: Plane, proposal: Proposal, relation: Relation | None = None) -> Offered:
+    """Propose as a tool does over MCP."""
+    return plane.inbox.offer(Propose(proposal, relation=relation, joins=True))
+
+
 def approve_seen(plane: Plane, id_: str, choice: Choice | None = None) -> Done:
     """Approves a candidate as a person does who sees what it is flagged for, and confirms it."""
     try:
-        return plane.approve([id_], choice)
+        return plane.inbox.approve([id_], choice)
     except Unconfirmed as error:
-        return plane.approve([id_], choice, error.confirmation)
+        return plane.inbox.approve([id_], choice, error.confirmation)
 
 
 UNLIKE = (

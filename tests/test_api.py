@@ -6,6 +6,7 @@ import pytest
 
 import agentplane
 from agentplane.api import Plane
+from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.memory.verbs import Proposal
@@ -93,34 +94,34 @@ def test_the_policy_approves_no_fact_of_which_there_is_something_to_say(
     if before:
         id_ = here.propose(decision(before[0]))
         if before[1] == "approve":
-            here.approve([id_])
+            here.inbox.approve([id_])
         elif before[1] == "reject":
-            here.reject([id_])
+            here.inbox.reject([id_])
     promoted = agentplane.promote_fact({**FACT, **change})
     assert not promoted.approved
-    assert promoted.id in here.memory().inbox_ids
+    assert promoted.id in here.memory.read().inbox_ids
 
 
 def test_a_fact_that_somebody_changed_by_hand_is_not_approved_by_the_policy(
     here: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evidence_stands(here)
-    real = here.propose
+    real = Committer.commit
     inbox = here.layout.memory / "candidates.md"
 
-    def changed(*words: object, **more: object) -> str:
-        id_ = real(*words, **more)  # type: ignore[arg-type]
+    def changed(*words: object) -> object:
+        done = real(*words)  # type: ignore[arg-type]
         inbox.write_bytes(inbox.read_bytes().replace(b"REDIS_URL", b"FORGED_URL"))
-        return id_
+        return done
 
-    monkeypatch.setattr(Plane, "propose", lambda _, *words, **more: changed(*words, **more))
+    monkeypatch.setattr(Committer, "commit", changed)
     assert not agentplane.promote_fact(FACT).approved
 
 
 def test_a_fact_is_only_proposed_by_default(here: Plane) -> None:
     promoted = agentplane.promote_fact(FACT)
     assert not promoted.approved
-    assert here.memory().inbox_ids == [promoted.id]
+    assert here.memory.read().inbox_ids == [promoted.id]
 
 
 @pytest.mark.parametrize(
@@ -142,15 +143,15 @@ def test_the_policy_approves_only_sure_facts_with_evidence(
     promoted = agentplane.promote_fact({**FACT, **change})
     assert promoted.approved is approved
     if approved:
-        entry = here.memory().get(promoted.id)
+        entry = here.memory.read().get(promoted.id)
         assert entry.trusted
         assert entry.head.approved_by == "policy"
-        assert here.ops(1)[0].channel == "policy"
+        assert here.history.ops(1)[0].channel == "policy"
 
 
 def test_a_fact_may_be_a_plain_sentence(here: Plane) -> None:
     promoted = agentplane.promote_fact("Tests need REDIS_URL.")
-    assert here.memory().get(promoted.id).statement == "Tests need REDIS_URL."
+    assert here.memory.read().get(promoted.id).statement == "Tests need REDIS_URL."
     with pytest.raises(BadInput, match="not a fact"):
         agentplane.promote_fact({"statment": "typo"})
 
@@ -158,7 +159,7 @@ def test_a_fact_may_be_a_plain_sentence(here: Plane) -> None:
 def test_recall_finds_trusted_entries_only(here: Plane) -> None:
     kept = here.propose(decision("Retry webhooks with backoff.", tags=["webhooks"]))
     here.propose(decision("Retry webhooks at once."))
-    here.approve([kept])
+    here.inbox.approve([kept])
     assert [result.id for result in agentplane.recall("webhook retry backoff")] == ["DEC-001"]
     result = agentplane.recall("backoff")[0]
     assert (result.kind, result.statement) == ("decision", "Retry webhooks with backoff.")
@@ -180,12 +181,12 @@ def test_there_is_no_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_kind_of_ones_own(here: Plane) -> None:
     here.layout.config.write_text('[kinds.preference]\nprefix = "PREF"\nfile = "preferences.md"\n')
     id_ = here.propose(agentplane.Proposal(type="preference", statement="Short functions."))
-    done = here.approve([id_])
+    done = here.inbox.approve([id_])
     assert done.ids == [id_, "PREF-001"]
     text = (here.layout.memory / "preferences.md").read_text()
     assert text.startswith("# Preferences\n\n---\nid: PREF-001\n")
     assert "Preference: Short functions." in text
-    here.undo()
+    here.history.undo()
     assert "PREF-001" not in (here.layout.memory / "preferences.md").read_text()
 
 
@@ -195,7 +196,7 @@ def test_an_approval_says_what_it_contradicts_where_nothing_had_to_be_chosen(pla
         Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         for seconds in (30, 10)
     ]
-    assert plane.approve([plane.propose(said[0])]).left_contradicting == ()
-    done = plane.approve([plane.propose(said[1])])
+    assert plane.inbox.approve([plane.propose(said[0])]).left_contradicting == ()
+    done = plane.inbox.approve([plane.propose(said[1])])
     assert [(both.id, both.other) for both in done.left_contradicting] == [("FACT-002", "FACT-001")]
-    assert plane.undo().left_contradicting == ()
+    assert plane.history.undo().left_contradicting == ()

@@ -52,7 +52,7 @@ def candidate(plane: Plane, text: str = UNLIKE[0]) -> str:
 
 
 def entry(plane: Plane, text: str = UNLIKE[0]) -> str:
-    return plane.approve([candidate(plane, text)]).ids[-1]
+    return plane.inbox.approve([candidate(plane, text)]).ids[-1]
 
 
 def by_hand(plane: Plane) -> str:
@@ -64,8 +64,8 @@ def by_hand(plane: Plane) -> str:
 
 def edit(plane: Plane) -> MemoryCommand:
     id_ = entry(plane)
-    found = plane.memory().get(id_)
-    core = plane.memory().snapshot.core(found.file, id_) or b""
+    found = plane.memory.read().get(id_)
+    core = plane.memory.read().snapshot.core(found.file, id_) or b""
     return Edit(id_, core.replace(b"CSV", b"XML"), found.digest)
 
 
@@ -78,14 +78,14 @@ def mask(plane: Plane) -> MemoryCommand:
 
 def merge(plane: Plane) -> MemoryCommand:
     id_ = entry(plane)
-    found = plane.memory().get(id_)
-    core = plane.memory().snapshot.core(found.file, id_) or b""
+    found = plane.memory.read().get(id_)
+    core = plane.memory.read().snapshot.core(found.file, id_) or b""
     return Merge(candidate(plane, UNLIKE[1]), id_, core.replace(b"CSV", b"CSV and signed"), found.digest)
 
 
 def redo(plane: Plane) -> MemoryCommand:
     entry(plane)
-    plane.undo()
+    plane.history.undo()
     return Redo()
 
 
@@ -96,7 +96,7 @@ def undo(plane: Plane) -> MemoryCommand:
 
 def unpin(plane: Plane) -> MemoryCommand:
     id_ = entry(plane)
-    plane.pin([id_])
+    plane.memory.pin([id_])
     return Unpin((id_,))
 
 
@@ -151,7 +151,7 @@ def test_what_is_refused_is_refused_by_the_preview_too(plane: Plane) -> None:
     entry(plane)
     with pytest.raises(Refused):
         plane.preview(Propose(decision(UNLIKE[0])))
-    plane.reject([candidate(plane, UNLIKE[1])], "no")
+    plane.inbox.reject([candidate(plane, UNLIKE[1])], "no")
     before = everything(plane.layout.root)
     with pytest.raises(Refused):
         plane.preview(Propose(decision(UNLIKE[1])))

@@ -30,7 +30,7 @@ def append(path: Path, data: bytes) -> None:
 
 @pytest.fixture
 def filled(plane: Plane) -> Plane:
-    plane.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
+    plane.inbox.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
     plane.propose(decision("Three."))
     assert collect(plane.store) == []
     return plane
@@ -245,13 +245,13 @@ def test_two_merged_branches_are_joined_by_the_next_op(project: Path, tmp_path: 
     assert [finding.severity for finding in collect(ours.store)] == ["warning", "info"]
     ours.propose(decision("After."))
     assert collect(ours.store) == []
-    assert {candidate.statement for candidate in ours.memory().inbox} == {
+    assert {candidate.statement for candidate in ours.memory.read().inbox} == {
         "Common.",
         "Theirs.",
         "Ours.",
         "After.",
     }
-    assert not ours.memory().hand_edits
+    assert not ours.memory.read().hand_edits
 
 
 def test_remedies_are_data_that_reads_as_a_sentence() -> None:

@@ -1,13 +1,14 @@
-"""What the doors and other programs use: one object per plane, over the rooms.
+"""The Python API of a plane: what the doors and other programs use.
 
-It is put together in layers, each of which uses those before it: how a plane is changed (`changes`), what is decided
-(`review`), what runs leave (`runs`), what tools are given (`tools`), and the whole (`plane`).
+`Plane` carries out commands. Its facades are `inbox`, `memory`, `history`, `recall`, `runs` and `tools`, each in a module of
+its name. All of them make changes through one `Committer`.
 """
 
+from agentplane.api.inbox import Promoted
+from agentplane.api.listeners import Listeners
 from agentplane.api.plane import Plane, Status, open_plane
-from agentplane.api.review import Promoted
 from agentplane.api.runs import Logged
 from agentplane.api.tools import Harvested
 
 
-__all__ = ["Harvested", "Logged", "Plane", "Promoted", "Status", "open_plane"]
+__all__ = ["Harvested", "Listeners", "Logged", "Plane", "Promoted", "Status", "open_plane"]

@@ -1,41 +1,59 @@
-"""One plane as a whole: how it stands, its history, and opening it."""
+"""One plane as a whole: opening it, carrying out commands, and the facades over it."""
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, assert_never, overload
 
 import msgspec
 
-from agentplane.api.changes import Committed
-from agentplane.api.tools import Tools
-from agentplane.errors import BadInput
-from agentplane.memory import ids
-from agentplane.memory.shelf import Memory
-from agentplane.plane import history, layout, lock, origin, prune, recover, trust_settings
-from agentplane.plane.badges import Badge
-from agentplane.plane.history import OpView
-from agentplane.plane.store import (
-    Clock,
-    Plan,
-    Snapshot,
-    Store,
-    Token,
-    deliverable,
-    random_token,
-    utc_now,
+from agentplane.api.committer import Committer
+from agentplane.api.history import History
+from agentplane.api.inbox import Inbox, Promoted
+from agentplane.api.listeners import Listeners
+from agentplane.api.memory import PlaneMemory
+from agentplane.api.recall import Recall
+from agentplane.api.results import Committed, Settlement
+from agentplane.api.runs import Runs
+from agentplane.api.tools import SyncResult, Tools
+from agentplane.commands import (
+    Adopt,
+    Approve,
+    ApproveClean,
+    Command,
+    Deprecate,
+    Edit,
+    Mask,
+    MemoryCommand,
+    Merge,
+    Pin,
+    Propose,
+    Redo,
+    Reject,
+    Revert,
+    SetRestart,
+    Sync,
+    ToolCommand,
+    Undo,
+    Unpin,
+    Unwire,
+    Wire,
 )
-from agentplane.retrieval.recalled import Recalled
-from agentplane.retrieval.recalled import find as find_recalled
-from agentplane.retrieval.scan import IN_FORCE, Result, Wanted
-from agentplane.review import delivery
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal
+from agentplane.plane import layout, lock, origin, recover, trust_settings
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Clock, Store, Token, random_token, utc_now
+from agentplane.tools.ground import Change
 
 
-# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+# These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.plane.ssh_keygen import Verdict
     from agentplane.runs.guard import Checked
+    from agentplane.tools.wire import Wired
 
 
 _LOOKS = 4
@@ -65,17 +83,123 @@ class Status(msgspec.Struct, frozen=True):
     warn_days: int = 0
 
 
-class Plane(Tools):
-    """One plane. Every call reads what is on disk now; every change is one op."""
+class Plane:
+    """One plane. Each call reads what is on disk now. Each change is one operation.
+
+    `do` and `preview` take a command of `agentplane.commands`. The facades hold everything else.
+    """
+
+    def __init__(self, store: Store, by: Origin, listeners: Listeners | None = None) -> None:
+        self._committer = Committer(store, by, listeners or Listeners())
+        self.inbox = Inbox(self._committer)
+        self.memory = PlaneMemory(self._committer)
+        self.history = History(self._committer)
+        self.recall = Recall(self._committer)
+        self.runs = Runs(self._committer)
+        self.tools = Tools(self._committer, self.inbox, self.runs)
+
+    @property
+    def store(self) -> Store:
+        return self._committer.store
+
+    @property
+    def origin(self) -> Origin:
+        """Who uses the plane, and through which door."""
+        return self._committer.origin
+
+    @property
+    def listeners(self) -> Listeners:
+        return self._committer.listeners
+
+    @property
+    def layout(self) -> Layout:
+        return self.store.layout
+
+    def with_listeners(self, listeners: Listeners) -> "Plane":
+        """Return the same plane with other callbacks."""
+        return Plane(self.store, self.origin, listeners)
+
+    @overload
+    def do(self, command: MemoryCommand) -> Committed | None: ...
+    @overload
+    def do(self, command: Wire | Unwire) -> "Wired": ...
+    @overload
+    def do(self, command: Sync) -> SyncResult: ...
+    @overload
+    def do(self, command: SetRestart) -> None: ...
+    def do(self, command: Command) -> "Committed | Wired | SyncResult | None":
+        """Carry out a command. For a `MemoryCommand`, return None if there was nothing to change."""
+        from agentplane.tools import found
+
+        match command:
+            case Propose():
+                return self.inbox.put(command)
+            case Approve() | ApproveClean() | Reject() | Merge() | Edit() | Mask():
+                return self._committer.do(command)
+            case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
+                return self._committer.do(command)
+            case Wire():
+                return self.tools.wire(found.named(command.ids))
+            case Unwire():
+                return self.tools.unwire(found.named(command.ids))
+            case Sync():
+                return self.tools.bring(command)
+            case SetRestart():
+                self.tools.set_restart(command)
+                return None
+            case _:
+                assert_never(command)
+
+    def preview(self, command: Command) -> tuple[Change, ...]:
+        """Return the files that a command would change, without writing anything."""
+        if isinstance(command, ToolCommand):
+            return self.tools.preview(command)
+        return self._committer.preview(command)
+
+    def propose(self, proposal: Proposal, *, again: bool = False) -> str:
+        """Put a candidate into the inbox, unless the gate refuses it. Return its ID.
+
+        `again` lets in what was rejected before. Only a person may ask for that.
+        """
+        return self.inbox.propose(proposal, again=again)
+
+    def write_log(self, event: Mapping[str, Any]) -> str:
+        """Add a run to the log. Return its run ID."""
+        return self.runs.log(event).run_id
+
+    def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
+        """Propose a fact, and approve it if the policy allows that and nothing is flagged."""
+        return self.inbox.promote_fact(fact)
+
+    def settle(self, *, deep: bool = True) -> Settlement:
+        """Bring branches together that Git merged. `deep` also restores what Git took out of the log."""
+        return self._committer.settle(deep=deep)
+
+    def settle_merged(self) -> Settlement | None:
+        """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
+        set up.
+        """
+        return self._committer.settle_merged()
+
+    def today(self) -> date:
+        """Return the current day in UTC, which decides about the dates of entries."""
+        return self._committer.today()
+
+    def check(self, base: str) -> "Checked":
+        """Return the problems with what the checkout changes, compared with where it left the commit `base`."""
+        from agentplane.runs import guard
+        from agentplane.tools import guard_delivered
+
+        return guard.check(self.layout, base, self.store.clock, (guard_delivered.findings,))
 
     def status(self) -> Status:
-        memory = self.memory()
+        memory = self.memory.read()
         writing = memory.snapshot.writing or lock.is_held(self.layout)
         damaged = not writing and self.is_damaged()
         # What a change that is not completed left in the files is nobody's edit.
         waiting, edits = len(memory.inbox), 0 if damaged else len(memory.hand_edits)
-        conflicts, unchecked = self._contested(memory)
-        dated = [told.state for told in self.expiring(memory).values()]
+        conflicts, unchecked = self.inbox.contested(memory)
+        dated = [told.state for told in self.memory.expiring(memory).values()]
         return Status(
             revision=memory.snapshot.ledger.revision(),
             waiting=waiting,
@@ -93,104 +217,12 @@ class Plane(Tools):
         )
 
     def is_damaged(self) -> bool:
-        """Whether something is left that opening the plane could not mend."""
+        """True if something is left that opening the plane could not repair."""
         for _ in range(_LOOKS):
             if not recover.unfit(self.layout) or lock.is_held(self.layout):
                 return False
             time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
         return True
-
-    def badge(self) -> Badge:
-        """What waits, counted anew and kept for `agentplane badge`."""
-        return self.keep_badge(self.memory())
-
-    def recall(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
-        """Return the trusted entries that match a query best. By default, only accepted entries.
-
-        Entries that look like they contain a secret are withheld. A query that is a task, a run or a path also finds
-        its runs, the facts from those runs, and the files that they produced.
-        """
-        return list(self.recalled(query, limit=limit, wanted=wanted).results)
-
-    def recalled(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
-        """The same, with the ids of entries that were found and are withheld."""
-        _check_question(query, limit)
-        return find_recalled(self.memory_for_tools(), query, limit, wanted, self.today())
-
-    def recalled_in(self, memory: Memory, query: str, *, limit: int = 5) -> Recalled:
-        """The same in a plane that was read or written a moment ago, without reading it again."""
-        snapshot = deliverable(memory.snapshot)
-        memory = memory if snapshot is memory.snapshot else Memory(snapshot)
-        return find_recalled(memory, query, limit, IN_FORCE, self.today())
-
-    def withheld(self) -> tuple[str, ...]:
-        """Return the ids of accepted entries that tools don't get because they look like they contain a secret."""
-        given = delivery.given(self.memory_for_tools())
-        return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
-
-    def ops(self, limit: int | None = None) -> list[OpView]:
-        """The ops, newest first."""
-        return history.ops(self.store.snapshot(), limit)
-
-    def history(self, wanted: str) -> tuple[str, list[history.Step]]:
-        """An entry's id, and what happened to it, oldest first, also under the ids that it had before."""
-        memory = self.memory()
-        id_ = ids.match(wanted, memory.snapshot.ledger.known.keys() | memory.ids_in_files)
-        return id_, history.of(memory.snapshot, id_)
-
-    def signed_by(self, ops: Collection[str]) -> "dict[str, Verdict]":
-        """Return who signed each of these ops. An op that is not signed is left out."""
-        from agentplane.plane import signatures
-
-        return signatures.signers_of(self.layout, self.store.settings(), ops)
-
-    def check(self, base: str) -> "Checked":
-        """What is wrong with what the checkout does to the plane, compared with where it left the commit `base`."""
-        from agentplane.runs import guard
-        from agentplane.tools import guard_delivered
-
-        return guard.check(self.layout, base, self.store.clock, (guard_delivered.findings,))
-
-    def check_prune(self, needle: str) -> prune.Found:
-        """Raises what `prune` would raise, says where the text stands, and changes nothing."""
-        from agentplane.runs import pruned
-
-        snapshot = self.store.snapshot()
-        found = prune.search(snapshot, needle)
-        prune.plan(found, pruned.elsewhere(self.layout, needle, pruned.search(self.layout, needle)), None)
-        return found
-
-    def prune(self, needle: str, why: str | None = None) -> Committed:
-        """Takes a text out of history, and out of the capsules of runs."""
-        from agentplane.runs import pruned
-
-        hits: list[pruned.Hit] = []
-
-        def plan(snapshot: Snapshot) -> Plan:
-            hits[:] = pruned.search(self.layout, needle)
-            found = prune.search(snapshot, needle)
-            return prune.plan(found, pruned.elsewhere(self.layout, needle, hits), why)
-
-        done = self._plain(plan)
-        pruned.write(self.layout, hits)
-        return done
-
-    def _contested(self, memory: Memory) -> tuple[int, int]:
-        """Return how many candidates need a choice, and how many are unchecked. A few are checked now."""
-        if not memory.inbox_ids:
-            return 0, 0
-        from agentplane.review import inbox
-
-        conflicts = inbox.Conflicts(memory)
-        known = conflicts.known()
-        left = [entry for entry in memory.inbox if entry.id not in known]
-        if 0 < len(left) <= inbox.AT_ONCE:
-            found = conflicts.of_each(left)
-            known.update(zip((entry.id for entry in left), found, strict=True))
-            left = []
-        self.keep_badge(memory)
-        contested = (any(one.needs_choice for one in found) for found in known.values())
-        return sum(contested), len(left)
 
 
 def _next_step(memory: Memory) -> str:
@@ -203,15 +235,6 @@ def _next_step(memory: Memory) -> str:
     return "nothing waits" if memory.shelf else 'agentplane propose --type decision "…"'
 
 
-def _check_question(query: object, limit: object) -> None:
-    if not isinstance(query, str) or not isinstance(limit, int):
-        raise BadInput(
-            f"expected a text and a whole number, got {type(query).__name__} and {type(limit).__name__}",
-            where="recall",
-            todo='call it as recall("words", limit=5).',
-        )
-
-
 def open_plane(
     path: str | os.PathLike[str] = ".",
     *,
@@ -219,8 +242,9 @@ def open_plane(
     actor: str | None = None,
     clock: Clock = utc_now,
     token: Token = random_token,
+    listeners: Listeners | None = None,
 ) -> Plane:
-    """The plane that `path` is in, or that `path` is."""
+    """Open the plane that `path` is in, or that `path` is."""
     start = Path(path)
     found = layout.at(start) if layout.is_plane(start) else layout.find(start)
-    return Plane(Store(found, clock, token), origin.here(channel, found.project, actor))
+    return Plane(Store(found, clock, token), origin.here(channel, found.project, actor), listeners)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
@@ -38,6 +38,7 @@ from agentplane.review import confirm
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
 if TYPE_CHECKING:
     from agentplane.review.conflicts import Conflict
+    from agentplane.review.gate import Context
     from agentplane.review.gate_answers import Verdict
 
 
@@ -62,12 +63,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
     """Return the plan of a command. Raise what the plane has against it."""
     match command:
         case Propose():
-            proposal, verdict = judged(command, memory, by.today)
-            if verdict.refused:
-                from agentplane.review.gate_answers import refusal
-
-                raise refusal(verdict)
-            return Planned(verbs.propose(memory, proposal, by.actor, by.today, by.token))
+            return Planned(_propose(command, memory, by))
         case Approve():
             return _approve(command, memory, by)
         case ApproveClean():
@@ -98,16 +94,37 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
             return Planned(undo.plan_undo(memory.snapshot, by.actor, command.op))
         case Redo():
             return Planned(undo.plan_redo(memory.snapshot, by.actor))
+        case _:
+            assert_never(command)
 
 
-def judged(command: Propose, memory: Memory, today: date) -> "tuple[Proposal, Verdict]":
-    """Return the proposal as it would enter the inbox, and what the gate says about it."""
+def prepared(command: Propose, memory: Memory) -> Proposal:
+    """Return a valid proposal as it would enter the inbox, with the link that its relation means."""
+    from agentplane.review import offer
+
+    proposal = offer.with_relation(memory, command.proposal, command.relation)
+    verbs.check_proposal(memory, proposal)
+    return verbs.unlabelled(memory, proposal)
+
+
+def judged(command: Propose, proposal: Proposal, memory: Memory, today: date) -> "tuple[Verdict, Context]":
+    """Return what the gate says about a prepared proposal, and what the gate held it against."""
     from agentplane.review import gate, inbox
 
-    verbs.check_proposal(memory, command.proposal)
-    proposal = verbs.unlabelled(memory, command.proposal)
     context = inbox.gate_context(memory, today)
-    return proposal, gate.check(proposal, gate.let_in_again(context) if command.again else context)
+    return gate.check(proposal, gate.let_in_again(context) if command.again else context), context
+
+
+def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
+    from agentplane.review import gate_answers, offer
+
+    proposal = prepared(command, memory)
+    if command.joins and (copy := offer.waiting_copy(memory, proposal, by.actor)):
+        return offer.relate(memory, copy.id, by.actor, proposal)
+    verdict, _ = judged(command, proposal, memory, by.today)
+    if verdict.refused:
+        raise gate_answers.refusal(verdict)
+    return verbs.propose(memory, proposal, by.actor, by.today, by.token)
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:

@@ -1,4 +1,4 @@
-"""What runs leave behind."""
+"""`plane.runs`: the log, and the capsules of runs."""
 
 import os
 import time
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.api.review import Promoted, Review
+from agentplane.api.committer import Committer
+from agentplane.api.inbox import Inbox, Promoted
 from agentplane.errors import AgentplaneError
 
 
-# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+# These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.runs.session import Asked
     from agentplane.runs.wrap import Ran
@@ -23,7 +24,7 @@ _LOOK_SECONDS = 0.05
 
 
 class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run that was added to the log, and what became of the facts that it found out."""
+    """A run that was added to the log, and what became of its facts."""
 
     run_id: str
     promoted: tuple[Promoted, ...] = ()
@@ -33,88 +34,87 @@ class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
     """Ids of facts that the run names and that have no statement yet."""
 
 
-class Runs(Review):
-    """The log and the capsules."""
+class Runs:
+    """The runs of one plane."""
 
-    def write_log(self, event: Mapping[str, Any]) -> str:
-        """Adds a run to the log. Returns its run id."""
-        return self.log(event).run_id
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+        self._store = committer.store
+        self._layout = committer.layout
 
     def log(self, event: Mapping[str, Any]) -> Logged:
-        """The same, and says what became of the facts that the run found out."""
+        """Add a run to the log, and propose its facts."""
         from agentplane.runs import events
 
-        return self._with_facts(events.write(self.store, event))
+        return self._with_facts(events.write(self._store, event))
 
     def note(self, run_id: str, event: Mapping[str, Any]) -> None:
-        """Adds fields of an event to a run that is open."""
+        """Add fields of an event to an open run."""
         from agentplane.runs import session
 
-        session.note(self.layout, run_id, event)
+        session.note(self._layout, run_id, event)
 
     def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
-        """Runs a command in a capsule. Seals first what was left open by processes that are gone."""
+        """Run a command in a capsule. Runs that ended processes left open are sealed first."""
         from agentplane.runs import wrap
         from agentplane.tools import restart
 
-        # What cannot be sealed stays as it is, for the next command and for `doctor` to name.
+        # A run that can't be sealed stays open, for the next command and for `doctor`.
         with suppress(AgentplaneError):
             self.seal_left()
-        restarter = restart.restarter(self.store, asked, os.environ)
-        ran = wrap.run(self.store, asked, self.origin, os.environ, restarter)
+        restarter = restart.restarter(self._store, asked, os.environ)
+        ran = wrap.run(self._store, asked, self._committer.origin, os.environ, restarter)
         sealed = [one for one in (*ran.earlier, ran) if not one.unsealed]
         return ran, tuple(fact for one in sealed for fact in self._with_facts(one.run_id).promoted)
 
     def seal_left(self) -> list[str]:
-        """Seals the runs whose process is gone. Says which."""
+        """Seal the runs whose process has ended. Return their IDs."""
         from agentplane.runs import seal
 
-        done = seal.seal_left(self.store)
+        done = seal.seal_left(self._store)
         for run_id in done:
             self._with_facts(run_id)
         return done
 
-    def take_up(self, run_id: str) -> None:
-        """Writes down what a session's run starts from, and seals what others left."""
+    def begin_session(self, run_id: str) -> None:
+        """Record what a session's run starts from, and seal the runs that other processes left open."""
         from agentplane.runs import session
 
-        session.complete(self.store, run_id, os.environ)
+        session.complete(self._store, run_id, os.environ)
         self.seal_left()
 
     def end_session(self, run_id: str, words: str) -> bool:
-        """Seals a session's run; False where there was nothing in it, or another process does so."""
+        """Seal a session's run. Return False if it is empty or another process seals it."""
         from agentplane.plane.store import timestamp
         from agentplane.runs import seal, session
 
-        opened = session.load(self.layout, run_id)
+        opened = session.load(self._layout, run_id)
         for _ in range(_LOOKS * 10):
             if opened is None:
                 return False
-            ending = session.Ending(None, words, timestamp(self.store.clock()))
-            if seal.seal(self.store, opened, ending):
+            ending = session.Ending(None, words, timestamp(self._store.clock()))
+            if seal.seal(self._store, opened, ending):
                 self._with_facts(run_id)
                 return True
-            opened = session.load(self.layout, run_id)
-            time.sleep(_LOOK_SECONDS)  # its beginning may be written down at this moment
+            opened = session.load(self._layout, run_id)
+            time.sleep(_LOOK_SECONDS)  # its start may be recorded at this moment
         return False
 
     def _with_facts(self, run_id: str) -> Logged:
-        """Proposes what a run found out. A refusal is said and stops nothing: the run is in the log already."""
+        """Propose the facts of a run. A refusal is returned and stops nothing, because the log has the run already."""
         from agentplane.runs import capsule, facts
 
         promoted, refused = [], []
-        run = capsule.load(self.layout, run_id)
-        finder = type(self)(
-            self.store, msgspec.structs.replace(self.origin, actor=run.tool or self.origin.actor)
-        )
+        run = capsule.load(self._layout, run_id)
+        finder = Inbox(self._committer.acting_as(run.tool or self._committer.origin.actor))
         named = [str(fact) for fact in run.derived_facts if facts.is_reference(fact)]
         for fact in run.derived_facts:
             if facts.is_reference(fact):
                 continue
             try:
-                promoted.append(finder.promote_fact(facts.of(run, fact, self.layout.root.name)))
+                promoted.append(finder.promote_fact(facts.of(run, fact, self._layout.root.name)))
             except AgentplaneError as error:
                 refused.append(error.what)
-        waiting = self.memory().awaited() if named else {}
+        waiting = self._committer.read().awaited() if named else {}
         awaited = tuple(dict.fromkeys(id_ for id_ in named if id_ in waiting))
         return Logged(run_id, tuple(promoted), tuple(refused), awaited)

@@ -1,29 +1,32 @@
-"""What coding tools are given, and what they remembered."""
+"""`plane.tools`: the context that coding tools get, their files and sessions, and what they remembered."""
 
 import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
+from agentplane.api.committer import Committer, required
+from agentplane.api.inbox import Inbox
 from agentplane.api.runs import Runs
+from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
 from agentplane.memory import verbs
 from agentplane.memory.shelf import Memory
 from agentplane.memory.verbs import Proposal
 from agentplane.plane.store import deliverable, settings_changed
 from agentplane.text.visible import visible
+from agentplane.tools.ground import Change
 
 
-# What does the work is loaded when it is asked for: looking at the shelf needs little of it.
+# These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.agents.model import Tool
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
-    from agentplane.tools.ground import Change
     from agentplane.tools.harvest import Harvest
     from agentplane.tools.restart import Outcome
     from agentplane.tools.room import Packs
@@ -43,14 +46,70 @@ class Harvested(msgspec.Struct, frozen=True):
     refused: tuple[str | None, ...] = ()
 
 
-class Tools(Runs):
-    """Packs, the files of tools, and their sessions."""
+class SyncResult(msgspec.Struct, frozen=True):
+    """The result of a `Sync`."""
+
+    synced: "Synced"
+    pack: "Pack"
+    """The context pack that the files have now."""
+    context_changed: bool
+    """True if a pack that was asked for replaced the one in context/active.md."""
+
+
+class Tools:
+    """The coding tools that use one plane."""
+
+    def __init__(self, committer: Committer, inbox: Inbox, runs: Runs) -> None:
+        self._committer = committer
+        self._inbox = inbox
+        self._runs = runs
+        self._store = committer.store
+        self._layout = committer.layout
+
+    def preview(self, command: ToolCommand) -> tuple[Change, ...]:
+        """Return the files that a command would change, without writing anything."""
+        from agentplane.plane import set_key
+        from agentplane.tools import found, sync
+
+        changes: Sequence[Change]
+        match command:
+            case SetRestart():
+                before, after = set_key.with_key(self._layout, "tools", "restart", _restart(command))
+                changes = [Change(self._layout.shown("config.toml"), before, after)]
+            case Unwire():
+                changes = self.wiring_changes(found.named(command.ids), out=True)
+            case Wire():
+                tools = found.named(command.ids)
+                changes = [*self.wiring_changes(tools), self._context_change(self.pack(_lasting()), tools)]
+            case Sync():
+                tools, made = found.named(command.ids), self.pack(command.ask or _lasting())
+                changes = sync.changes(*self._ground, tools, self._packs(made))
+                changes = [*changes, self._context_change(made, tools)]
+            case _:
+                assert_never(command)
+        return tuple(change for change in changes if change.before != change.after)
+
+    def bring(self, command: Sync) -> SyncResult:
+        """Carry out a `Sync`."""
+        from agentplane.tools import found
+
+        made = self.pack(command.ask or _lasting())
+        # Tools that import context/active.md get a pack that was asked for through that file.
+        is_changed = command.ask is not None and self.write_pack(made)
+        return SyncResult(self.sync(found.named(command.ids), made), made, is_changed)
+
+    def set_restart(self, command: SetRestart) -> None:
+        """Carry out a `SetRestart`."""
+        from agentplane.plane import set_key
+
+        set_key.set_key(self._layout, "tools", "restart", _restart(command))
 
     def pack(self, ask: "Ask") -> "Pack":
-        """What a tool would be given."""
+        """Return the context pack that a tool would get."""
         from agentplane.context import active, pack
 
-        return pack.make(active.sources(self.memory_for_tools(), ask, self._today()), ask)
+        memory = Memory(self._store.for_delivery(self._committer.origin))
+        return pack.make(active.sources(memory, ask, self._committer.today()), ask)
 
     def imported_pack(self, ask: "Ask", tools: "Sequence[Tool]" = ()) -> "Pack":
         """Return the pack for context/active.md, without entries that the importing files already say. `tools` are
@@ -59,11 +118,11 @@ class Tools(Runs):
         return self._imported(self.pack(ask), tools)
 
     def write_pack(self, made: "Pack", tools: "Sequence[Tool]" = ()) -> bool:
-        """Puts a pack into context/active.md, as `imported_pack` has it. Says whether that changed it."""
+        """Write a pack into context/active.md, as `imported_pack` has it. Return True if the file changed."""
         from agentplane.context import active
 
-        self.store.require_noted(self.origin)
-        return active.write(self.layout, self._imported(made, tools))
+        self._store.require_noted(self._committer.origin)
+        return active.write(self._layout, self._imported(made, tools))
 
     def _imported(self, made: "Pack", tools: "Sequence[Tool]") -> "Pack":
         from agentplane.context import active, pack
@@ -71,10 +130,10 @@ class Tools(Runs):
 
         def make(budget: int, said: "Mapping[str, str]") -> "Pack":
             ask = msgspec.structs.replace(made.ask, budget=budget)
-            memory = Memory(deliverable(self.store.snapshot()))
-            return pack.make(active.sources(memory, ask, self._today()), ask, said=said)
+            memory = Memory(deliverable(self._store.snapshot()))
+            return pack.make(active.sources(memory, ask, self._committer.today()), ask, said=said)
 
-        return sync.imported(self.layout.project, room.Packs(made, make), tools)
+        return sync.imported(self._layout.project, room.Packs(made, make), tools)
 
     def make_context(self) -> bool:
         """Make context/active.md if a tool's file imports it and it is missing or out of date.
@@ -86,10 +145,10 @@ class Tools(Runs):
         from agentplane.plane import git
         from agentplane.tools import sync
 
-        layout = self.layout
+        layout = self._layout
         if not sync.importing(*self._ground, TOOLS):
             return False
-        snapshot = self.store.snapshot()
+        snapshot = self._store.snapshot()
         ledger = snapshot.ledger
         if ledger.unsettled or active.revision(layout.root) == ledger.revision():
             return False
@@ -99,15 +158,16 @@ class Tools(Runs):
             return False
         return self.write_pack(self._packs().whole)
 
-    def synced(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
-        """How the files of these tools stand to a pack."""
+    def standings(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
+        """Compare the files of these tools with a pack."""
         from agentplane.tools import sync
 
         return sync.standings(*self._ground, tools, self._packs(made))
 
     def sync(self, tools: "Sequence[Tool]", made: "Pack") -> "Synced":
-        """Writes a pack into the files of these tools, each within its limit. What was written into a block by others
-        is proposed first; where the gate refuses that, the file stays as it is.
+        """Write a pack into the files of these tools, each within its limit.
+
+        Lines that others wrote into agentplane's block are proposed first. If the gate refuses one, the file stays as it is.
         """
         from agentplane.tools import sync
 
@@ -118,7 +178,7 @@ class Tools(Runs):
         return done
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
-        """Takes the memory out of the files of these tools, and leaves their hooks and servers."""
+        """Remove the memory from the files of these tools. Their hooks and MCP servers stay."""
         from agentplane.tools import sync
 
         done = sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
@@ -126,21 +186,21 @@ class Tools(Runs):
         return done
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
-        """How these tools are wired: the file they read, their hooks, their MCP server."""
+        """Return how these tools are wired: the file they read, their hooks, their MCP server."""
         from agentplane.tools import wire
 
         return wire.wirings(*self._ground, tools, self._packs())
 
-    def rewiring(self, tools: "Sequence[Tool]", *, out: bool = False) -> "list[Change]":
-        """What `wire` would write, or `unwire`."""
+    def wiring_changes(self, tools: "Sequence[Tool]", *, out: bool = False) -> list[Change]:
+        """Return the changes that `wire` would make to the tools' files. `out`: those of `unwire`."""
         from agentplane.tools import wire
 
         if out:
-            return wire.removals(self.layout.project, tools)
+            return wire.removals(self._layout.project, tools)
         return wire.changes(*self._ground, tools, self._packs())
 
     def wire(self, tools: "Sequence[Tool]") -> "Wired":
-        """Brings the memory, our hooks and our MCP server into the files of these tools."""
+        """Add the memory, agentplane's hooks and its MCP server to the files of these tools."""
         from agentplane.tools import wire
 
         packs = self._packs()
@@ -150,7 +210,7 @@ class Tools(Runs):
         return done
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
-        """Takes all that out again, and nothing else."""
+        """Remove what `wire` added to the files of these tools, and nothing else."""
         from agentplane.tools import wire
 
         done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
@@ -166,16 +226,17 @@ class Tools(Runs):
             self.write_pack(self._packs().whole)
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
-        """What tools remembered and people wrote down elsewhere that was not offered yet. Changes nothing."""
+        """Find what tools remembered and people wrote down elsewhere that was not imported yet. Changes nothing."""
         from agentplane.tools import harvest
 
-        return harvest.look(self.memory(), sources, home)
+        return harvest.look(self._committer.read(), sources, home)
 
     def take_in(self, found: "Harvest") -> Harvested:
-        """Proposes what a harvest found, in one op; each goes through the gate as any other proposal."""
+        """Propose what a harvest found, in one operation. The gate checks each proposal."""
         from agentplane.review import gate, gate_answers, inbox
 
-        memory, today, me = self.memory(), self._today(), self.origin.actor
+        committer = self._committer
+        memory, today, me = committer.read(), committer.today(), committer.origin.actor
         context = inbox.gate_context(memory, today)
         # What stands in the plane word for word was left out when it was looked for, much faster than one by one.
         context = msgspec.structs.replace(context, actions={**context.actions, "known": "off"})
@@ -198,7 +259,7 @@ class Tools(Runs):
             "summary": f"Harvested {len(passed)} candidates.",
             "inputs": places[:200],
         }
-        source = self.write_log(told)
+        source = self._runs.log(told).run_id
         proposals = [
             (msgspec.structs.replace(offer.proposal, source=source), offer.by or me) for offer in passed
         ]
@@ -207,41 +268,52 @@ class Tools(Runs):
             place: [place_of[mark] for mark in offer.successors if mark in place_of]
             for place, offer in enumerate(passed)
         }
-        done = self._do(lambda now: verbs.propose_many(now, proposals, today, self.store.token, successors))
-        ids_ = iter(done.ids)
+        done = committer.commit(
+            lambda now: verbs.propose_many(now, proposals, today, self._store.token, successors)
+        )
+        ids_ = iter(required(done).ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))
 
     def sessions(self, *, closely: bool = True) -> "list[Session]":
-        """The sessions of coding tools that run here, and what memory each was given. `closely`: the ids of those that
-        have no hooks are looked for, too.
+        """Return the running sessions of coding tools, and the memory that each was given. `closely` also looks for the IDs
+        of sessions without hooks.
         """
         from agentplane.tools import sessions
 
-        revision = self.store.snapshot().ledger.revision()
-        return sessions.here(self.layout, revision, os.environ, closely=closely)
+        revision = self._store.snapshot().ledger.revision()
+        return sessions.here(self._layout, revision, os.environ, closely=closely)
 
     def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
-        """Asks for those that `agentplane run` runs to be started again once they are idle. Waits a moment for it."""
+        """Ask sessions that `agentplane run` started to restart once they are idle. Waits a moment for the result."""
         from agentplane.tools import restart
 
-        asked = restart.ask(self.store, wanted, self.origin.actor)
-        return restart.outcomes(self.layout, asked, restart.PATIENCE if patience is None else patience)
+        asked = restart.ask(self._store, wanted, self._committer.origin.actor)
+        return restart.outcomes(self._layout, asked, restart.PATIENCE if patience is None else patience)
+
+    def _context_change(self, made: "Pack", tools: "Sequence[Tool]") -> Change:
+        """Return the change of context/active.md, which some tools read as it is."""
+        from agentplane.context import active
+        from agentplane.text import files
+
+        before = files.read_if(self._layout.root / active.ACTIVE)
+        after = self._imported(made, tools).text.encode()
+        return Change(f"{self._layout.root.name}/{active.ACTIVE}", before, after)
 
     @property
     def _ground(self) -> tuple[Path, str]:
-        return self.layout.project, self.layout.root.name
+        return self._layout.project, self._layout.root.name
 
     def _packs(self, whole: "Pack | None" = None) -> "Packs":
         from agentplane.tools import room
 
         def read() -> Memory:
-            return Memory(deliverable(self.store.snapshot()))
+            return Memory(deliverable(self._store.snapshot()))
 
-        return room.packs(read, self._today(), whole)
+        return room.packs(read, self._committer.today(), whole)
 
     def _line_taker(self) -> "Propose":
-        """Proposes what was written into a block; not what was approved once, and taken out of force since."""
-        said, memory = cache(self._ever_said), cache(self.memory)
+        """Return a function that proposes a line of a block, unless an entry had that line once."""
+        said, memory = cache(self._ever_said), cache(self._committer.read)
 
         def take(path: str, line: "Written") -> str | None:
             known = memory().entries.get(line.id)
@@ -252,14 +324,25 @@ class Tools(Runs):
                 return None
             why = f"It was written into the managed block of {path}{f', with {known.id}' if known else ''}."
             kind = known.head.type if known else "fact"
-            return self.propose(Proposal(type=kind, statement=text, rationale=why, evidence=[path]))
+            return self._inbox.propose(Proposal(type=kind, statement=text, rationale=why, evidence=[path]))
 
         return take
 
     def _ever_said(self, id_: str) -> frozenset[str]:
-        """All lines that an entry ever had."""
+        """Return all lines that an entry ever had."""
         from agentplane.plane import history
 
-        steps = history.of(self.store.snapshot(), id_)
+        steps = history.of(self._store.snapshot(), id_)
         texts = [text for step in steps for text in (step.before, step.after) if text]
         return frozenset(line.strip() for text in texts for line in visible(text).splitlines())
+
+
+def _lasting() -> "Ask":
+    """Return the request for a pack about the whole project, as files of tools have it."""
+    from agentplane.context.choose import Ask
+
+    return Ask(passing=False)
+
+
+def _restart(command: SetRestart) -> str:
+    return "auto" if command.auto else "ask"

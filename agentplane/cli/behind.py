@@ -78,7 +78,7 @@ def main() -> None:
         plane = open_plane(Path(sys.argv[1]))
         with alone(plane.layout) as free:
             if free:
-                plane.look_at_all()
+                plane.inbox.check_all()
 
 
 if __name__ == "__main__":

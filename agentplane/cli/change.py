@@ -7,8 +7,9 @@ import msgspec
 
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
-from agentplane.cli.report import report
+from agentplane.cli.report import carry_out, report
 from agentplane.cli.rows import readable_text, with_signer
+from agentplane.commands import Redo, Undo
 from agentplane.errors import BadInput
 
 
@@ -18,7 +19,7 @@ from agentplane.errors import BadInput
 def undo_command(op: str | None, as_json: bool) -> None:
     """Take back your last op, or the OP that is named; again goes further back."""
     plane = opened(deciding="undoing")
-    report(plane, plane.undo(op), as_json=as_json)
+    carry_out(plane, Undo(op), as_json=as_json)
 
 
 @click.command()
@@ -26,7 +27,7 @@ def undo_command(op: str | None, as_json: bool) -> None:
 def redo_command(as_json: bool) -> None:
     """Do again what was undone last."""
     plane = opened(deciding="redoing")
-    report(plane, plane.redo(), as_json=as_json)
+    carry_out(plane, Redo(), as_json=as_json)
 
 
 @click.command()
@@ -43,8 +44,8 @@ def redo_command(as_json: bool) -> None:
 def ops_command(limit: int, as_json: bool) -> None:
     """The ops, newest first."""
     plane = opened()
-    found = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.ops(limit)]
-    signed = plane.signed_by([op.op for op in found])
+    found = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.history.ops(limit)]
+    signed = plane.history.signed_by([op.op for op in found])
     if as_json:
         out.emit("ops", ops=[with_signer(op, signed) for op in found])
         return
@@ -77,12 +78,12 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     """
     plane = opened(deciding="pruning")
     needle = _needle()
-    found = plane.check_prune(needle)
+    found = plane.history.check_prune(needle)
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
         out.confirmed("This cannot be undone. Prune?", abort=True)
-    done = plane.prune(needle, why)
+    done = plane.history.prune(needle, why)
     report_pruned = (
         f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."
     )

@@ -27,7 +27,7 @@ def ids(of: Of) -> Complete:
     """Ids with their statements, written small too."""
 
     def found(plane: Plane) -> Iterator[tuple[str, str]]:
-        memory = plane.memory()
+        memory = plane.memory.read()
         if of == "by hand":
             yield from ((edit.id, f"{edit.change} by hand") for edit in memory.hand_edits)
             return
@@ -38,7 +38,7 @@ def ids(of: Of) -> Complete:
 
 
 def _ops(plane: Plane) -> Iterator[tuple[str, str]]:
-    for op in plane.ops(_MANY):
+    for op in plane.history.ops(_MANY):
         if not op.undone:
             yield op.op, f"{op.verb} {', '.join(op.ids)}"
 
@@ -74,7 +74,7 @@ def _from_plane(found: Callable[[Plane], Iterable[tuple[str, str]]]) -> Complete
 
 
 ops, runs = _from_plane(_ops), _from_plane(_runs)
-kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory().kinds.items()))
+kinds = _from_plane(lambda plane: ((name, kind.prefix) for name, kind in plane.memory.read().kinds.items()))
 
 
 def _names(known: Callable[[], Iterable[str]]) -> Complete:

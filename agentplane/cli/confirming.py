@@ -2,12 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+
+import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.api import Plane
+from agentplane.api.results import Committed
 from agentplane.cli import out
+from agentplane.commands import Adopt, Approve, Edit, Merge
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Settings
@@ -16,16 +18,21 @@ from agentplane.review.policy import check_person
 from agentplane.text.visible import cells, one_line
 
 
-_Done = TypeVar("_Done")
-
 OPTION = "--confirm"
 HELP = (
     "Approve one flagged text unchanged. FLAGS lists its flags, for example `secret` or `hidden,instruction`."
 )
 
 
-def carried_out(plane: Plane, act: Callable[[Confirmation | None], _Done], codes: str | None) -> _Done:
-    """Carry out an op. If it needs a confirmation, show the spots and ask, or take the flags named with --confirm."""
+def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: str | None) -> Committed | None:
+    """Carry out a command. If it needs a confirmation, show the spots and ask, or take the flags named with --confirm.
+
+    Return None if there was nothing to change.
+    """
+
+    def act(confirmed: Confirmation | None) -> Committed | None:
+        return plane.do(msgspec.structs.replace(command, confirmed=confirmed))
+
     if codes is not None:
         # Settings can let a tool approve other texts. Only a person can confirm a flag.
         check_person(Settings(), "confirming")
@@ -69,8 +76,6 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
 
 def _show(plane: Plane, entry: Entry) -> None:
     """Print every spot with its line on stderr. Refuses a text with more spots than anybody reads."""
-    import msgspec
-
     from agentplane.review import spots
     from agentplane.review.gate_answers import SECRET
 

@@ -1,20 +1,14 @@
 """Deciding: approve, reject, deprecate, pin, unpin, adopt, revert. A person's, at a terminal."""
 
-from functools import partial
-from typing import TYPE_CHECKING
-
 import click
 
-from agentplane.api.changes import Committed
+from agentplane.api.committer import required
 from agentplane.cli import complete, confirming, out
 from agentplane.cli.door import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.edit import edited_merge
-from agentplane.cli.report import report
+from agentplane.cli.report import carry_out, report
+from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin
 from agentplane.errors import BadInput
-
-
-if TYPE_CHECKING:
-    from agentplane.review.confirm import Confirmation
 
 
 @click.command()
@@ -84,17 +78,13 @@ def approve_command(
     if merge_into is not None:
         done = edited_merge(plane, ids[0], merge_into, why, codes)
     elif all_clean:
-        plane.progress = out.Progress()
-        done = plane.approve_clean(source=run_named(plane, source) or source, kind=kind, tag=tag, why=why)
+        command = ApproveClean(run_named(plane, source) or source, kind, tag, why)
+        done = required(plane.do(command))
     else:
         from agentplane.review.resolve import Choice
 
         choice = Choice(supersede, keep_both, why, alike, reject)
-
-        def act(confirmed: "Confirmation | None") -> Committed:
-            return plane.approve(ids, choice, confirmed)
-
-        done = confirming.carried_out(plane, act, codes)
+        done = required(confirming.carried_out(plane, Approve(ids, choice), codes))
     if not as_json:
         for candidate, entry in done.renamed.items():
             out.line(f"{candidate} -> {entry}")
@@ -125,7 +115,7 @@ def _check_options(
 def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: bool) -> None:
     """Drop candidates. What is proposed again in other words is then refused, with the reason."""
     plane = opened(deciding="rejecting")
-    report(plane, plane.reject(ids, why, alike=alike), as_json=as_json)
+    carry_out(plane, Reject(ids, why, alike), as_json=as_json)
 
 
 @click.command()
@@ -135,7 +125,7 @@ def reject_command(ids: tuple[str, ...], alike: bool, why: str | None, as_json: 
 def deprecate_command(ids: tuple[str, ...], why: str | None, as_json: bool) -> None:
     """Take entries out of force; they stay on the shelf as deprecated."""
     plane = opened(deciding="deprecating")
-    report(plane, plane.deprecate(ids, why), as_json=as_json)
+    carry_out(plane, Deprecate(ids, why), as_json=as_json)
 
 
 @click.command()
@@ -147,7 +137,7 @@ def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
     What is not pinned is left out first. An entry that is about other paths stays out of packs that are not about it.
     """
     plane = opened(deciding="pinning")
-    report(plane, plane.pin(ids), as_json=as_json)
+    carry_out(plane, Pin(ids), as_json=as_json)
 
 
 @click.command()
@@ -156,7 +146,7 @@ def pin_command(ids: tuple[str, ...], as_json: bool) -> None:
 def unpin_command(ids: tuple[str, ...], as_json: bool) -> None:
     """Take the pins of entries away."""
     plane = opened(deciding="unpinning")
-    report(plane, plane.unpin(ids), as_json=as_json)
+    carry_out(plane, Unpin(ids), as_json=as_json)
 
 
 @click.command()
@@ -168,7 +158,7 @@ def adopt_command(ids: tuple[str, ...], codes: str | None, as_json: bool) -> Non
     if codes is not None and len(ids) != 1:
         raise BadInput("--confirm works with a single entry", todo="Confirm the entries individually.")
     plane = opened(deciding="adopting")
-    done = confirming.carried_out(plane, partial(plane.adopt, ids, None), codes)
+    done = required(confirming.carried_out(plane, Adopt(ids), codes))
     report(plane, done, as_json=as_json)
 
 
@@ -181,4 +171,4 @@ def revert_command(ids: tuple[str, ...], as_json: bool) -> None:
     What stood there by hand is kept in the op: `agentplane undo` brings it back.
     """
     plane = opened(deciding="reverting")
-    report(plane, plane.revert(ids), as_json=as_json)
+    carry_out(plane, Revert(ids), as_json=as_json)

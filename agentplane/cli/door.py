@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agentplane.api import Plane, open_plane
+from agentplane.api import Listeners, Plane, open_plane
 from agentplane.cli import complete, out
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import lock
@@ -31,13 +31,13 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
-        plane = open_plane(_checked(wanted), channel=channel)
+        listeners = Listeners(settled=_tell_settled, progress=out.Progress())
+        plane = open_plane(_checked(wanted), channel=channel, listeners=listeners)
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
             raise
         todo = "AGENTPLANE_PLANE says so: set it to the folder of a plane, or unset it."
         raise BadInput(error.what, where=error.where, todo=todo) from None
-    plane.settled = _tell_settled
     if not quiet:
         plane.store.on_writing = _Once(plane)
     if deciding is not None:

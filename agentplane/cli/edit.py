@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from functools import partial
 
 import click
 
 from agentplane.api import Plane
-from agentplane.api.changes import Committed
+from agentplane.api.results import Committed
 from agentplane.cli import complete, confirming, out
 from agentplane.cli.door import json_option, opened
-from agentplane.cli.report import report
+from agentplane.cli.report import carry_out, report
+from agentplane.commands import Edit, Mask, Merge
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.entry import Entry
 from agentplane.plane import drafts
@@ -28,17 +28,17 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
     if mask:
         if codes is not None:
             raise BadInput("Use either --mask or --confirm, not both.")
-        report(plane, plane.mask(id), as_json=as_json)
+        carry_out(plane, Mask(id), as_json=as_json)
         out.note(
             "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
         )
         return
-    memory = plane.memory()
+    memory = plane.memory.read()
     entry = memory.get(id)
     core = memory.snapshot.core(entry.file, entry.id) or b""
 
     def take(text: bytes) -> Committed | None:
-        return confirming.carried_out(plane, partial(plane.edit, entry.id, text, entry.digest), codes)
+        return confirming.carried_out(plane, Edit(entry.id, text, entry.digest), codes)
 
     done = _edited(plane, entry, core, take)
     if done is not None:
@@ -55,7 +55,7 @@ def edited_merge(
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
     from agentplane.review import resolve
 
-    memory = plane.memory()
+    memory = plane.memory.read()
     into, draft = resolve.merged_draft(memory, candidate, target)
     # Of two candidates, the first one is rewritten.
     first, second = memory.get(candidate).id, memory.get(target).id
@@ -65,8 +65,7 @@ def edited_merge(
         unsaved = text.strip() == draft.strip()
         if unsaved:
             return None
-        act = partial(plane.merge, first, second, text, into.digest, why)
-        return confirming.carried_out(plane, act, codes)
+        return confirming.carried_out(plane, Merge(first, second, text, into.digest, why), codes)
 
     done = _edited(plane, into, draft, take)
     if done is None:

@@ -35,8 +35,8 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     """
     plane = opened()
     names = named([name.strip() for name in (sources or "").split(",") if name.strip()])
-    found = plane.harvest(names)
-    done = Harvested() if dry_run else plane.take_in(found)
+    found = plane.tools.harvest(names)
+    done = Harvested() if dry_run else plane.tools.take_in(found)
     if as_json:
         out.emit("harvest", offered=_rows(found, done), sources=[_told(found, name) for name in names])
         return

@@ -398,8 +398,8 @@ def _complete(root: str, tool: str, run_id: str) -> None:
     from agentplane.runs import opening
 
     plane = _opened(root, tool)
-    plane.take_up(run_id)
-    plane.make_context()
+    plane.runs.begin_session(run_id)
+    plane.tools.make_context()
     opening.tidy(root)
 
 
@@ -408,7 +408,7 @@ def _seal(root: str, tool: "Tool", run_id: str, words: str) -> None:
     from agentplane.tools import answers
 
     plane = _opened(root, tool.name)
-    plane.end_session(run_id, words)
+    plane.runs.end_session(run_id, words)
     opening.tidy(root)
     if tool.dialect and tool.dialect.start:
         answers.make(plane.store, plane.origin, tool, None)

@@ -66,7 +66,7 @@ def badge_command(as_json: bool) -> int:
     """A short count for the prompt; prints nothing when nothing waits, and `?` for a plane that cannot be read."""
     try:
         plane = opened(quiet=True)
-        badge = plane.badge()
+        badge = plane.inbox.badge()
         if plane.is_damaged():
             raise Damaged(
                 "the log and the files do not fit together", todo="run `agentplane doctor`.", sees_doctor=True
@@ -95,24 +95,23 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     Many new candidates are checked in the background. Until then they are listed as not checked yet.
     """
     plane = opened()
-    memory = plane.memory()
+    memory = plane.memory.read()
     if sources:
         _print_sources(memory, as_json=as_json)
         return
     if wait:
-        plane.progress = out.Progress()
-        plane.look_at_all()
-        memory = plane.memory()
-    reviewer = plane.reviewer(memory) if memory.inbox_ids else None
+        plane.inbox.check_all()
+        memory = plane.memory.read()
+    reviewer = plane.inbox.reviewer(memory) if memory.inbox_ids else None
     found = reviewer.first_answer() if reviewer else []
     unchecked = sum(not reviewed.checked for reviewed in found)
     goes_on = unchecked > 0 and behind.start(plane.layout)
     if reviewer:
-        plane.keep_badge(reviewer.memory)
+        plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
             out.note(reviewer.conflicts.missing)
     found = [rows.readable_candidate(memory, reviewed) for reviewed in found]
-    expiring = plane.expiring(memory)
+    expiring = plane.memory.expiring(memory)
     dated = {entry.id: entry for entry in rows.readable(memory, [memory.entries[id_] for id_ in expiring])}
     if as_json:
         out.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
@@ -177,7 +176,7 @@ def _print_inbox_notes(memory: Memory) -> None:
 def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) -> None:
     """The entries on the shelf."""
     plane = opened()
-    memory, today = plane.memory(), plane.today()
+    memory, today = plane.memory.read(), plane.today()
     name = kind_named(memory.kinds, kind).name if kind else None
     status = status.lower()
     if status not in (*SHELF_STATUSES, "all"):
@@ -214,7 +213,7 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
 def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     """Show entries and candidates in full, and runs with the content of their capsules."""
     plane = opened()
-    memory = plane.memory()
+    memory = plane.memory.read()
     runs = {name: run_id for name in ids if (run_id := _run_of(plane, memory, name))}
     if runs:
         _show_runs(plane, list(runs.values()), in_full=commands, as_json=as_json)
@@ -222,7 +221,7 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
         return
     entries = rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
-    found = plane.reviewer(memory).look(candidates) if candidates else []
+    found = plane.inbox.reviewer(memory).look(candidates) if candidates else []
     reviewed = {each.entry.id: rows.readable_candidate(memory, each) for each in found}
     if as_json:
         out.emit(
@@ -232,7 +231,7 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
     for number, entry in enumerate(entries):
         if number:
             out.line()
-        rows.print_entry(memory, entry, reviewed.get(entry.id), plane.expiry_of(entry))
+        rows.print_entry(memory, entry, reviewed.get(entry.id), plane.memory.expiry_of(entry))
 
 
 def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
@@ -266,7 +265,7 @@ def _show_runs(plane: "Plane", run_ids: list[str], *, in_full: bool, as_json: bo
 def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 -- the name in the help text
     """What happened to an entry, oldest first."""
     plane = opened()
-    name, found = plane.history(id)
+    name, found = plane.history.of(id)
     steps = [
         msgspec.structs.replace(
             step,
@@ -276,7 +275,7 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
         )
         for step in found
     ]
-    signed = plane.signed_by({step.op for step in steps})
+    signed = plane.history.signed_by({step.op for step in steps})
     if as_json:
         out.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
         return

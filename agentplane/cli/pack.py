@@ -33,8 +33,8 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     Candidates and what was edited by hand are not in it. What had no room is named in it, and in its receipt.
     """
     plane = opened()
-    made = plane.imported_pack(Ask(task, paths, budget))
-    changed = False if printed else plane.write_pack(made)
+    made = plane.tools.imported_pack(Ask(task, paths, budget))
+    changed = False if printed else plane.tools.write_pack(made)
     if as_json:
         out.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
         return

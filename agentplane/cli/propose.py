@@ -11,6 +11,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.cli import complete, out, rows
 from agentplane.cli.door import ids_option, json_option, opened, run_named
+from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.verbs import Proposal
 from agentplane.text.visible import one_line, visible
@@ -80,13 +81,13 @@ def propose_command(
         proposal, source=known or source or _run_around(plane), supersedes=meant
     )
     try:
-        id_ = plane.propose(proposal, again=again)
+        offered = plane.inbox.offer(Propose(proposal, again))
     except Refused as error:
         if as_json:
             out.emit("propose", refused=error.what, **_repeated(error))
         raise
-    (reviewed,) = plane.review([id_])
-    reviewed = rows.readable_candidate(plane.memory(), reviewed)
+    id_ = offered.reviewed.entry.id
+    reviewed = rows.readable_candidate(offered.seen, offered.reviewed)
     if as_json:
         told = rows.as_candidate(reviewed)
         out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
@@ -122,7 +123,7 @@ def _run_around(plane: Plane) -> str | None:
 
 def _entries_named(plane: Plane, named: Sequence[str]) -> list[str]:
     """Ids as they stand on the shelf, for what was typed; one that is nowhere stays as it is, and is flagged."""
-    memory, found = plane.memory(), []
+    memory, found = plane.memory.read(), []
     for id_ in named:
         try:
             found.append(memory.get(id_).id)

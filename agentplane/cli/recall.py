@@ -40,7 +40,7 @@ def recall_command(
     """
     wanted = Wanted(kind, tag, path=path, unreviewed=unreviewed)
     plane = opened()
-    found = plane.recalled(" ".join(words), limit=limit, wanted=wanted)
+    found = plane.recall.find(" ".join(words), limit=limit, wanted=wanted)
     if as_json:
         out.emit("recall", results=found.results, withheld=found.withheld)
         return

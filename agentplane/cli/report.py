@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.api.changes import Committed, Reached
+from agentplane.api.committer import required
+from agentplane.api.results import Committed, Reached
 from agentplane.cli import out
+from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import sessions
@@ -32,6 +34,11 @@ _PAST = {
     "merge": "merged",
     "relate": "related",
 }
+
+
+def carry_out(plane: Plane, command: MemoryCommand, *, as_json: bool) -> None:
+    """Carry out a command, and print what it did."""
+    report(plane, required(plane.do(command)), as_json=as_json)
 
 
 def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
@@ -103,7 +110,7 @@ def session_row(one: Session) -> dict[str, Any]:
 def _with_old_memory(plane: Plane) -> list[Session]:
     """Not being able to look takes nothing back of what was done."""
     with suppress(AgentplaneError, OSError):
-        return sessions.old(plane.sessions(closely=False))
+        return sessions.old(plane.tools.sessions(closely=False))
     return []
 
 

@@ -34,10 +34,11 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     if ids and every:
         raise BadInput("--all names them already", todo="leave out one of the two.")
     plane = opened(deciding="restarting" if ids or every else None)
-    found = plane.sessions()
+    found = plane.tools.sessions()
     wanted = [_named(found, name) for name in ids] if ids else sessions.old(found) if every else []
     came = {
-        one.pid: one for one in plane.restart([one for one in wanted if one.asked and (ids or one.hooked)])
+        one.pid: one
+        for one in plane.tools.restart([one for one in wanted if one.asked and (ids or one.hooked)])
     }
     if as_json:
         told = [session_row(one) | _came(came.get(one.pid)) for one in (wanted if ids or every else found)]

@@ -97,7 +97,7 @@ def run_command(
         inputs=list(inputs),
         parent_run_id=parent if is_run_id(parent) else None,
     )
-    ran, facts = plane.run(asked)
+    ran, facts = plane.runs.run(asked)
     if ran.unsealed:
         out.error(ran.unsealed)
         if session.load(plane.layout, ran.run_id):
@@ -157,7 +157,7 @@ def log_command(from_stdin: bool, add: bool, as_json: bool, **given: Any) -> Non
     if add:
         _add(plane, event, as_json=as_json)
         return
-    _told(plane.log(event), as_json=as_json)
+    _told(plane.runs.log(event), as_json=as_json)
 
 
 @click.command()
@@ -290,7 +290,7 @@ def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
     if fixed := [option for field, option in _SAID_BEFORE.items() if field in event]:
         what = f"{' and '.join(fixed)} cannot be added: the run itself says that"
         raise BadInput(what, todo="leave it out, or leave out --add to log a run of its own.")
-    plane.note(run_id, event)
+    plane.runs.note(run_id, event)
     _told(Logged(run_id), as_json=as_json)
 
 
@@ -332,7 +332,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
         if not line.strip():
             continue
         try:
-            _told(plane.log(_one_event.decode(line)), as_json=as_json)
+            _told(plane.runs.log(_one_event.decode(line)), as_json=as_json)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise _bad_line(f"no JSON object: {error}", number, written) from None
         except BadInput as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from agentplane.api import Listeners
 from agentplane.cli import out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import reached, tell_reached
@@ -23,12 +24,12 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     left in conflict are merged entry by entry. The next change does the same by itself.
     """
     try:
-        plane = opened()
+        # The command itself prints what was settled.
+        plane = opened().with_listeners(Listeners())
     except BadInput:
         if quiet:  # a hook also runs on branches that have no plane
             return 0
         raise
-    plane.settled = None
     settlement = plane.settle()
     done = settlement.done
     if as_json:
@@ -81,7 +82,7 @@ def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
     try:
         if name != "post-checkout":
             tell_reached(plane.settle().reached)
-        plane.make_context()
+        plane.tools.make_context()
     except (AgentplaneError, OSError) as error:
         what = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
         out.note(f"agentplane: the {name} hook failed: {one_line(what, 160)}. Run `agentplane doctor`.")

@@ -8,6 +8,7 @@ from agentplane.api import Plane
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.cli.help import unknown_command
+from agentplane.commands import Sync, Unwire, Wire
 from agentplane.context.choose import Ask
 from agentplane.context.pack import IN_FORCE, Pack
 from agentplane.errors import BadInput
@@ -55,7 +56,7 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
         return
     plane = opened()
     rows = {row.tool.name: row for row in found.look(plane.layout.project)}
-    wirings = plane.wiring(TOOLS)
+    wirings = plane.tools.wiring(TOOLS)
     if as_json:
         told = [_row(rows[one.tool.name], one) for one in wirings]
         out.emit("tools", revision=plane.status().revision, tools=told)
@@ -88,8 +89,8 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     """
     plane, tools = opened(), named_tools(",".join(names))
     if check:
-        return _previewed(plane.rewiring(tools), as_json=as_json)
-    wired = plane.wire(tools)
+        return _previewed(plane.tools.wiring_changes(tools), as_json=as_json)
+    wired = plane.do(Wire(_names(tools)))
     if as_json:
         out.emit("tools-add", **_fields(wired))
     else:
@@ -110,8 +111,8 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
     """
     plane, tools = opened(), list(TOOLS) if names == ("all",) else named_tools(",".join(names))
     if check:
-        return _previewed(plane.rewiring(tools, out=True), as_json=as_json)
-    wired = plane.unwire(tools)
+        return _previewed(plane.tools.wiring_changes(tools, out=True), as_json=as_json)
+    wired = plane.do(Unwire(_names(tools)))
     if as_json:
         out.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
@@ -133,7 +134,7 @@ def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
     plane = opened()
     tools = named_tools(",".join(names)) if names else wire.in_use(plane.layout.project)
-    return _previewed(plane.rewiring(tools), as_json=as_json)
+    return _previewed(plane.tools.wiring_changes(tools), as_json=as_json)
 
 
 @click.command()
@@ -158,7 +159,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     """
     plane = opened()
     if remove:
-        synced = plane.unsync(TOOLS if names is None else named_tools(names))
+        synced = plane.tools.unsync(TOOLS if names is None else named_tools(names))
         if as_json:
             out.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
@@ -166,12 +167,13 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             _say_taken_up(synced)
         return int(bool(synced.kept))
     plane.settle_merged()
-    plane.make_context()
-    tools, pack = _wanted(plane, names), plane.pack(_LASTING)
+    plane.tools.make_context()
+    tools = _wanted(plane, names)
     if check:
-        return _checked(plane, tools, pack, as_json=as_json)
-    synced = plane.sync(tools, pack)
-    stands = plane.synced(tools, pack)
+        return _checked(plane, tools, plane.tools.pack(_LASTING), as_json=as_json)
+    result = plane.do(Sync(_names(tools)))
+    synced, pack = result.synced, result.pack
+    stands = plane.tools.standings(tools, pack)
     if as_json:
         out.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
@@ -185,6 +187,10 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
             elif standing.path in synced.written and _room(standing) != _room_of(pack):
                 out.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
+
+
+def _names(tools: list[Tool]) -> tuple[str, ...]:
+    return tuple(tool.name for tool in tools)
 
 
 def _wanted(plane: Plane, names: str | None) -> list[Tool]:
@@ -208,7 +214,7 @@ def named_tools(names: str) -> list[Tool]:
 
 
 def _checked(plane: Plane, tools: list[Tool], pack: Pack, *, as_json: bool) -> int:
-    stands = plane.synced(tools, pack)
+    stands = plane.tools.standings(tools, pack)
     if as_json:
         out.emit("sync", files=stands)
     else:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from agentplane import commands
 from agentplane.api import Logged
 from agentplane.context import notes
 from agentplane.context.choose import Ask
@@ -62,9 +63,9 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
         tags=asked.tags,
         source=session.source(),
     )
-    offered = plane.offer(proposal, asked.relation)
+    offered = plane.inbox.offer(commands.Propose(proposal, relation=asked.relation, joins=True))
     entry, met = offered.reviewed.entry, {one.conflict.id for one in offered.met}
-    near = plane.recalled_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
+    near = plane.recall.find_in(offered.seen, asked.statement[:_LONGEST], limit=_NEAR + len(met)).results
     told: Fields = {
         "id": entry.id,
         "conflicts": [
@@ -93,7 +94,7 @@ def propose(session: Session, asked: tools.Propose) -> Fields:
 
 
 def context(session: Session, asked: tools.Context) -> Fields:
-    made = session.plane.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
+    made = session.plane.tools.pack(Ask(asked.task, tuple(asked.paths), asked.budget))
     receipt = made.receipt
     return {
         "text": made.text,
@@ -118,9 +119,9 @@ def record(session: Session, asked: tools.Record) -> Fields:
         return _recorded_event(session, asked.event, event)
     if not event:
         raise BadInput("nothing to record", todo="say at least what was done, in `summary`.")
-    session.plane.step("writing")
+    session.plane.listeners.step("writing")
     if session.run is not None:
-        session.plane.note(session.run.run_id, event)
+        session.plane.runs.note(session.run.run_id, event)
         return {"run_id": session.run.run_id, "open": True, "candidates": [], "refused": []}
     return _logged(session.log(event | ({"task": asked.task} if asked.task else {})))
 
@@ -135,10 +136,10 @@ def _recorded_event(session: Session, event: Fields, others: Fields) -> Fields:
     if isinstance(facts, list) and not all(isinstance(fact, str) for fact in facts):
         what = "Invalid derived_facts: over MCP, each item is a text or the id of a fact"
         raise BadInput(what, where="event", todo="Leave out its other fields.")
-    session.plane.step("writing")
+    session.plane.listeners.step("writing")
     parent = {"parent_run_id": session.run.run_id} if session.run else {}
     own = {name: value for name, value in event.items() if value is not None}
-    return _logged(session.plane.log({"tool": session.plane.origin.actor, **parent, **own}))
+    return _logged(session.plane.runs.log({"tool": session.plane.origin.actor, **parent, **own}))
 
 
 def _logged(logged: Logged) -> Fields:

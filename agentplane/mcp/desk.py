@@ -80,11 +80,11 @@ class Desk:
 
         def job() -> _Answer:
             thrift.begin()
+            from agentplane.api import Listeners
             from agentplane.mcp.session import Session
             from agentplane.runs.belongs import open_run_here
 
-            plane = self._opened(roots, who)
-            plane.step = step
+            plane = self._opened(roots, who).with_listeners(Listeners(step=step))
             run = open_run_here(plane.layout, self._environ, os.getpid())
             try:
                 return work(Session(plane, run, self._own))

@@ -48,7 +48,7 @@ class Content(msgspec.Struct, frozen=True):
 
 def listed(plane: Plane, start: int) -> tuple[list[Listed], int | None]:
     """A page of what can be read, and where the next one begins."""
-    memory, today = plane.memory_for_tools(), plane.today()
+    memory, today = plane.memory.read_for_tools(), plane.today()
     entries = [entry for entry in memory.approved() if entry.head.status == "accepted"]
     # Searching all entries for secrets would take seconds. A page that withholds some is shorter than others.
     page = [
@@ -73,7 +73,7 @@ def read(plane: Plane, uri: str) -> Content:
     found = _ADDRESS.fullmatch(uri)
     name = found[2] if found else None
     if found and found[1] == "pack" and name is None:
-        return Content(plane.pack(Ask()).text, MARKDOWN)
+        return Content(plane.tools.pack(Ask()).text, MARKDOWN)
     if found and found[1] == "runs" and name is None:
         return Content(msgspec.json.encode(list(islice(_runs(plane), _RUNS))).decode(), JSON)
     if found and found[1] == "entry" and name:
@@ -110,7 +110,7 @@ def _words(value: object) -> Iterator[str]:
 
 
 def _entry(plane: Plane, name: str) -> str:
-    memory = plane.memory_for_tools()
+    memory = plane.memory.read_for_tools()
     approved = {entry.id: entry for entry in memory.approved()}
     id_ = match(name, approved.keys() | set(memory.inbox_ids))
     entry = approved.get(id_)

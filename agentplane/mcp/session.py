@@ -39,6 +39,6 @@ class Session:
         """A run of its own; the first one of this session stands for it from then on."""
         first = self._own.get(self._key)
         parent = {"parent_run_id": first} if first else {}
-        logged = self.plane.log({**event, "tool": self.plane.origin.actor, **parent})
+        logged = self.plane.runs.log({**event, "tool": self.plane.origin.actor, **parent})
         self._own.setdefault(self._key, logged.run_id)
         return logged

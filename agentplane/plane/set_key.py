@@ -9,21 +9,32 @@ from agentplane.text import files, toml_key
 _TRIES = 5
 
 
+def with_key(layout: Layout, table: str, key: str, value: str) -> tuple[bytes | None, bytes]:
+    """Return config.toml as it is, None if there is none, and as it is with another value of one key."""
+    shown = layout.shown("config.toml")
+    data = files.read_if(layout.file("config.toml"))
+    settings.parse(data or b"", shown)
+    try:
+        made = toml_key.put((data or b"").decode(), table, key, value).encode()
+    except toml_key.NoPlace as error:
+        raise BadInput(
+            str(error), where=shown, todo=f'write `{key} = "{value}"` under [{table}] yourself.'
+        ) from None
+    settings.parse(made, shown)
+    return data, made
+
+
 def set_key(layout: Layout, table: str, key: str, value: str) -> bool:
-    """Says whether that changed the file. Where an editor saves it meanwhile, its text is what is changed."""
-    path, shown = layout.file("config.toml"), layout.shown("config.toml")
+    """Set a key of config.toml. Return True if that changed the file.
+
+    If an editor saves the file meanwhile, the key is set in what the editor saved.
+    """
+    path = layout.file("config.toml")
     for _ in range(_TRIES):
-        data = files.read_if(path)
-        settings.parse(data or b"", shown)
-        try:
-            made = toml_key.put((data or b"").decode(), table, key, value).encode()
-        except toml_key.NoPlace as error:
-            raise BadInput(
-                str(error), where=shown, todo=f'write `{key} = "{value}"` under [{table}] yourself.'
-            ) from None
-        settings.parse(made, shown)
+        data, made = with_key(layout, table, key, value)
         if made == data:
             return False
         if files.write_atomic(path, made, only_if=lambda seen=data: files.read_if(path) == seen):  # type: ignore[misc]
             return True
+    shown = layout.shown("config.toml")
     raise BadInput("is being written by another program", where=shown, todo="try again in a moment.")

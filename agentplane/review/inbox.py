@@ -262,6 +262,18 @@ def gate_context(memory: Memory, today: date) -> Context:
     return gate.context(memory, today, _actions(memory), tombstones.kept(memory.snapshot))
 
 
+def same_for_gate(before: Memory, after: Memory) -> bool:
+    """True if only proposals were added in between, so that the gate would look at the same rejections and settings."""
+    old, new = before.snapshot, after.snapshot
+    count = len(old.ledger.ops)
+    added = new.ledger.ops[count:]
+    return (
+        old.settings == new.settings
+        and old.ledger.ops[-1:] == new.ledger.ops[:count][-1:]
+        and all(note.verb == "propose" for note in added)
+    )
+
+
 def _actions(memory: Memory) -> dict[str, Action]:
     return msgspec.structs.asdict(memory.snapshot.settings.gate)
 
@@ -270,14 +282,28 @@ class Reviewer:
     """Looks at candidates as things are at one moment."""
 
     def __init__(
-        self, memory: Memory, today: date, *, looks: looked.Looks | None = None, in_parts: bool = False
+        self,
+        memory: Memory,
+        today: date,
+        *,
+        looks: looked.Looks | None = None,
+        in_parts: bool = False,
+        judged: Context | None = None,
     ) -> None:
-        """`looks` are the earlier results. For `in_parts`, see `Conflicts`."""
+        """`looks` are the earlier results. For `in_parts`, see `Conflicts`. `judged` is the context that a new candidate
+        was held against, if the same rejections and settings are in force in `memory`.
+        """
         self.memory = memory
         self.conflicts = Conflicts(memory, looks=looks, in_parts=in_parts)
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.
-        self._rejected = tombstones.kept(memory.snapshot, self.conflicts.kept)
-        self._context = gate.context(memory, today, {**_actions(memory), "known": "off"}, self._rejected)
+        actions: dict[str, Action] = {**_actions(memory), "known": "off"}
+        rejected = judged.tombstones if judged else None
+        self._rejected = rejected or tombstones.kept(memory.snapshot, self.conflicts.kept)
+        self._context = (
+            msgspec.structs.replace(judged, actions=actions, shelf=(), words=None, tombstones=self._rejected)
+            if judged
+            else gate.context(memory, today, actions, self._rejected)
+        )
         self._gate = gate_kept.Gate(memory, self._context, self.conflicts.looks)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 

@@ -19,7 +19,7 @@ from agentplane.plane.store import Edit, Plan
 from agentplane.review import delivery, gate
 from agentplane.review.conflicts import Conflict
 from agentplane.review.gate_answers import Earlier
-from agentplane.review.inbox import Reviewed
+from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.review.relation import Relation
 from agentplane.text import header
 from agentplane.text.visible import one_line
@@ -39,18 +39,33 @@ class Met(msgspec.Struct, frozen=True):
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """What became of an offer."""
+    """A proposal that is in the inbox."""
 
     reviewed: Reviewed
-    met: tuple[Met, ...]
-    earlier: Earlier | None
-    """A rejection that says nearly the same."""
-    waiting: int
-    """Candidates in the inbox, with this one."""
+    reviewer: Reviewer
+    """What checked the candidate. It holds the plane with the candidate."""
     again: bool
-    """Whether it waited already."""
-    seen: Memory
-    """The plane as the offer left it."""
+    """True if the statement was a candidate already."""
+
+    @property
+    def seen(self) -> Memory:
+        """The plane with the candidate."""
+        return self.reviewer.memory
+
+    @property
+    def waiting(self) -> int:
+        """The number of candidates in the inbox, including this one."""
+        return len(self.seen.inbox_ids)
+
+    @property
+    def met(self) -> tuple[Met, ...]:
+        """The conflicts of the candidate, each with the other entry as a program may be told of it."""
+        return met(self.seen, self.reviewed)
+
+    @property
+    def earlier(self) -> Earlier | None:
+        """A rejection that says nearly the same."""
+        return self.reviewer.earlier(self.reviewed.entry)
 
 
 def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.api import Plane, open_plane
+from agentplane.api import Listeners, Plane, open_plane
 from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, ToolCommand
 from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
@@ -84,8 +84,6 @@ class PlaneModel:
         """The candidates whose results may be outdated since the plane was last read."""
         self._before: PlaneView | None = None
         """The view before the last one."""
-        self._settled = ""
-        plane.settled = self._tell_settled
         self._mark_read: str | None = None
         """The fingerprint of the files that `shown` was read from."""
         self.shown: PlaneView | None = None
@@ -115,7 +113,7 @@ class PlaneModel:
                 "the plane is gone", where=str(root), todo="put the folder back; this screen waits for it."
             )
         mark = self._stamp()
-        memory = self.plane.memory()
+        memory = self.plane.memory.read()
         old = self.shown.reviewed if self.shown else {}
         inbox = tuple(memory.inbox)
         kept = {entry.id: old[entry.id] for entry in inbox if _still_holds(old.get(entry.id), entry, memory)}
@@ -134,7 +132,7 @@ class PlaneModel:
             refusal=self._refusal(memory.snapshot.settings),
             settings=memory.snapshot.settings.tui,
             reviewed=kept,
-            expiring=self.plane.expiring(memory),
+            expiring=self.plane.memory.expiring(memory),
         )
         self._reviewer = None
         if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
@@ -219,7 +217,7 @@ class PlaneModel:
 
     def learn_reasons(self) -> None:
         """What was written as the reason of earlier rejections."""
-        found = (op.why for op in self.plane.ops(_OPS_SEARCHED) if op.verb == "reject" and op.why)
+        found = (op.why for op in self.plane.history.ops(_OPS_SEARCHED) if op.verb == "reject" and op.why)
         self.reasons = tuple(dict.fromkeys([*self.reasons, *found]))[:_REASONS]
 
     def remember_reason(self, why: str) -> None:
@@ -232,26 +230,13 @@ class PlaneModel:
 
             return tooling.do(self.plane, command)
         self.check_person(DOING[command.verb])
-        self._settled = ""
-        return msgspec.structs.replace(self._do(command), settled=self._settled)
+        settled: list[Settled] = []
+        plane = self.plane.with_listeners(Listeners(settled=settled.append))
+        return msgspec.structs.replace(_do(plane, command), settled=_settled_text(settled))
 
     def check_person(self, doing: str) -> None:
         """Raises where it is not a person's to do from here."""
         self._check_person(self.plane.store.settings(), doing)
-
-    def _do(self, command: MemoryCommand) -> Outcome:
-        if isinstance(command, Adopt | Revert) and not command.ids:
-            # To the plane, none named means all of them, and nobody has seen those.
-            raise BadInput("no hand edit was named")
-        done = self.plane.do(command)
-        if done is None:
-            return Outcome(command.verb, command.verb, command.ids, None, "")
-        said = f"Masked the secret in {command.id} · u undoes" if isinstance(command, Mask) else ""
-        return outcome_of(done, said)
-
-    def _tell_settled(self, done: Settled) -> None:
-        waiting = f", {len(done.waiting)} to review" if done.waiting else ""
-        self._settled = f"Settled merged branches{waiting}"
 
     def _refusal(self, settings: Settings) -> str | None:
         try:
@@ -259,6 +244,25 @@ class PlaneModel:
         except AgentplaneError as error:
             return error.what
         return None
+
+
+def _do(plane: Plane, command: MemoryCommand) -> Outcome:
+    if isinstance(command, Adopt | Revert) and not command.ids:
+        # To the plane, none named means all of them, and nobody has seen those.
+        raise BadInput("no hand edit was named")
+    done = plane.do(command)
+    if done is None:
+        return Outcome(command.verb, command.verb, command.ids, None, "")
+    said = f"Masked the secret in {command.id} · u undoes" if isinstance(command, Mask) else ""
+    return outcome_of(done, said)
+
+
+def _settled_text(settled: Sequence[Settled]) -> str:
+    """Return what to say about branches that a command settled first, or an empty string."""
+    if not settled:
+        return ""
+    count = len(settled[-1].waiting)
+    return f"Settled merged branches{f', {count} to review' if count else ''}"
 
 
 def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:

@@ -60,7 +60,7 @@ def make(sight: Sight, *, bare: bool = False) -> str:
     told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
     if not bare:
         plane = open_plane(wanted.folder, channel="tui")
-        taken = plane.take_in(plane.harvest(list(harvest.SOURCES)))
+        taken = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
         refused = Counter(one_line(why, 80) for why in taken.refused if why)
         told += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
     return "\n".join(told)

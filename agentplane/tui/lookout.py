@@ -161,7 +161,7 @@ class Lookout:
         plane = self._model.plane
         self._model.check_person("restarting")
         # This time their ids are looked for in the files of the tools, too: what to type depends on that.
-        known = {one.pid: one for one in plane.sessions()}
+        known = {one.pid: one for one in plane.tools.sessions()}
         wanted = [known.get(one.pid, one) for one in wanted]
         asked = restart.ask(
             plane.store, [one for one in wanted if one.asked and one.state == "old"], plane.origin.actor

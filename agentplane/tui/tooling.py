@@ -5,19 +5,17 @@ Knows no Textual, and belongs in a thread: it reads and writes files of the proj
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Literal
+from typing import Literal, assert_never
 
 import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
 from agentplane.api import Plane
-from agentplane.commands import SetRestart, Sync, ToolCommand, Wire
+from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
 from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.shelf import Memory
-from agentplane.plane import set_key
-from agentplane.text import files
 from agentplane.text.visible import one_line
 from agentplane.tools import entries, found, room, settings, sync, wire
 from agentplane.tools.ground import Change
@@ -111,26 +109,20 @@ def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
 
 
 def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
-    """What the verb would write into the files of these tools; `ask`: what the memory that is brought is for."""
-    tools, project = found.named(names), plane.layout.project
-    if verb == "unwire":
-        changes = plane.rewiring(tools, out=True)
-        return Planned(verb, tuple(tools), tuple(changes), {}, {})
-    made = plane.pack(ask)
-    imported = plane.imported_pack(ask, tools)
-    if verb == "sync":
-        packs = room.packs(plane.memory, plane.store.clock().date(), made)
-        changes = sync.changes(project, plane.layout.root.name, tools, packs)
-        stands = sync.standings(project, plane.layout.root.name, tools, packs)
-        blocked = {one.path: one.why for one in stands if one.state == "blocked"}
-    else:
-        changes = plane.rewiring(tools)
-        blocked = wire.blocked(project, tools)
+    """Return what a verb would write into the files of these tools. `ask` says what the memory that is synced is for."""
+    tools, ids = found.named(names), tuple(names)
+    match verb:
+        case "unwire":
+            return Planned(verb, tuple(tools), plane.preview(Unwire(ids)), {}, {})
+        case "sync":
+            changes = plane.preview(Sync(ids, ask))
+            stands = plane.tools.standings(tools, plane.tools.pack(ask))
+            blocked = {one.path: one.why for one in stands if one.state == "blocked"}
+        case _:
+            changes = plane.preview(Wire(ids))
+            blocked = wire.blocked(plane.layout.project, tools)
     by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
-    real = [
-        change for change in (*changes, _pack_change(plane, imported.text)) if change.before != change.after
-    ]
-    return Planned(verb, tuple(tools), tuple(real), blocked, by_hand)
+    return Planned(verb, tuple(tools), changes, blocked, by_hand)
 
 
 def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str]:
@@ -141,40 +133,33 @@ def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str
     }
 
 
-def _pack_change(plane: Plane, text: str) -> Change:
-    """Of the pack on the disk, which some tools read as it is."""
-    before = files.read_if(plane.layout.root / active.ACTIVE)
-    return Change(_pack_path(plane), before, text.encode())
-
-
-def _pack_path(plane: Plane) -> str:
-    return f"{plane.layout.root.name}/{active.ACTIVE}"
-
-
 def do(plane: Plane, command: ToolCommand) -> Outcome:
-    """Carries it out, and says what was written."""
-    if isinstance(command, SetRestart):
-        return _set_restart(plane, command)
-    tools = found.named(command.ids)
-    if isinstance(command, Sync):
-        made = plane.pack(command.ask or _LASTING)
-        # Tools that import the pack have it by that; who asked for this one wants to know.
-        first = (_pack_path(plane),) if command.ask is not None and plane.write_pack(made) else ()
-        synced = plane.sync(tools, made)
-        done = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
-    else:
-        done = plane.wire(tools) if isinstance(command, Wire) else plane.unwire(tools)
-    return Outcome(command.verb, command.verb, command.ids, None, "", said=_said(command.verb, done))
+    """Carry out a command, and say what was written."""
+    match command:
+        case SetRestart():
+            plane.do(command)
+            said = _restart_text(command)
+        case Sync():
+            result = plane.do(command)
+            # Tools that import the pack have it by that, and a person who asked for this pack wants to know.
+            first = (f"{plane.layout.root.name}/{active.ACTIVE}",) if result.context_changed else ()
+            synced = result.synced
+            written = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
+            said = _said(command.verb, written)
+        case Wire() | Unwire():
+            said = _said(command.verb, plane.do(command))
+        case _:
+            assert_never(command)
+    return Outcome(command.verb, command.verb, command.ids, None, "", said=said)
 
 
-def _set_restart(plane: Plane, command: SetRestart) -> Outcome:
-    set_key.set_key(plane.layout, "tools", "restart", "auto" if command.auto else "ask")
+def _restart_text(command: SetRestart) -> str:
     said = (
         "after a decision, sessions whose hooks tell when they are idle restart by themselves"
         if command.auto
         else "sessions restart only when somebody asks for it"
     )
-    return Outcome(command.verb, command.verb, (), None, "", said=f"From now on {said}")
+    return f"From now on {said}"
 
 
 def _said(verb: str, done: Wired) -> str:

@@ -42,10 +42,10 @@ def staged(folder: Any) -> Repo:
     repo.git("checkout", "-q", "main")
     plane = repo.plane()
     rewrite(repo, "DEC-001", "Use Textual for the screens.", "Use Textual 8 for the screens.")
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Amounts never use floats."))])
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement="Amounts never use floats."))])
     repo.approved("Deploys wait for the bank.")
-    plane.approve([plane.propose(decision("Deploys go out at noon."))], Choice(supersede=("DEC-003",)))
-    plane.reject([plane.propose(decision("Logs go to the developer's inbox."))], "not now")
+    plane.inbox.approve([plane.propose(decision("Deploys go out at noon."))], Choice(supersede=("DEC-003",)))
+    plane.inbox.reject([plane.propose(decision("Logs go to the developer's inbox."))], "not now")
     repo.commit("more of the plane")
     repo.git("branch", "-qf", "work", "main")
     repo.git("checkout", "-q", "work")
@@ -59,14 +59,14 @@ def copy(template: Repo, folder: Any) -> Repo:
 def rewrite(repo: Repo, id_: str, old: str, new: str) -> None:
     """An honest edit."""
     plane = repo.plane()
-    entry = plane.memory().get(id_)
+    entry = plane.memory.read().get(id_)
     text = core(repo, entry.file, id_)
     assert old.encode() in text
-    plane.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
+    plane.memory.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
 
 
 def core(repo: Repo, file: str, id_: str) -> bytes:
-    return repo.plane().memory().snapshot.core(file, id_) or b""
+    return repo.plane().memory.read().snapshot.core(file, id_) or b""
 
 
 def commit(
@@ -95,12 +95,12 @@ def put(repo: Repo, id_: str, file: str, old: bytes, new: bytes, **more: Any) ->
 
 
 def waiting(repo: Repo) -> str:
-    return repo.plane().memory().inbox_ids[0]
+    return repo.plane().memory.read().inbox_ids[0]
 
 
 def ops(repo: Repo, verb: str) -> list[str]:
     """The operations of a verb, oldest first."""
-    return [note.op for note in repo.plane().memory().snapshot.ledger.ops if note.verb == verb]
+    return [note.op for note in repo.plane().memory.read().snapshot.ledger.ops if note.verb == verb]
 
 
 def stored(repo: Repo, op: str) -> records.Stored:

@@ -74,7 +74,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "README.md").write_text("# Project\n")
         git(folder, "init", "-q", "-b", "main")
         plane = plane_in(folder)
-        plane.approve([plane.propose(decision("Use Textual."))])
+        plane.inbox.approve([plane.propose(decision("Use Textual."))])
         plane.propose(decision("Webhooks carry a signature."))
         config = plane.layout.config
         told = config.read_text()

@@ -144,7 +144,7 @@ class Demo(msgspec.Struct, frozen=True):
 def demo(project: Path) -> Demo:
     shutil.copytree(ROOT / "tests/example/project", project, dirs_exist_ok=True)
     shutil.copytree(EXAMPLE, project / ".agentplane")
-    memory = open_plane(project / ".agentplane").memory()
+    memory = open_plane(project / ".agentplane").memory.read()
     waiting = [entry.id for entry in memory.inbox][:2]
     return Demo(project / ".agentplane", [entry.id for entry in memory.shelf][:3], waiting)
 
@@ -183,7 +183,7 @@ def test_no_field_of_the_history_reaches_a_terminal_raw(demo: Demo, person: Cli,
 def test_a_forged_history_is_read(demo: Demo) -> None:
     """The fields arrive: what the tests above look at is shown at all."""
     forge(demo.root, ("record", ("actor",)))
-    assert any(HOSTILE in op.actor for op in open_plane(demo.root).ops(5))
+    assert any(HOSTILE in op.actor for op in open_plane(demo.root).history.ops(5))
 
 
 def _header(name: str) -> Callable[[Path], None]:

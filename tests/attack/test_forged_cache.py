@@ -62,10 +62,10 @@ def told(plane: Plane) -> str:
     session: Any = SimpleNamespace(plane=plane)
     context = mcp_answers.context(session, mcp_tools.Context())
     recalled = [result.text for result in plane.recall("amounts cents repository obey", limit=9)]
-    plane.sync(found.named([TOOL, "codex"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named([TOOL, "codex"]), plane.tools.pack(Ask(passing=False)))
     files = [plane.layout.project / "AGENTS.md", plane.layout.root / "context" / "active.md"]
-    trusted = [entry.body for entry in plane.memory().shelf if entry.trusted]
-    texts = [session_start(plane), context["text"], plane.pack(Ask()).text, *recalled, *trusted]
+    trusted = [entry.body for entry in plane.memory.read().shelf if entry.trusted]
+    texts = [session_start(plane), context["text"], plane.tools.pack(Ask()).text, *recalled, *trusted]
     return "\n".join([*texts, *(path.read_text() for path in files)])
 
 
@@ -74,10 +74,10 @@ def plane(git_project: Path) -> Plane:
     """A plane in use, with a pack kept for hooks."""
     plane = plane_in(git_project)
     ids = [plane.propose(decision(text)) for text in UNLIKE]
-    plane.approve(ids[3:])
-    plane.reject(ids[:1])
-    plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
-    plane.review()
+    plane.inbox.approve(ids[3:])
+    plane.inbox.reject(ids[:1])
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
+    plane.inbox.review()
     answers.make(plane.store, plane.origin, BY_NAME[TOOL], None)
     return plane
 
@@ -143,7 +143,7 @@ def edited_shelf(plane: Plane) -> tuple[bytes, bytes]:
     data = path.read_bytes()
     digest = {block.id: block.digest for block in document.parse(data).blocks}
     path.write_bytes(data.replace(GOOD.encode(), EVIL.encode()))
-    plane.memory()
+    plane.memory.read()
     for block in document.parse(path.read_bytes()).blocks:
         if block.digest != digest[block.id]:
             return digest[block.id].encode(), block.digest.encode()
@@ -166,7 +166,7 @@ def test_a_forged_ledger_gives_no_trust(plane: Plane, forge: Forge) -> None:
     assert ".agentplane/cache/ledger.mp" in where
     assert ".agentplane/cache/pages/decisions.mp" in where
     assert EVIL not in told(plane)
-    assert [edit.change for edit in plane.memory().hand_edits] == ["changed"]
+    assert [edit.change for edit in plane.memory.read().hand_edits] == ["changed"]
 
 
 @pytest.mark.parametrize("forge", EACH)
@@ -224,7 +224,7 @@ def test_doctor_does_not_ask_the_cache_even_where_it_has_the_mark(plane: Plane) 
     assert ledger is not None
     assert page is not None
     cache.save(plane.layout, "ledger.mp", ledger.replace(old, new))
-    assert plane.memory().hand_edits == [], "the forgery works with the key"
+    assert plane.memory.read().hand_edits == [], "the forgery works with the key"
     page = cache.load(plane.layout, "pages/decisions.mp")
     assert page is not None
     cache.save(plane.layout, "pages/decisions.mp", page.replace(b"accepted", b"rejected"))
@@ -238,7 +238,7 @@ def test_doctor_does_not_ask_the_cache_even_where_it_has_the_mark(plane: Plane) 
         assert where[f".agentplane/cache/{name}"].severity == "error"
     assert any("was changed by hand" in one.what for one in where.values())
     health.fix(plane.store)
-    assert [edit.change for edit in plane.memory().hand_edits] == ["changed"]
+    assert [edit.change for edit in plane.memory.read().hand_edits] == ["changed"]
 
 
 @pytest.mark.parametrize("where", ["AGENTS.md", ".agentplane/context/active.md"])
@@ -257,18 +257,18 @@ def test_doctor_names_text_in_tools_files_that_nobody_approved(plane: Plane, whe
             path.write_text(re.sub(r"sha256=[0-9a-f]{12}", f"sha256={sha}", path.read_text()))
         number = path.read_text().splitlines().index(line) + 1
         assert f"{where}:{number}" in {one.where for one in found_by_doctor(plane) if one.severity == "error"}
-    plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     assert EVIL not in path.read_text()
 
 
 def test_files_with_an_older_memory_are_no_finding(plane: Plane) -> None:
     """Approved text that is not in force any more, and notes of an earlier run, are not what doctor looks for."""
     plane.write_log({"summary": "First.", "next_actions": ["Look again."]})
-    plane.write_pack(plane.pack(Ask(task="money")))
+    plane.tools.write_pack(plane.tools.pack(Ask(task="money")))
     agents, active = plane.layout.project / "AGENTS.md", plane.layout.root / "context" / "active.md"
     before = agents.read_bytes(), active.read_bytes()
-    (gone,) = [entry.id for entry in plane.memory().shelf if GOOD in entry.body]
-    plane.deprecate([gone])
+    (gone,) = [entry.id for entry in plane.memory.read().shelf if GOOD in entry.body]
+    plane.memory.deprecate([gone])
     agents.write_bytes(before[0])
     active.write_bytes(before[1])
     assert GOOD in active.read_text()
@@ -302,14 +302,14 @@ def use_all(plane: Plane) -> Iterator[None]:
     for number in range(60):  # of many, the nearest are found with an index
         plane.propose(decision(f"{UNLIKE[number % 6]} {number}"))
     yield
-    plane.review()
-    plane.reject([plane.propose(decision("Zanzibar is far away."))])
-    plane.prune("Zanzibar")
-    plane.review()
+    plane.inbox.review()
+    plane.inbox.reject([plane.propose(decision("Zanzibar is far away."))])
+    plane.history.prune("Zanzibar")
+    plane.inbox.review()
     plane.status()
-    plane.badge()
+    plane.inbox.badge()
     for claim in UNLIKE[1:3]:
-        plane.approve(
+        plane.inbox.approve(
             [plane.propose(Proposal(type="assumption", statement=f"{claim[:-1]} in every tenant."))]
         )
     assert GOOD in hook(plane)

@@ -223,7 +223,7 @@ def restated(
 @forged(r"settle of CAND-ZZZZZZ, DEC-001\) changes DEC-001", always=True)
 def settle_that_hides_behind_a_pruned_text(repo: Repo) -> None:
     """A person pruned a text. An op on an old fork says that it found it, and gives DEC-001 once more."""
-    repo.plane().prune("Use Textual for")
+    repo.plane().history.prune("Use Textual for")
     gone = forging.stored(repo, ops(repo, "prune")[-1]).record.prunes[0]
     text = core(repo, DECISIONS, "DEC-001").replace(b"Textual 8", b"Rich")
     digest = document.digest(text)
@@ -494,7 +494,7 @@ def pin_of_what_is_out_of_force(repo: Repo) -> None:
 
 @forged(r"unpin of DEC-001\)")
 def unpin_that_rewrites(repo: Repo) -> None:
-    repo.plane().pin(["DEC-001"])
+    repo.plane().memory.pin(["DEC-001"])
     text = core(repo, DECISIONS, "DEC-001").replace(b"Textual 8", b"Rich")
     commit(
         repo, "unpin", Edit("DEC-001", DECISIONS, header.set_fields(text, {"pinned": header.DROP})), by=ADA
@@ -531,7 +531,7 @@ def undo_of_nothing(repo: Repo) -> None:
 
 @forged(r"redo of DEC-001\).*inverse")
 def redo_that_is_no_inverse(repo: Repo) -> None:
-    done = repo.plane().undo(ops(repo, "edit")[-1])
+    done = repo.plane().history.undo(ops(repo, "edit")[-1])
     edit = put(repo, "DEC-001", DECISIONS, b"Textual", b"Rich")
     commit(repo, "redo", edit, by=ADA, undoes=done.op)
 
@@ -600,14 +600,14 @@ def approval_from_the_future(repo: Repo) -> None:
     """Where branches meet, the later text counts until an op settles it."""
     plane = repo.plane()
     plane.store.clock = lambda: datetime.now(UTC) + timedelta(days=400)
-    plane.approve([waiting(repo)])
+    plane.inbox.approve([waiting(repo)])
 
 
 @forged("days older than the event before it")
 def approval_from_the_past(repo: Repo) -> None:
     plane = repo.plane()
     plane.store.clock = lambda: datetime(2020, 1, 1, tzinfo=UTC)
-    plane.approve([waiting(repo)])
+    plane.inbox.approve([waiting(repo)])
 
 
 @forged("time in its id")
@@ -679,7 +679,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
     repo.git("checkout", "-q", "main")
     id_ = repo.approved("Backups run at night.")
     repo.commit("approved")
-    op, digest = ops(repo, "approve")[-1], repo.plane().memory().get(id_).digest
+    op, digest = ops(repo, "approve")[-1], repo.plane().memory.read().get(id_).digest
     record = forging.stored(repo, op).record
     repo.git("checkout", "-q", "work")
     text = header.new_core({"id": "CAND-EVIL22", "type": "decision", "status": "proposed"}, "Decision: x.")
@@ -697,7 +697,7 @@ def test_an_op_under_the_id_of_another_one_takes_nothing_away(repo: Repo) -> Non
         repo.layout.cache.joinpath(ledgers.KEPT).unlink(missing_ok=True)
         ledger = ledgers.read(repo.layout)
         assert (ledger.known[id_].digest, ledger.unproved) == (digest, [])
-        assert repo.plane().memory().snapshot.text_of(op, digest)
+        assert repo.plane().memory.read().snapshot.text_of(op, digest)
         assert any("different ops have the id" in row.what for row in checks.check(repo.plane().store))
         found = forging.refused(repo.check("main"))
         assert any("an op that has an event already" in row.what for row in found)

@@ -86,9 +86,9 @@ FILES = (
 @pytest.fixture
 def hostile(project: Path) -> Plane:
     made = plane_in(project)
-    made.approve([made.propose(decision("Use Textual."))])
+    made.inbox.approve([made.propose(decision("Use Textual."))])
     made.propose(decision("Webhooks carry a signature."))
-    made.badge()
+    made.inbox.badge()
     return made
 
 

@@ -33,9 +33,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git = ("git", "-c", "user.name=A", "-c", "user.email=a@b.test")
     subprocess.run((*git, "init", "-q", "-b", "main"), cwd=folder, check=True)
     made = plane_in(folder)
-    made.approve([made.propose(decision("Use Textual."))])
+    made.inbox.approve([made.propose(decision("Use Textual."))])
     made.propose(decision("Webhooks carry a signature."))
-    made.badge()
+    made.inbox.badge()
     made.status()
     run_id = made.write_log({"tool": "codex", "summary": "Did it."})
     assert run_id

@@ -38,7 +38,7 @@ def approved(plane: Plane, statement: str = CLEAN, **more: object) -> str:
 
 
 def core_of(plane: Plane, id_: str) -> tuple[bytes, str]:
-    memory = plane.memory()
+    memory = plane.memory.read()
     entry = memory.get(id_)
     return memory.snapshot.core(entry.file, entry.id) or b"", entry.digest
 
@@ -78,7 +78,7 @@ def by_scope(plane: Plane) -> None:
 def by_older_version(plane: Plane) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(confirm, "checked", lambda memory, plan, confirmation, **_: plan)
-        plane.approve([plane.propose(decision(SAID))])
+        plane.inbox.approve([plane.propose(decision(SAID))])
 
 
 def by_supersede(plane: Plane) -> None:
@@ -89,7 +89,7 @@ def by_supersede(plane: Plane) -> None:
 def by_edit(plane: Plane) -> None:
     id_ = approved(plane)
     core, digest = core_of(plane, id_)
-    confirmed(plane.edit, id_, core.replace(CLEAN.encode(), SAID.encode()), digest)
+    confirmed(plane.memory.edit, id_, core.replace(CLEAN.encode(), SAID.encode()), digest)
 
 
 def by_changed_fact(plane: Plane) -> None:
@@ -105,7 +105,9 @@ def by_merge(plane: Plane) -> None:
     core, digest = core_of(plane, id_)
 
     def merge(confirmed: object = None) -> None:
-        plane.merge(candidate, id_, core.replace(CLEAN.encode(), SAID.encode()), digest, None, confirmed)  # type: ignore[arg-type]
+        plane.inbox.merge(
+            candidate, id_, core.replace(CLEAN.encode(), SAID.encode()), digest, None, confirmed
+        )  # type: ignore[arg-type]
 
     confirmed(merge)
 
@@ -115,7 +117,7 @@ def by_merge_of_two(plane: Plane) -> None:
     core, digest = core_of(plane, one)
 
     def merge(confirmed: object = None) -> None:
-        plane.merge(one, other, core.replace(CLEAN.encode(), SAID.encode()), digest, None, confirmed)  # type: ignore[arg-type]
+        plane.inbox.merge(one, other, core.replace(CLEAN.encode(), SAID.encode()), digest, None, confirmed)  # type: ignore[arg-type]
 
     confirmed(merge)
 
@@ -123,7 +125,7 @@ def by_merge_of_two(plane: Plane) -> None:
 def by_adopt(plane: Plane) -> None:
     id_ = approved(plane)
     change_by_hand(plane, "decisions.md", CLEAN, SAID)
-    confirmed(plane.adopt, [id_], None)
+    confirmed(plane.memory.adopt, [id_], None)
 
 
 def by_accepted_hand_edit(plane: Plane) -> None:
@@ -134,30 +136,30 @@ def by_accepted_hand_edit(plane: Plane) -> None:
 
 def by_undo_of_a_mask(plane: Plane) -> None:
     id_ = approved(plane, SAID)
-    plane.mask(id_)
-    plane.undo()
+    plane.memory.mask(id_)
+    plane.history.undo()
 
 
 def by_redo(plane: Plane) -> None:
     approved(plane, SAID)
-    plane.undo()
-    plane.redo()
+    plane.history.undo()
+    plane.history.redo()
 
 
 def by_gate_that_was_off(plane: Plane) -> None:
     plane.layout.config.write_text('[gate]\nsecret = "off"\n')
-    plane.approve([plane.propose(decision(SAID))])
+    plane.inbox.approve([plane.propose(decision(SAID))])
     plane.layout.config.write_text('[gate]\nsecret = "flag"\n')
 
 
 def by_pin(plane: Plane) -> None:
-    plane.pin([approved(plane, SAID)])
+    plane.memory.pin([approved(plane, SAID)])
 
 
 def by_revert(plane: Plane) -> None:
     id_ = approved(plane, SAID)
     change_by_hand(plane, "decisions.md", SAID, CLEAN)
-    plane.revert([id_])
+    plane.memory.revert([id_])
 
 
 def by_hand_edit_over_it(plane: Plane) -> None:
@@ -184,17 +186,17 @@ def outlets(plane: Plane) -> dict[str, str]:
     def say(name: str, value: object) -> None:
         found[name] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
-    made = plane.pack(Ask("staging uploader token", budget=30_000))
+    made = plane.tools.pack(Ask("staging uploader token", budget=30_000))
     say("pack", made.text)
     say("receipt", made.receipt)
-    plane.write_pack(made)
+    plane.tools.write_pack(made)
     wanted = [
         tool for tool in TOOLS if tool.name in ("codex", "claude-code", "gemini-cli", "cursor", "copilot")
     ]
-    plane.sync(wanted, plane.pack(Ask(passing=False)))
-    plane.wire(wanted)
+    plane.tools.sync(wanted, plane.tools.pack(Ask(passing=False)))
+    plane.tools.wire(wanted)
     # An op brings the memory to the files that have an older one.
-    plane.approve([plane.propose(decision("Buttons have round corners."))])
+    plane.inbox.approve([plane.propose(decision("Buttons have round corners."))])
     for words in ("staging uploader", SECRET, URL, "password"):
         say(f"recall {words}", plane.recall(words, limit=50))
         say(f"mcp recall {words}", mcp_answers.recall(session, mcp_tools.Recall(words)))
@@ -203,7 +205,7 @@ def outlets(plane: Plane) -> dict[str, str]:
         asked = mcp_tools.Propose("decision", statement)
         say(f"mcp propose {statement}", mcp_answers.propose(session, asked))
     say("mcp listed", resources.listed(session.plane, 0)[0])
-    for entry in plane.memory().shelf:
+    for entry in plane.memory.read().shelf:
         try:
             say(f"mcp entry {entry.id}", session.read(f"agentplane://entry/{entry.id}").text)
         except AgentplaneError as error:
@@ -237,7 +239,7 @@ def open_gate(plane: Plane) -> Plane:
 def test_no_way_out(open_gate: Plane, way_in: Callable[[Plane], None]) -> None:
     plane = open_gate
     way_in(plane)
-    memory = plane.memory()
+    memory = plane.memory.read()
     held = [entry.id for entry in memory.approved() if entry.head.status == "accepted"][-1:]
     assert SECRET in str([(entry.body, entry.head) for entry in memory.approved()])
 
@@ -246,7 +248,7 @@ def test_no_way_out(open_gate: Plane, way_in: Callable[[Plane], None]) -> None:
     # It is named, so that a person knows what to do.
     assert held[0] in found["receipt"]
     assert f"Withheld because they look like they contain a secret: {held[0]}" in found["pack"]
-    assert plane.withheld() == tuple(held)
+    assert plane.recall.withheld() == tuple(held)
     (finding,) = [one for one in collect(plane.store) if "withheld" in one.what]
     assert SECRET not in str(finding)
     assert f"agentplane edit {held[0]} --mask" in finding.remedy
@@ -256,15 +258,15 @@ def test_an_id_with_a_secret_is_not_repeated(open_gate: Plane) -> None:
     approved(open_gate)
     change_by_hand(open_gate, "decisions.md", "id: DEC-001", f"id: {URL}")
     open_gate.layout.config.write_text('[gate]\nsecret = "flag"\n[trust]\nhand_edits = "accept"\n')
-    made = open_gate.pack(Ask())
+    made = open_gate.tools.pack(Ask())
     assert made.receipt.withheld == (URL.replace(SECRET, "[masked: a password in a URL]"),)
     assert SECRET not in made.text
 
 
 def test_a_task_with_a_secret_is_not_repeated(open_gate: Plane) -> None:
     approved(open_gate)
-    made = open_gate.pack(Ask(f"Sign in at {URL}", (f"app/{URL}",)))
-    open_gate.write_pack(made)
+    made = open_gate.tools.pack(Ask(f"Sign in at {URL}", (f"app/{URL}",)))
+    open_gate.tools.write_pack(made)
     for name in ("active.md", "receipt.json"):
         assert SECRET not in (open_gate.layout.root / "context" / name).read_text()
     assert made.receipt.task == f"Sign in at {URL}".replace(SECRET, "[masked: a password in a URL]")
@@ -273,11 +275,11 @@ def test_a_task_with_a_secret_is_not_repeated(open_gate: Plane) -> None:
 def test_everything_is_given_again_once_it_is_masked(open_gate: Plane) -> None:
     plane = open_gate
     id_ = approved(plane, SAID)
-    plane.mask(id_)
+    plane.memory.mask(id_)
 
-    text = plane.pack(Ask()).text
+    text = plane.tools.pack(Ask()).text
     assert "https://uploader:[masked: a password in a URL]@files.example.test/in." in text
-    assert plane.withheld() == ()
+    assert plane.recall.withheld() == ()
     assert plane.recall("staging uploader")[0].id == id_
 
 
@@ -285,8 +287,8 @@ def test_a_setting_that_turns_the_search_off_counts_once_the_log_has_it(open_gat
     plane = open_gate
     approved(plane, SAID)
     plane.layout.config.write_text('[gate]\nsecret = "off"\n')
-    assert SECRET in plane.pack(Ask()).text
-    assert plane.ops()[0].verb == "settings"
+    assert SECRET in plane.tools.pack(Ask()).text
+    assert plane.history.ops()[0].verb == "settings"
     assert any("gate.secret" in one.what for one in collect(plane.store))
 
 
@@ -297,8 +299,8 @@ def test_a_file_that_still_has_it_is_an_error_and_sync_takes_it_out(open_gate: P
         # As an older version did, which gave everything that was approved.
         patch.setattr(delivery._Known, "holds_secret", lambda known, entry: False)
         approved(plane, SAID)
-        plane.wire(wanted)
-        plane.sync(wanted, plane.pack(Ask(passing=False)))
+        plane.tools.wire(wanted)
+        plane.tools.sync(wanted, plane.tools.pack(Ask(passing=False)))
     agents = plane.layout.project / "AGENTS.md"
     active = plane.layout.root / "context/active.md"
     assert SECRET in agents.read_text()
@@ -306,7 +308,7 @@ def test_a_file_that_still_has_it_is_an_error_and_sync_takes_it_out(open_gate: P
     errors = [one for one in collect(plane.store) if one.severity == "error"]
     assert {one.where.partition(":")[0] for one in errors} == {"AGENTS.md", ".agentplane/context/active.md"}
     assert SECRET not in str(errors)
-    plane.sync(wanted, plane.pack(Ask(passing=False)))
+    plane.tools.sync(wanted, plane.tools.pack(Ask(passing=False)))
     assert SECRET not in agents.read_text()
     assert SECRET not in active.read_text()
     assert [one for one in collect(plane.store) if one.severity == "error"] == []
@@ -316,21 +318,21 @@ def test_only_new_texts_are_searched(open_gate: Plane, monkeypatch: pytest.Monke
     plane = open_gate
     for statement in UNLIKE[:5]:
         approved(plane, statement)
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     searched: list[str] = []
     find = gate.likely_secrets
     monkeypatch.setattr(gate, "likely_secrets", lambda entry: searched.append(entry.id) or find(entry))
     monkeypatch.setattr(delivery, "_searched", {})
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     assert searched == []
     new = approved(plane, UNLIKE[5])
     monkeypatch.setattr(delivery, "_searched", {})
     searched.clear()
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     assert searched == [new]
     monkeypatch.setattr(result_versions, "SECRETS", result_versions.SECRETS + 1)
     monkeypatch.setattr(delivery, "_searched", {})
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     assert len(searched) == 1 + len(UNLIKE)
 
 
@@ -340,7 +342,7 @@ def test_a_search_that_is_cut_short_goes_on_where_it_stopped(
 ) -> None:
     for statement in UNLIKE[:5]:
         approved(open_gate, statement)
-    entries = open_gate.memory().approved()
+    entries = open_gate.memory.read().approved()
     searched: list[str] = []
 
     def stopped(entry: Entry) -> bool:
@@ -385,60 +387,60 @@ def test_no_approval_without_confirmation(flagged: tuple[Plane, str, str]) -> No
     plane, id_, code = flagged
     other = plane.propose(decision("Amounts are whole cents."))
     old = plane.propose(decision("Reports are written as CSV."))
-    entry = plane.approve([old]).renamed[old]
-    mine = plane.memory().get(id_)
+    entry = plane.inbox.approve([old]).renamed[old]
+    mine = plane.memory.read().get(id_)
     wrong = confirm.Confirmation(mine.digest, ("size",))
     stale = confirm.Confirmation("0" * 64, (code,))
     fitting = confirm.Confirmation(mine.digest, (code,))
     attempts: list[Callable[[], object]] = [
-        lambda: plane.approve([id_]),
-        lambda: plane.approve([other, id_]),
-        lambda: plane.approve([id_, other], confirmed=fitting),
-        lambda: plane.approve([id_], Choice(alike=True)),
-        lambda: plane.approve([id_], Choice(keep_both=True, why="both")),
-        lambda: plane.approve([id_], Choice(supersede=(entry,))),
-        lambda: plane.approve([id_], Choice(reject=(other,))),
-        lambda: plane.approve([id_], confirmed=wrong),
-        lambda: plane.approve([id_], confirmed=stale),
+        lambda: plane.inbox.approve([id_]),
+        lambda: plane.inbox.approve([other, id_]),
+        lambda: plane.inbox.approve([id_, other], confirmed=fitting),
+        lambda: plane.inbox.approve([id_], Choice(alike=True)),
+        lambda: plane.inbox.approve([id_], Choice(keep_both=True, why="both")),
+        lambda: plane.inbox.approve([id_], Choice(supersede=(entry,))),
+        lambda: plane.inbox.approve([id_], Choice(reject=(other,))),
+        lambda: plane.inbox.approve([id_], confirmed=wrong),
+        lambda: plane.inbox.approve([id_], confirmed=stale),
     ]
     for attempt in attempts:
         with pytest.raises(Unconfirmed) as error:
             attempt()
         assert SECRET not in str(error.value)
     with pytest.raises(Unconfirmed, match="was changed after you confirmed it"):
-        plane.approve([id_], confirmed=stale)
-    plane.approve_clean()
-    memory = plane.memory()
+        plane.inbox.approve([id_], confirmed=stale)
+    plane.inbox.approve_clean()
+    memory = plane.memory.read()
     assert [one.id for one in memory.inbox] == [id_]
-    assert code in {flag.code for flag in plane.review([id_])[0].high}
+    assert code in {flag.code for flag in plane.inbox.review([id_])[0].high}
 
-    plane.approve([id_], confirmed=fitting)
-    assert plane.ops()[0].confirmed == [code]
-    assert plane.memory().inbox == []
+    plane.inbox.approve([id_], confirmed=fitting)
+    assert plane.history.ops()[0].confirmed == [code]
+    assert plane.memory.read().inbox == []
 
 
 def test_a_written_text_needs_it_too(flagged: tuple[Plane, str, str]) -> None:
     plane, id_, _ = flagged
-    bad = plane.memory().get(id_).statement.encode()
-    plane.reject([id_])
+    bad = plane.memory.read().get(id_).statement.encode()
+    plane.inbox.reject([id_])
     entry = approved(plane, "Reports are written as CSV.")
     candidate = plane.propose(decision("Reports are written every night."))
     core, digest = core_of(plane, entry)
     text = core.replace(b"Reports are written as CSV.", bad)
     with pytest.raises(Unconfirmed):
-        plane.edit(entry, text, digest)
+        plane.memory.edit(entry, text, digest)
     with pytest.raises(Unconfirmed):
-        plane.merge(candidate, entry, text, digest)
+        plane.inbox.merge(candidate, entry, text, digest)
     second = plane.propose(decision("Logs go to standard error."))
     core, digest = core_of(plane, candidate)
     with pytest.raises(Unconfirmed):
-        plane.merge(candidate, second, core.replace(b"Reports are written every night.", bad), digest)
+        plane.inbox.merge(candidate, second, core.replace(b"Reports are written every night.", bad), digest)
     path = plane.layout.memory / "decisions.md"
     path.write_bytes(path.read_bytes().replace(b"Reports are written as CSV.", bad))
     for wanted in ([], [entry]):
         with pytest.raises(Unconfirmed):
-            plane.adopt(wanted)
-    assert [one.statement for one in plane.memory().approved()] == ["Reports are written as CSV."]
+            plane.memory.adopt(wanted)
+    assert [one.statement for one in plane.memory.read().approved()] == ["Reports are written as CSV."]
 
 
 def test_the_policy_approves_nothing_flagged(project: Path, flagged: tuple[Plane, str, str]) -> None:
@@ -460,9 +462,9 @@ def test_old_words_cost_no_confirmation(plane: Plane) -> None:
     """What changes only the state of an entry approves no text."""
     plane.layout.config.write_text('[gate]\nsecret = "flag"\n')
     id_ = approved(plane, SAID)
-    plane.pin([id_])
-    plane.unpin([id_])
+    plane.memory.pin([id_])
+    plane.memory.unpin([id_])
     clean = plane.propose(Proposal(type="decision", statement=CLEAN))
-    plane.approve([clean], Choice(supersede=(id_,)))
-    plane.undo()
-    plane.deprecate([id_])
+    plane.inbox.approve([clean], Choice(supersede=(id_,)))
+    plane.history.undo()
+    plane.memory.deprecate([id_])

@@ -27,7 +27,7 @@ def leaky(plane: Plane) -> Plane:
     plane.propose(_fact("The token is in the vault."))
     plane.propose(decision(f"Never use the database password {SECRET} for staging."))
     plane.propose(decision("Use the database password swordfish22 for staging."))
-    plane.reject([plane.propose(decision("Mail goes out at noon."))], why=f"It has password={SECRET}.")
+    plane.inbox.reject([plane.propose(decision("Mail goes out at noon."))], why=f"It has password={SECRET}.")
     return plane
 
 
@@ -37,7 +37,7 @@ def _fact(statement: str) -> Proposal:
 
 def test_no_command_prints_it(leaky: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setenv("CLAUDECODE", "1")
-    ids = [*(entry.id for entry in leaky.memory().shelf), *leaky.memory().inbox_ids]
+    ids = [*(entry.id for entry in leaky.memory.read().shelf), *leaky.memory.read().inbox_ids]
     read = [
         ["status"],
         ["inbox"],

@@ -48,7 +48,7 @@ def edits_one(made: Repository, name: str) -> None:
 
 
 def deprecates(made: Repository, name: str) -> None:
-    made.plane.deprecate(["DEC-002"], why=f"{name} said so")
+    made.plane.memory.deprecate(["DEC-002"], why=f"{name} said so")
     made.commit("deprecate")
 
 

@@ -111,7 +111,7 @@ def make(folder: Path, size: int, texts: Sequence[str]) -> Plane:
         body = f"{kind.capitalize()}: {statement}\nRationale: {reasons}"
         edits.append(Edit(id_, f"memory/{files[kind]}.md", header.new_core(fields, body)))
     plane.store.commit(lambda _: Plan("import", edits), plane.origin)
-    plane.memory()
+    plane.memory.read()
     return plane
 
 

@@ -13,7 +13,7 @@ from tests.bench.timing import best
 
 
 def entries(plane: Plane) -> dict[str, Entry]:
-    return plane.memory().entries
+    return plane.memory.read().entries
 
 
 def headers(plane: Plane) -> list[str]:

@@ -90,7 +90,7 @@ def read_warm(size: int, folder: Path) -> Row:
 
 def reading_times(plane: Plane) -> dict[str, float]:
     """Seconds for reading, in processes that have done nothing else, as a command has not."""
-    plane.memory()
+    plane.memory.read()
     command = [sys.executable, "-m", "tests.bench.reading", str(plane.layout.root)]
     rounds = [
         json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -115,8 +115,8 @@ def plane_without(plane: Plane, ids: list[str]) -> Callable[[], None]:
     """Takes an approval of these back, if there is one."""
 
     def take_back() -> None:
-        if ids[0] not in plane.memory().entries:
-            plane.undo()
+        if ids[0] not in plane.memory.read().entries:
+            plane.history.undo()
 
     return take_back
 

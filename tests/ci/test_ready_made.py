@@ -212,7 +212,7 @@ def test_a_commit_is_held_back_by_the_hook(hooked: Repo) -> None:
     done = try_commit(hooked)
     assert done.returncode == 1
     assert "DEC-001 was changed by hand" in done.stdout + done.stderr
-    hooked.plane().adopt()
+    hooked.plane().memory.adopt()
     assert try_commit(hooked).returncode == 0
 
     # What is not staged is none of the commit's business, and removing files is.
@@ -260,6 +260,6 @@ def test_the_git_hook_of_the_guide(repo: Repo, programs: Path, tmp_path: Path) -
     swap(repo, f"{MEMORY}/decisions.md", "Use Textual", "Use Rich")
     repo.commit()
     assert push() != 0
-    repo.plane().adopt()
+    repo.plane().memory.adopt()
     repo.commit()
     assert push() == 0

@@ -90,7 +90,7 @@ def shelf(plane: Plane, person: Cli) -> Plane:
     (plane.layout.project / "app/api.py").write_text("def answer():\n    # not too often\n    return 429\n")
     person("propose", "Use Textual.", "--rationale", "It is quick.", "--tag", "ui", "--confidence", "0.9")
     person("propose", "--type", "fact", "The API answers 429.", "--evidence", "app/api.py:3")
-    person("approve", *[entry.id for entry in plane.memory().inbox])
+    person("approve", *[entry.id for entry in plane.memory.read().inbox])
     return plane
 
 

@@ -57,20 +57,20 @@ def test_what_takes_an_undo_back_is_redo(plane: Plane, person: Cli) -> None:
 
 def test_undo_of_a_named_op(plane: Plane, person: Cli) -> None:
     first = candidate(person, "First.")
-    op = plane.ops(1)[0].op
+    op = plane.history.ops(1)[0].op
     second = candidate(person, "Second.")
 
     assert person("undo", op).code == 0
 
-    assert [entry.id for entry in plane.memory().inbox] == [second]
-    assert first not in plane.memory().entries
+    assert [entry.id for entry in plane.memory.read().inbox] == [second]
+    assert first not in plane.memory.read().entries
     person("undo", op).refused(2, "undone already")
 
 
 def test_undo_of_an_op_by_its_last_letters(plane: Plane, person: Cli) -> None:
     candidate(person)
-    assert person("undo", plane.ops(1)[0].op.rpartition("-")[2]).code == 0
-    assert plane.memory().inbox == []
+    assert person("undo", plane.history.ops(1)[0].op.rpartition("-")[2]).code == 0
+    assert plane.memory.read().inbox == []
 
 
 def test_undo_of_no_op(plane: Plane, person: Cli) -> None:
@@ -79,14 +79,14 @@ def test_undo_of_no_op(plane: Plane, person: Cli) -> None:
 
 
 def test_the_beginning_of_a_plane_cannot_be_undone(plane: Plane, person: Cli) -> None:
-    op = plane.ops()[-1]
+    op = plane.history.ops()[-1]
     assert op.verb == "init"
     assert "init cannot" in person("undo", op.op).refused(3, "cannot be undone")
 
 
 def test_undo_says_what_stands_in_the_way(plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     person("approve", candidate(person))
-    op = plane.ops(1)[0].op
+    op = plane.history.ops(1)[0].op
     monkeypatch.setenv("LOGNAME", "grace")
     person("deprecate", "DEC-001")
 
@@ -129,11 +129,11 @@ def test_ops_text(plane: Plane, person: Cli) -> None:
 
 def test_an_undone_op_is_marked_until_it_is_done_again(plane: Plane, person: Cli) -> None:
     candidate(person)
-    op = plane.ops(1)[0].op
+    op = plane.history.ops(1)[0].op
     marks = []
     for verb in ("undo", "redo", "undo"):
         person(verb)
-        marks.append(next(view.undone for view in plane.ops() if view.op == op))
+        marks.append(next(view.undone for view in plane.history.ops() if view.op == op))
     assert marks == [True, False, True]
 
 
@@ -166,7 +166,7 @@ def test_prune_reads_the_text_from_a_pipe(plane: Plane, person: Cli, cli: Cli) -
     report = chain.verify(plane.layout.log)
     assert (report.faults, report.torn) == ((), None)
     assert cli("doctor").code == 0
-    assert plane.ops(1)[0].verb == "prune"
+    assert plane.history.ops(1)[0].verb == "prune"
 
 
 def test_prune_json(plane: Plane, person: Cli, cli: Cli) -> None:
@@ -174,7 +174,7 @@ def test_prune_json(plane: Plane, person: Cli, cli: Cli) -> None:
     _allowed(plane)
     data = cli("prune", "--yes", "--json", piped="hunter2secret").json("op")
     assert data["verb"] == "prune"
-    assert data["op"] == plane.ops(1)[0].op
+    assert data["op"] == plane.history.ops(1)[0].op
 
 
 def test_prune_leaves_the_text_nowhere_in_the_plane(
@@ -245,4 +245,4 @@ def test_undo_after_a_prune_names_a_way_on_that_works(plane: Plane, person: Cli,
         ran = person("undo", named[1])
 
     assert ran.code == 0
-    assert kept not in plane.memory().entries
+    assert kept not in plane.memory.read().entries

@@ -38,10 +38,10 @@ def test_a_plain_approval_shows_the_spot_and_asks(leaky: Plane, cli: Cli, person
     shown = next(line for line in lines if SECRET in line)
     marks = lines[lines.index(shown) + 1]
     assert shown[marks.index("^") : marks.rindex("^") + 1] == SECRET
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
 
     assert person("approve", id_, typing="y\n").code == 0
-    assert leaky.ops()[0].confirmed == ["secret"]
+    assert leaky.history.ops()[0].confirmed == ["secret"]
     assert "confirmed: secret" in person("ops").out
     assert "confirmed: secret" in person("history", "DEC-001").out
 
@@ -51,7 +51,7 @@ def test_more_spots_than_anybody_reads_are_not_confirmed(leaky: Plane, person: C
     for words in (("approve", id_), ("approve", id_, "--confirm", "hidden")):
         said = person(*words, typing="y\n").refused(3, f"{spots.MOST_CONFIRMED + 1} flagged spots, too many")
         assert f"agentplane edit {id_}" in said
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
 
 
 def test_every_spot_is_shown(leaky: Plane, person: Cli) -> None:
@@ -66,20 +66,20 @@ def test_a_candidate_that_changes_a_fact_is_named(leaky: Plane, person: Cli) -> 
     def fact(statement: str) -> str:
         return leaky.propose(Proposal(type="fact", statement=statement, external_id="uploader"))
 
-    leaky.approve([fact("The staging uploader signs in with a token.")])
+    leaky.inbox.approve([fact("The staging uploader signs in with a token.")])
     id_ = fact(SAID)
     said = person("approve", id_, typing="n\n").err
     assert f"{id_} needs your confirmation" in said
     assert f"agentplane edit {id_} --mask" in said
     assert person("approve", id_, "--confirm", "secret").code == 0
-    assert leaky.ops()[0].confirmed == ["secret"]
+    assert leaky.history.ops()[0].confirmed == ["secret"]
 
 
 def test_what_was_typed_before_the_question_is_no_answer(
     leaky: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id_ = candidate(cli, SAID)
-    entry = leaky.memory().get(id_)
+    entry = leaky.memory.read().get(id_)
     with terminal() as (master, keyboard):
         os.write(master, b"y\n")
         assert select.select([keyboard], [], [], 5)[0]
@@ -92,9 +92,9 @@ def test_what_was_typed_before_the_question_is_no_answer(
 
         monkeypatch.setattr(out, "confirmed", answer)
         with pytest.raises(Unconfirmed):
-            confirming.carried_out(leaky, lambda given: leaky.approve([id_], confirmed=given), None)
+            confirming.carried_out(leaky, lambda given: leaky.inbox.approve([id_], confirmed=given), None)
     assert asked == [f"Approve {entry.id} with this text unchanged?"]
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def test_without_an_answer_nothing_is_approved(leaky: Plane, cli: Cli, person: C
     id_ = candidate(cli, SAID)
     for typing in ("", "\n", "a\n", "approve\n"):
         assert person("approve", id_, typing=typing).code != 0
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
 
 
 def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli) -> None:
@@ -122,7 +122,7 @@ def test_the_flag_is_named_for_one_candidate(leaky: Plane, cli: Cli, person: Cli
     assert "has other flags as well: secret" in person("approve", id_, "--confirm", "hidden").err
     assert "has no flag hidden" in person("approve", id_, "--confirm", "secret,hidden").err
     person("approve", other, "--confirm", "secret").refused(2, "There is no flag to confirm")
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
     ran = person("approve", id_, "--confirm", "secret")
     assert (ran.code, SECRET in ran.err) == (0, True)
 
@@ -133,9 +133,9 @@ def test_several_at_once_are_refused_by_name(leaky: Plane, cli: Cli, person: Cli
         3, id_, "can't be approved with other entries"
     )
     assert SECRET not in said
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
     assert person("approve", "--all-clean").code == 0
-    assert [entry.statement for entry in leaky.memory().shelf] == ["Buttons have round corners."]
+    assert [entry.statement for entry in leaky.memory.read().shelf] == ["Buttons have round corners."]
 
 
 def test_a_tool_never_confirms(leaky: Plane, cli: Cli, person: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,20 +146,20 @@ def test_a_tool_never_confirms(leaky: Plane, cli: Cli, person: Cli, monkeypatch:
     assert (ran.code, SECRET in ran.out + ran.err) == (3, False)
     ran = person("approve", id_, "--confirm", "secret")
     assert (ran.code, SECRET in ran.out + ran.err) == (3, False)
-    assert leaky.memory().shelf == []
+    assert leaky.memory.read().shelf == []
 
 
 def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person: Cli) -> None:
     id_ = candidate(cli, SAID)
-    before = leaky.memory().get(id_)
+    before = leaky.memory.read().get(id_)
     ran = person("edit", id_, "--mask")
     assert (ran.code, SECRET in ran.out + ran.err) == (0, False)
-    entry = leaky.memory().get(id_)
+    entry = leaky.memory.read().get(id_)
     assert entry.statement == SAID.replace(SECRET, "[masked: a password in a URL]")
     assert entry.header == before.header
-    assert leaky.review([id_])[0].high == ()
+    assert leaky.inbox.review([id_])[0].high == ()
     person("undo")
-    assert leaky.memory().get(id_).digest == before.digest
+    assert leaky.memory.read().get(id_).digest == before.digest
     person("redo")
     assert person("approve", id_).code == 0
     person("edit", "DEC-001", "--mask").refused(2, "no likely secret")
@@ -177,8 +177,8 @@ def test_one_option_masks_and_undo_brings_it_back(leaky: Plane, cli: Cli, person
 )
 def test_a_secret_in_any_field_is_masked(leaky: Plane, more: dict[str, object]) -> None:
     id_ = leaky.propose(decision("Reports are CSV.", **more))
-    leaky.mask(id_)
-    entry = leaky.memory().get(id_)
+    leaky.memory.mask(id_)
+    entry = leaky.memory.read().get(id_)
     assert SECRET not in f"{entry.body}{entry.head}"
     assert "[masked: " in f"{entry.body}{entry.head}"
     assert entry.statement == "Reports are CSV."
@@ -195,14 +195,14 @@ def test_an_approved_entry_is_masked_too(leaky: Plane, person: Cli) -> None:
 
 
 def test_a_hand_edit_is_confirmed_too(leaky: Plane, person: Cli) -> None:
-    leaky.approve([leaky.propose(decision("Amounts are whole cents."))])
+    leaky.inbox.approve([leaky.propose(decision("Amounts are whole cents."))])
     change_by_hand(leaky, "decisions.md", "Amounts are whole cents.", HIDDEN)
     ran = person("adopt", "DEC-001", typing="n\n")
     assert ran.code == 3
     assert "<U+200B><U+200B>" in ran.err
     assert person("adopt", typing="n\n").code == 3
     assert person("adopt", "DEC-001", "--confirm", "hidden").code == 0
-    assert leaky.ops()[0].confirmed == ["hidden"]
+    assert leaky.history.ops()[0].confirmed == ["hidden"]
 
 
 def test_inbox_json_has_the_severity(leaky: Plane, cli: Cli) -> None:
@@ -249,15 +249,15 @@ def test_two_candidates_have_the_same_choices_here(plane: Plane, cli: Cli, perso
     ran = person("approve", one, "--reject", other)
     assert ran.code == 0
     assert f"rejected {other}" in ran.err
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert ([entry.id for entry in memory.shelf], memory.inbox) == (["DEC-001"], [])
     again = cli("propose", "Use MySQL for the ledger.")
     assert f"{one} was approved instead." in again.err
     person("undo")
-    assert {entry.id for entry in plane.memory().inbox} == {one, other}
+    assert {entry.id for entry in plane.memory.read().inbox} == {one, other}
     ran = person("approve", one, other, "--keep-both", "--why", "two regions")
     assert ran.code == 0
-    assert len(plane.memory().shelf) == 2
+    assert len(plane.memory.read().shelf) == 2
 
 
 def test_two_candidates_become_one_in_the_editor(
@@ -268,7 +268,7 @@ def test_two_candidates_become_one_in_the_editor(
     monkeypatch.setenv("EDITOR", edit)
     ran = person("approve", one, "--merge-into", other)
     assert ran.code == 0, ran.err
-    (entry,) = plane.memory().shelf
+    (entry,) = plane.memory.read().shelf
     assert entry.statement == "Use PostgreSQL or MySQL for the ledger."
-    assert plane.memory().inbox == []
-    assert set(plane.ops()[0].ids) == {one, other, "DEC-001"}
+    assert plane.memory.read().inbox == []
+    assert set(plane.history.ops()[0].ids) == {one, other, "DEC-001"}

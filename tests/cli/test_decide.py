@@ -14,14 +14,14 @@ def test_propose_prints_the_id_alone(plane: Plane, cli: Cli) -> None:
     ran = cli("propose", "Use Textual.")
 
     assert ran.code == 0
-    assert ran.out == f"{plane.memory().inbox[0].id}\n"
+    assert ran.out == f"{plane.memory.read().inbox[0].id}\n"
     assert "inbox" in ran.err
 
 
 def test_propose_json(plane: Plane, cli: Cli) -> None:
     data = cli("propose", "Use Textual.", "--json").json("propose")
 
-    assert data["id"] == plane.memory().inbox[0].id
+    assert data["id"] == plane.memory.read().inbox[0].id
     assert data["conflicts"] == data["flags"] == []
 
 
@@ -32,7 +32,7 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
         "--scope", "app/**", "--supersedes", "DEC-001", "--expires", "2027-01-01", "--check", "make probe",
     )  # fmt: skip
 
-    (entry,) = plane.memory().inbox
+    (entry,) = plane.memory.read().inbox
     head = entry.head
     assert entry.body.strip() == "Assumption: The API answers 429.\nRationale: Seen twice."
     assert (head.type, head.status, head.tags) == ("assumption", "proposed", ("api", "limits"))
@@ -50,12 +50,12 @@ def test_propose_keeps_all_that_was_said(plane: Plane, cli: Cli) -> None:
 )
 def test_a_statement_comes_back_as_it_was_said(plane: Plane, cli: Cli, statement: str) -> None:
     assert cli("propose", "--", statement).code == 0
-    assert plane.memory().inbox[0].statement == statement
+    assert plane.memory.read().inbox[0].statement == statement
 
 
 def test_propose_reads_standard_input(plane: Plane, cli: Cli) -> None:
     assert cli("propose", "-", piped="From a pipe.\n").code == 0
-    assert plane.memory().inbox[0].statement == "From a pipe."
+    assert plane.memory.read().inbox[0].statement == "From a pipe."
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_nul_byte_is_not_answered_with_advice_about_code_fences(plane: Plane, 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../../../b"])
 def test_evidence_and_scope_are_text_and_are_never_opened(plane: Plane, cli: Cli, path: str) -> None:
     assert cli("propose", "x", "--evidence", path, "--scope", path).code == 0
-    assert plane.memory().inbox[0].head.evidence == (path,)
+    assert plane.memory.read().inbox[0].head.evidence == (path,)
 
 
 def test_approve_moves_to_the_shelf(plane: Plane, person: Cli) -> None:
@@ -106,14 +106,14 @@ def test_approve_moves_to_the_shelf(plane: Plane, person: Cli) -> None:
     assert ran.code == 0
     assert ran.out == f"{id_} -> DEC-001\n"
     assert "agentplane undo" in ran.err
-    (entry,) = plane.memory().shelf
+    (entry,) = plane.memory.read().shelf
     assert (entry.id, entry.head.status, entry.head.approved_by, entry.trusted) == (
         "DEC-001",
         "accepted",
         "ada",
         True,
     )
-    assert plane.memory().inbox == []
+    assert plane.memory.read().inbox == []
 
 
 def test_approve_json(plane: Plane, person: Cli) -> None:
@@ -124,7 +124,7 @@ def test_approve_json(plane: Plane, person: Cli) -> None:
     assert data["verb"] == "approve"
     assert data["ids"] == [id_, "DEC-001"]
     assert data["revision"] == plane.status().revision
-    assert data["op"] == plane.ops(1)[0].op
+    assert data["op"] == plane.history.ops(1)[0].op
 
 
 def test_approve_several_is_one_op(plane: Plane, person: Cli) -> None:
@@ -133,8 +133,8 @@ def test_approve_several_is_one_op(plane: Plane, person: Cli) -> None:
     ran = person("approve", *ids, ids[0])
 
     assert ran.out.splitlines() == [f"{id_} -> DEC-{count:03d}" for count, id_ in enumerate(ids, 1)]
-    assert plane.ops(1)[0].verb == "approve"
-    assert plane.ops(2)[1].verb == "propose"
+    assert plane.history.ops(1)[0].verb == "approve"
+    assert plane.history.ops(2)[1].verb == "propose"
 
 
 def test_approve_is_all_or_nothing(plane: Plane, person: Cli) -> None:
@@ -157,8 +157,8 @@ def test_reject_drops_and_keeps_the_reason(plane: Plane, person: Cli) -> None:
     ran = person("reject", id_, "--why", "not ours")
 
     assert (ran.code, ran.out) == (0, "")
-    assert plane.memory().inbox == []
-    assert plane.ops(1)[0].why == "not ours"
+    assert plane.memory.read().inbox == []
+    assert plane.history.ops(1)[0].why == "not ours"
     assert person("reject", id_).refused(2, id_)
 
 
@@ -172,7 +172,7 @@ def test_deprecate_takes_out_of_force(shelf: Plane, person: Cli) -> None:
     data = person("deprecate", "dec-1", "--why", "moved on", "--json").json("op")
 
     assert (data["verb"], data["ids"]) == ("deprecate", ["DEC-001"])
-    assert shelf.memory().get("DEC-001").head.status == "deprecated"
+    assert shelf.memory.read().get("DEC-001").head.status == "deprecated"
     person("deprecate", "dec-1").refused(2, "DEC-001 is deprecated already")
 
 
@@ -212,8 +212,8 @@ def test_adopt_approves_a_hand_edit_and_leaves_its_bytes(shelf: Plane, person: C
 
     assert (data["verb"], data["ids"]) == ("adopt", ["DEC-001"])
     assert files_of(shelf) == before
-    assert shelf.memory().get("DEC-001").trusted
-    assert shelf.memory().hand_edits == []
+    assert shelf.memory.read().get("DEC-001").trusted
+    assert shelf.memory.read().hand_edits == []
 
 
 def test_revert_puts_back_the_approved_bytes_and_undo_brings_the_edit_back(shelf: Plane, person: Cli) -> None:
@@ -235,7 +235,7 @@ def test_without_an_id_all_hand_edits_are_meant(shelf: Plane, person: Cli, verb:
     change_by_hand(shelf, "facts.md", "429", "503")
 
     assert person(verb, "--json").json("op")["ids"] == ["DEC-001", "FACT-001"]
-    assert shelf.memory().hand_edits == []
+    assert shelf.memory.read().hand_edits == []
 
 
 @pytest.mark.parametrize("verb", ["adopt", "revert"])
@@ -265,7 +265,7 @@ def test_an_entry_that_broke_was_not_removed(
 
     assert path.read_bytes().count(b"id: DEC-001") == 1
     path.write_bytes(whole)
-    assert shelf.memory().get("DEC-001").trusted
+    assert shelf.memory.read().get("DEC-001").trusted
 
 
 DECISIONS = {
@@ -325,7 +325,7 @@ def test_each_tool_is_known_by_each_of_its_variables(
     told = person("approve", id_).refused(3)
 
     assert tool in told or name == "AI_AGENT"
-    assert plane.memory().shelf == []
+    assert plane.memory.read().shelf == []
 
 
 def test_a_refusal_comes_before_anything_is_told_about_the_ids(shelf: Plane, cli: Cli) -> None:
@@ -339,7 +339,7 @@ def test_tools_may_approve_lifts_it(plane: Plane, cli: Cli, monkeypatch: pytest.
 
     assert cli("approve", id_).code == 0
 
-    op = plane.ops(1)[0]
+    op = plane.history.ops(1)[0]
     assert (op.actor, op.channel, op.program) == ("codex", "cli", "codex")
 
 
@@ -348,25 +348,25 @@ def test_a_proposal_by_a_tool_names_the_tool(plane: Plane, cli: Cli, monkeypatch
 
     candidate(cli)
 
-    assert plane.memory().inbox[0].head.proposed_by == "gemini-cli"
-    assert plane.ops(1)[0].actor == "gemini-cli"
+    assert plane.memory.read().inbox[0].head.proposed_by == "gemini-cli"
+    assert plane.history.ops(1)[0].actor == "gemini-cli"
 
 
 def test_merging_takes_the_words_that_were_saved(
     plane: Plane, person: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plane.approve([candidate(person, "Use Redis for sessions.")])
+    plane.inbox.approve([candidate(person, "Use Redis for sessions.")])
     id_ = candidate(person, "Do not use Redis for sessions.")
     monkeypatch.setenv("EDITOR", "true")
     person("approve", id_, "--merge-into", "dec-1").refused(2, "left as it is")
-    assert plane.memory().inbox_ids == [id_]
+    assert plane.memory.read().inbox_ids == [id_]
     assert not list((plane.layout.cache / "edit").iterdir())
 
     monkeypatch.setenv("EDITOR", "sed -i -e s/Redis/Valkey/ -e /^Decision:.Do.not/d")
     ran = person("approve", id_, "--merge-into", "dec-1")
     assert (ran.code, ran.out) == (0, f"{id_} -> DEC-001\n")
-    assert plane.memory().inbox == []
-    assert plane.memory().get("DEC-001").body.strip() == "Decision: Use Valkey for sessions."
+    assert plane.memory.read().inbox == []
+    assert plane.memory.read().get("DEC-001").body.strip() == "Decision: Use Valkey for sessions."
 
 
 def test_candidates_that_say_the_same_go_with_the_one(plane: Plane, person: Cli) -> None:
@@ -377,10 +377,10 @@ def test_candidates_that_say_the_same_go_with_the_one(plane: Plane, person: Cli)
 
     assert ran.out.splitlines()[0] == f"{first} -> DEC-001"
     assert second not in ran.out
-    assert plane.memory().inbox_ids == [other]
+    assert plane.memory.read().inbox_ids == [other]
     assert person("undo").code == 0
     assert person("reject", second, "--alike", "--why", "no").code == 0
-    assert plane.memory().inbox_ids == [other]
+    assert plane.memory.read().inbox_ids == [other]
 
 
 @pytest.mark.parametrize(
@@ -418,6 +418,6 @@ def test_what_an_approval_contradicts_is_said(plane: Plane, person: Cli) -> None
         plane.propose(
             Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         )
-    first, second = (entry.id for entry in plane.memory().inbox)
+    first, second = (entry.id for entry in plane.memory.read().inbox)
     assert "contradicts" not in person("approve", first).err
     assert "FACT-002 contradicts FACT-001 (" in person("approve", second).err

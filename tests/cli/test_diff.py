@@ -54,7 +54,7 @@ def test_text(plane: Plane, cli: Cli) -> None:
 
 def test_entries_are_shown_with_what_they_say(shelf: Plane, person: Cli) -> None:
     a = shelf.write_log({"summary": "x"})
-    shelf.approve([shelf.propose(proposal("Amounts are whole cents."))])
+    shelf.inbox.approve([shelf.propose(proposal("Amounts are whole cents."))])
     person("deprecate", "DEC-001")
     shelf.write_log({"summary": "x"})
     out = person("diff", "--run", a).out

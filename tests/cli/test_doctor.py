@@ -322,7 +322,7 @@ def test_two_assumptions_that_contradict_are_named_until_one_goes(
     for seconds in (30, 60):
         statement = f"The bank answers within {seconds} seconds."
         candidate_ = Proposal(type="assumption", statement=statement, evidence=["README.md"])
-        plane.approve([plane.propose(candidate_)])
+        plane.inbox.approve([plane.propose(candidate_)])
 
     ran = cli("doctor")
 
@@ -338,5 +338,5 @@ def test_assumptions_that_were_approved_as_unrelated_are_not_named(plane: Plane,
     for seconds, unrelated in ((30, []), (60, ["ASM-001"])):
         statement = f"The bank answers within {seconds} seconds."
         candidate_ = Proposal(type="assumption", statement=statement, unrelated=unrelated)
-        plane.approve([plane.propose(candidate_)])
+        plane.inbox.approve([plane.propose(candidate_)])
     assert "contradict" not in cli("doctor").out

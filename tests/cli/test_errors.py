@@ -185,7 +185,7 @@ def test_from_a_subfolder(plane: Plane, cli: Cli, project: Path, monkeypatch: py
     monkeypatch.chdir(project / "src" / "deep")
     assert cli("status").out == top
     id_ = candidate(cli)
-    assert plane.memory().inbox[0].id == id_
+    assert plane.memory.read().inbox[0].id == id_
 
 
 @pytest.mark.parametrize("named", [".agentplane", ".", "src", "src/../.agentplane"])

@@ -42,7 +42,7 @@ def check_same(plane: Plane) -> None:
     assert line["summary"] == "Defined memory schema."
     assert (line["hash_prev"], line["hash_self"]) != (given["hash_prev"], given["hash_self"])
     assert not chain.verify(plane.layout.log).faults
-    assert plane.memory().inbox == []
+    assert plane.memory.read().inbox == []
     assert [finding for finding in collect(plane.store) if finding.severity != "info"] == []
 
 
@@ -133,12 +133,12 @@ def test_an_id_waits_for_its_statement(plane: Plane, cli: Cli) -> None:
     assert "memory-schema-defined has no statement yet" in cli("inbox").err
     id_ = plane.promote_fact(FACT).id
     assert cli("inbox", "--json").json("inbox")["awaited"] == []
-    plane.reject([id_])
+    plane.inbox.reject([id_])
     assert cli("inbox", "--json").json("inbox")["awaited"] == []
 
 
 def test_an_id_of_a_fact_that_exists_waits_for_nothing(plane: Plane, cli: Cli) -> None:
-    plane.approve([plane.promote_fact({**FACT, "source_run": None}).id])
+    plane.inbox.approve([plane.promote_fact({**FACT, "source_run": None}).id])
     ran = cli(
         "log", "--fact", "memory-schema-defined", "--fact", "FACT-001", "--fact", "The port is 1.", "--json"
     )

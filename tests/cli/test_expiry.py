@@ -20,7 +20,7 @@ def dated(plane: Plane) -> Plane:
         ("Webhooks are signed.", SOON),
         ("Buttons are round.", LATER),
     ):
-        plane.approve([plane.propose(decision(statement, expires_at=str(day)))])
+        plane.inbox.approve([plane.propose(decision(statement, expires_at=str(day)))])
     return plane
 
 

@@ -55,9 +55,9 @@ def test_weaker_settings_are_a_warning_and_fail(repo: Repo, cli: Cli) -> None:
 
 def test_an_entry_of_the_base_in_other_words_is_told_and_passes(repo: Repo, cli: Cli) -> None:
     plane = repo.plane()
-    entry = plane.memory().get("DEC-001")
-    text = plane.memory().snapshot.core(entry.file, entry.id) or b""
-    plane.edit("DEC-001", text.replace(b"Use Textual", b"Use Rich"), entry.digest)
+    entry = plane.memory.read().get("DEC-001")
+    text = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
+    plane.memory.edit("DEC-001", text.replace(b"Use Textual", b"Use Rich"), entry.digest)
     ran = cli("check", "--base", "main")
     assert ran.code == 0
     assert "DEC-001 was rewritten by Ada (edit over terminal)" in ran.out
@@ -309,7 +309,7 @@ def test_a_decision_with_something_piped_in_is_made_in_a_terminal(
     id_ = candidate(cli, "Deploys wait for the bank.")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert cli("approve", id_).code == 0
-    assert repo.plane().ops(1)[0].channel == "terminal"
+    assert repo.plane().history.ops(1)[0].channel == "terminal"
     assert cli("check", "--base", "main").code == 0
 
 

@@ -24,7 +24,7 @@ def test_it_says_what_it_took_and_what_it_left(rules: Path, plane: Plane, cli: C
     assert "instructions: 1 from 1 file; 1 skipped" in told.err
     assert "skipped CLAUDE.md:2, command or path: `make test`" in told.err
     assert "1 candidate in the inbox" in told.err
-    (entry,) = plane.memory().inbox
+    (entry,) = plane.memory.read().inbox
     assert entry.head.proposed_by == "claude-code"
     again = cli("harvest")
     assert "1 known already" in again.err
@@ -35,7 +35,7 @@ def test_a_dry_run_shows_and_writes_nothing(rules: Path, plane: Plane, cli: Cli)
     told = cli("harvest", "--dry-run")
     assert "Amounts must be whole cents." in told.out
     assert "CLAUDE.md:1" in told.out
-    assert plane.memory().inbox == []
+    assert plane.memory.read().inbox == []
 
 
 def test_json(rules: Path, cli: Cli) -> None:

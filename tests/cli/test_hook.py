@@ -26,7 +26,7 @@ from tests.conftest import ROOT, UNLIKE, decision, plane_in
 def repository(git_project: Path) -> Path:
     subprocess.run(("git", "config", "user.name", "Ada Lovelace"), cwd=git_project, check=True)
     plane = plane_in(git_project)
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     return git_project
 
 
@@ -79,11 +79,11 @@ def test_what_was_kept_is_given_until_something_changes(kept: Plane, tool: MakeT
     claude = tool()
     first = claude.starts().context
     assert claude.starts().context == first
-    entry = kept.approve([kept.propose(decision(UNLIKE[1]))]).ids[-1]
+    entry = kept.inbox.approve([kept.propose(decision(UNLIKE[1]))]).ids[-1]
     assert UNLIKE[1] in claude.starts().context
-    kept.deprecate([entry])
+    kept.memory.deprecate([entry])
     assert UNLIKE[1] not in claude.starts().context
-    kept.undo()
+    kept.history.undo()
     assert UNLIKE[1] in claude.starts().context
 
 
@@ -103,7 +103,7 @@ def test_it_fits_into_what_the_tool_takes(
     )
     from agentplane.review.resolve import Choice
 
-    kept.approve([*many, invariant], Choice(keep_both=True, why="they are all different"))
+    kept.inbox.approve([*many, invariant], Choice(keep_both=True, why="they are all different"))
     context = tool(name).starts().context
     assert size(context) <= most
     assert size(context) > most * 0.8
@@ -134,7 +134,7 @@ def test_a_session_that_goes_on_has_no_second_run(kept: Plane, tool: MakeTool, s
     claude = tool()
     claude.starts()
     run = completed(kept)
-    kept.approve([kept.propose(decision(UNLIKE[1]))])
+    kept.inbox.approve([kept.propose(decision(UNLIKE[1]))])
     claude.id = id_
     assert UNLIKE[1] in claude.starts(source).context
     (now,) = open_runs(kept)
@@ -235,10 +235,10 @@ def test_facts_that_a_session_noted_become_candidates(kept: Plane, tool: MakeToo
     claude.starts()
     run = completed(kept)
     claude.works()
-    kept.note(run.run_id, {"derived_facts": ["The parser takes tabs for blanks."]})
+    kept.runs.note(run.run_id, {"derived_facts": ["The parser takes tabs for blanks."]})
     claude.calls("session-end")
-    until(lambda: kept.memory().inbox)
-    assert [entry.statement for entry in kept.memory().inbox] == ["The parser takes tabs for blanks."]
+    until(lambda: kept.memory.read().inbox)
+    assert [entry.statement for entry in kept.memory.read().inbox] == ["The parser takes tabs for blanks."]
 
 
 def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool: MakeTool) -> None:
@@ -255,7 +255,7 @@ def test_what_a_session_proposes_on_the_command_line_cites_its_run(kept: Plane, 
     claude.starts()
     run = completed(kept)
     claude.runs(f'"{sys.executable}" -m agentplane propose "Read tabs as blanks."')
-    assert [entry.head.source for entry in kept.memory().inbox] == [run.run_id]
+    assert [entry.head.source for entry in kept.memory.read().inbox] == [run.run_id]
     claude.calls("session-end")
     until(lambda: not open_runs(kept))
     # Nothing else was done in it, and what was proposed needs it.
@@ -302,7 +302,7 @@ def test_a_session_in_which_nothing_was_asked_leaves_nothing(kept: Plane, tool: 
     left.starts()
     until(lambda: [run for run in open_runs(kept) if run.environment])
     left.killed()
-    kept.seal_left()  # or the process that its hook left behind does so just now
+    kept.runs.seal_left()  # or the process that its hook left behind does so just now
     until(lambda: not open_runs(kept))
     until(lambda: [path.name for path in kept.layout.runs.iterdir()] == [".gitignore"])
     assert kept.layout.log.read_bytes() == log

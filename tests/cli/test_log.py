@@ -69,7 +69,7 @@ def test_a_fact_becomes_a_candidate_from_this_run(plane: Plane, cli: Cli) -> Non
     data = cli(
         "log", "--tool", "codex", "--fact", "The port is 1.", "--receipt", "https://x.test/1", "--json"
     ).json("log")
-    (entry,) = plane.memory().inbox
+    (entry,) = plane.memory.read().inbox
     assert data["promoted"] == [{"id": entry.id, "approved": False}]
     assert (entry.statement, entry.head.source) == ("The port is 1.", data["run_id"])
     assert (list(entry.head.evidence), entry.head.proposed_by) == (["https://x.test/1"], "codex")
@@ -78,7 +78,7 @@ def test_a_fact_becomes_a_candidate_from_this_run(plane: Plane, cli: Cli) -> Non
 def test_a_fact_that_the_gate_refuses_stops_nothing(plane: Plane, cli: Cli) -> None:
     ran = cli("log", "--fact", "a \x1b[31mb", "--fact", "The port is 1.")
     assert ran.code == 0
-    assert last(plane)["ids"] == [plane.memory().inbox[0].id]
+    assert last(plane)["ids"] == [plane.memory.read().inbox[0].id]
     assert "a fact was refused" in ran.err
     assert "\x1b" not in ran.err
 
@@ -251,7 +251,7 @@ def test_add_belongs_to_the_run_that_it_is_called_in(plane: Plane, cli: Cli, pro
         ["a.txt:1"],
     )
     assert event["outputs"] == [{"path": "a.txt", "sha256": SHA, "size": 4}]
-    assert [entry.head.source for entry in plane.memory().inbox] == [event["run_id"]]
+    assert [entry.head.source for entry in plane.memory.read().inbox] == [event["run_id"]]
     assert "Mended it." in (plane.layout.runs / event["run_id"] / "summary.md").read_text()
 
 
@@ -281,7 +281,7 @@ def test_write_log_and_promote_fact(plane: Plane, project: Path, monkeypatch: py
     assert last(plane)["run_id"] == run
     made = agentplane.promote_fact({"statement": "The port is 1.", "source": run})
     assert isinstance(made, agentplane.Promoted)
-    assert [entry.id for entry in plane.memory().inbox] == [made.id]
+    assert [entry.id for entry in plane.memory.read().inbox] == [made.id]
     with pytest.raises(BadInput, match="tool_calls"):
         agentplane.write_log({"tool_calls": "x"})
     with pytest.raises(agentplane.AgentplaneError):

@@ -280,9 +280,9 @@ def test_history_says_what_became_of_a_candidate(shelf: Plane, person: Cli) -> N
     )
     person("approve", approved)
     person("reject", rejected)
-    into = shelf.memory().get("DEC-001")
+    into = shelf.memory.read().get("DEC-001")
     core = shelf.store.snapshot().core(into.file, into.id) or b""
-    shelf.merge(merged, "DEC-001", core.replace(b"Textual", b"Textual 8"), into.digest)
+    shelf.inbox.merge(merged, "DEC-001", core.replace(b"Textual", b"Textual 8"), into.digest)
 
     for id_, verb, became in (
         (approved, "approve", "DEC-002"),

@@ -8,7 +8,7 @@ from tests.conftest import UNLIKE, decision
 
 
 def test_pack_writes_the_file_and_its_receipt(plane: Plane, cli: Cli) -> None:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     ran = cli("pack")
     assert ran.code == 0
     assert "1 entry in it" in ran.err
@@ -20,14 +20,14 @@ def test_pack_writes_the_file_and_its_receipt(plane: Plane, cli: Cli) -> None:
 
 
 def test_pack_print_writes_nothing(plane: Plane, cli: Cli) -> None:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     ran = cli("pack", "--print", "--task", "reports")
     assert UNLIKE[0] in ran.out
     assert not (plane.layout.root / "context").exists()
 
 
 def test_pack_json(plane: Plane, cli: Cli) -> None:
-    (id_,) = plane.approve([plane.propose(decision(UNLIKE[0], scope=["app/**"]))]).renamed.values()
+    (id_,) = plane.inbox.approve([plane.propose(decision(UNLIKE[0], scope=["app/**"]))]).renamed.values()
     data = cli("pack", "--json", "--print", "--path", "docs/a.md", "--budget", "500").json("pack")
     assert data["receipt"]["cut"] == [
         {"id": id_, "why": "its scope is not about these paths", "pinned": False, "kind": "scope", "at": ""}
@@ -37,9 +37,9 @@ def test_pack_json(plane: Plane, cli: Cli) -> None:
 
 
 def test_pack_json_says_what_is_pinned(plane: Plane, cli: Cli) -> None:
-    ids = plane.approve([plane.propose(decision(words)) for words in UNLIKE[:2]]).renamed.values()
+    ids = plane.inbox.approve([plane.propose(decision(words)) for words in UNLIKE[:2]]).renamed.values()
     first, second = ids
-    plane.pin([second])
+    plane.memory.pin([second])
     data = cli("pack", "--json").json("pack")
     given = data["receipt"]["given"]
     assert [(one["id"], one["pinned"]) for one in given] == [(second, True), (first, False)]

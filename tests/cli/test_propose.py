@@ -26,13 +26,13 @@ def test_a_repeat_is_refused_with_its_reason(rejected: str, plane: Plane, cli: C
     assert data["times"] == 1
     assert "propose --again" in ran.err
     cli("propose", "Sessions are cached in Redis").refused(3, "for the 2nd time")
-    assert plane.memory().inbox_ids == []
+    assert plane.memory.read().inbox_ids == []
 
 
 def test_a_person_lets_it_in_again(rejected: str, plane: Plane, person: Cli) -> None:
     ran = person("propose", "--again", "Sessions are cached in Redis")
     assert ran.code == 0
-    assert len(plane.memory().inbox_ids) == 1
+    assert len(plane.memory.read().inbox_ids) == 1
 
 
 def test_a_tool_and_a_script_do_not(
@@ -41,7 +41,7 @@ def test_a_tool_and_a_script_do_not(
     cli("propose", "--again", "Sessions are cached in Redis").refused(3, "no terminal")
     monkeypatch.setenv("CLAUDECODE", "1")
     person("propose", "--again", "Sessions are cached in Redis").refused(3, "claude-code")
-    assert plane.memory().inbox_ids == []
+    assert plane.memory.read().inbox_ids == []
 
 
 def test_the_figures_of_sources_say_what_was_suppressed(rejected: str, cli: Cli) -> None:
@@ -57,8 +57,8 @@ def test_a_candidate_cites_the_open_run_around_it_unless_another_is_named(
     monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
     here, other = candidate(cli, "Cache sessions in Redis."), "20260101T000000Z-0ther1"
     assert cli("propose", "Log in JSON lines.", "--source", other).code == 0
-    assert [entry.head.source for entry in plane.memory().inbox] == [run.run_id, other]
-    assert plane.memory().inbox_ids[0] == here
+    assert [entry.head.source for entry in plane.memory.read().inbox] == [run.run_id, other]
+    assert plane.memory.read().inbox_ids[0] == here
 
 
 def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -> None:
@@ -68,7 +68,7 @@ def test_an_entry_and_a_run_may_be_named_as_everywhere(shelf: Plane, cli: Cli) -
     ran = cli("propose", "Use urwid.", "--supersedes", "dec-1", "--source", run.partition("-")[2])
 
     assert "in the log" not in ran.err
-    (entry,) = shelf.memory().inbox
+    (entry,) = shelf.memory.read().inbox
     assert (entry.head.supersedes, entry.head.source) == (("DEC-001",), run)
     assert "nowhere" not in ran.err
 
@@ -79,7 +79,7 @@ def test_a_run_that_is_not_there_is_said_at_once(plane: Plane, cli: Cli, source:
     ran = cli("propose", "Use urwid.", "--source", source)
     assert ran.code == 0
     assert f"source: no run `{source}` in the log" in ran.err
-    assert plane.memory().inbox[0].head.source == source
+    assert plane.memory.read().inbox[0].head.source == source
 
 
 def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cli) -> None:
@@ -89,4 +89,4 @@ def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cl
 
     person("approve", "--all-clean", "--from", "nosuch").refused(2, "of those that were asked for")
     assert person("approve", "--all-clean", "--from", run.partition("-")[2]).out == f"{mine} -> DEC-001\n"
-    assert len(plane.memory().inbox_ids) == 1
+    assert len(plane.memory.read().inbox_ids) == 1

@@ -20,8 +20,8 @@ from tests.runs.staged import Stage
 
 @pytest.fixture
 def held(plane: Plane) -> Plane:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
-    plane.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code")])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.tools.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code")])
     return plane
 
 
@@ -71,7 +71,7 @@ def test_it_lists_them_with_what_helps(held: Plane, person: Cli, codex: int) -> 
     assert f"pid {codex}" in done.out
     assert f"memory {before}, current" in done.out
     assert "type:" not in done.out
-    held.approve([held.propose(decision(UNLIKE[1]))])
+    held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     done = person("restart")
     assert f"memory {before}, old\n  end it, then type: codex resume abc-123\n" in done.out
     assert held.status().revision in done.err
@@ -83,7 +83,7 @@ def test_it_lists_them_with_what_helps(held: Plane, person: Cli, codex: int) -> 
 def test_the_command_names_the_folder_where_it_is_another_one(
     held: Plane, person: Cli, codex: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held.approve([held.propose(decision(UNLIKE[1]))])
+    held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     below = held.layout.project / "be low"
     below.mkdir()
     monkeypatch.chdir(below)
@@ -91,7 +91,7 @@ def test_the_command_names_the_folder_where_it_is_another_one(
 
 
 def test_what_nobody_can_restart_is_said_with_the_command(held: Plane, person: Cli, codex: int) -> None:
-    held.approve([held.propose(decision(UNLIKE[1]))])
+    held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     for words in (["--all"], [str(codex)], [session.every(held.layout)[0].run_id]):
         done = person("restart", *words)
         assert done.code == 1
@@ -127,7 +127,7 @@ def test_hostile_words_of_a_command_line_are_shown_harmless(held: Plane, person:
         tool="codex",
     )
     session.begin(held.store, asked, held.origin, os.environ)
-    held.approve([held.propose(decision(UNLIKE[1]))])
+    held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     shown = person("restart").out
     assert "\x1b" not in shown
     assert "'x" in shown

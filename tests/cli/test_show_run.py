@@ -32,7 +32,7 @@ def test_a_run_is_shown_briefly_and_in_full(plane: Plane, cli: Cli, tmp_path: Pa
 
 
 def test_an_entry_and_a_run_are_shown_side_by_side(plane: Plane, cli: Cli) -> None:
-    plane.approve([plane.propose(decision("Use Textual."))])
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
     run_id = plane.write_log({"summary": "nothing much"})
     shown = cli("show", run_id, "DEC-001").out
     assert run_id in shown

@@ -52,7 +52,7 @@ def test_without_a_key_the_next_step_is_said(plane: Plane, key: Path, person: Cl
     (key.parent / "gitconfig").write_text("")
     id_ = candidate(person)
     person("approve", id_).refused(3, "Nothing was written", "git config --global agentplane.signingKey")
-    assert plane.memory().inbox_ids
+    assert plane.memory.read().inbox_ids
 
 
 @pytest.mark.usefixtures("key")

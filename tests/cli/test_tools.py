@@ -10,7 +10,7 @@ from tests.conftest import UNLIKE, decision
 
 
 def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -> None:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     assert cli("sync", "--check", "--tools", "codex").code == 1
     assert cli("sync", "--tools", "codex,claude").code == 0
     assert UNLIKE[0] in (project / "AGENTS.md").read_text()
@@ -19,7 +19,7 @@ def test_sync_writes_checks_and_removes(plane: Plane, project: Path, cli: Cli) -
     assert "every file is current" in cli("sync").err
     with plane.layout.config.open("a") as config:
         config.write("[tools]\ndeliver = false\n")
-    plane.approve([plane.propose(decision(UNLIKE[1]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[1]))])
     ran = cli("sync", "--check")
     assert (ran.code, "old" in ran.out) == (1, True)
     assert cli("sync", "--remove").code == 0
@@ -190,7 +190,7 @@ def test_remove_keeps_what_another_tool_in_use_reads(plane: Plane, project: Path
 
 def test_sync_says_what_a_file_has_no_room_for(plane: Plane, project: Path, cli: Cli) -> None:
     for text in UNLIKE:
-        plane.approve([plane.propose(decision(text, rationale="Agreed upon. " * 30))])
+        plane.inbox.approve([plane.propose(decision(text, rationale="Agreed upon. " * 30))])
     (project / "AGENTS.md").write_text("x" * (32 * 1024 - 950))
     ran = cli("sync", "--tools", "codex")
     assert ran.code == 0

@@ -55,7 +55,7 @@ def sealed(plane: Plane) -> list[capsule.Run]:
     """The runs that sessions left. Their ends are written down beside the tools, which do not wait for that."""
 
     def all_are() -> bool:
-        plane.seal_left()
+        plane.runs.seal_left()
         return not session.every(plane.layout)
 
     until(all_are, "every run is sealed", patience=60.0)

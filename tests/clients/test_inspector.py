@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def repository(git_project: Path) -> Path:
     plane = plane_in(git_project)
-    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
     return git_project
 
 
@@ -70,7 +70,7 @@ def test_it_calls_every_tool(repository: Path, tool: str) -> None:
         assert fields["results"][0]["id"] == "DEC-001"
     if tool == "propose":
         assert fields["conflicts"][0]["kind"] == "supersession"
-        assert plane_in(repository).memory().get(fields["id"]).head.tags == ("db",)
+        assert plane_in(repository).memory.read().get(fields["id"]).head.tags == ("db",)
     if tool == "context":
         assert "Use PostgreSQL" in fields["text"]
     if tool == "record":

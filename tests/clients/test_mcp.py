@@ -25,21 +25,21 @@ def test_what_a_model_proposes_waits_with_its_session_as_its_source(
     model.script = calls(Call("propose", PROPOSED))
     tool.run("Fix the refunds.")
     results = [result for asked in model.turns for result in asked.results]
-    assert plane.memory().inbox, results
-    (waiting,) = plane.memory().inbox
+    assert plane.memory.read().inbox, results
+    (waiting,) = plane.memory.read().inbox
     assert waiting.statement == PROPOSED["statement"]
     assert waiting.head.proposed_by == name
     source = waiting.head.source or ""
     (run,) = (run for run in sealed(plane) if run.run_id == source)
     assert run.tool == name
     assert any(waiting.id in result for result in results)
-    assert not plane.memory().shelf
+    assert not plane.memory.read().shelf
 
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_model_recalls_what_was_approved(client: MakeClient, plane: Plane, model: Model, name: str) -> None:
     tool = client(name)
-    plane.approve([plane.propose(decision(APPROVED))])
+    plane.inbox.approve([plane.propose(decision(APPROVED))])
     wire(tool)
     model.script = calls(Call("recall", {"query": "how are webhooks signed"}))
     tool.run("How are webhooks signed?")

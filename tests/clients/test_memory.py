@@ -19,7 +19,7 @@ def test_what_was_approved_reaches_the_model_and_nothing_else_does(
     client: MakeClient, plane: Plane, model: Model, name: str
 ) -> None:
     tool = client(name)
-    plane.approve(
+    plane.inbox.approve(
         [plane.propose(decision(APPROVED)), plane.propose(decision("Invoices are kept for ten years."))]
     )
     plane.propose(decision(WAITING))
@@ -38,12 +38,12 @@ def test_a_second_session_after_an_approval_has_the_new_revision(
     client: MakeClient, plane: Plane, model: Model, name: str
 ) -> None:
     tool = client(name)
-    plane.approve([plane.propose(decision("Invoices are kept for ten years."))])
+    plane.inbox.approve([plane.propose(decision("Invoices are kept for ten years."))])
     wire(tool)
     tool.run("Say hello.")
     before, revision = model.text(), plane.status().revision
     assert revision in before
-    plane.approve([plane.propose(decision(APPROVED))])
+    plane.inbox.approve([plane.propose(decision(APPROVED))])
     model.asked.clear()
     tool.run("Say hello again.")
     assert plane.status().revision != revision
@@ -61,8 +61,8 @@ def test_a_rule_that_was_imported_from_its_own_file_reaches_the_model_once(
     tool = client(name)
     path = next(row.target.path for row in TABLE if row.name == tool.name)
     (plane.layout.project / path).write_text(f"# Rules\n\n- **{RULE.removesuffix('.')}**\n")
-    plane.take_in(plane.harvest(["instructions"]))
-    plane.approve([*plane.memory().inbox_ids, plane.propose(decision(APPROVED))])
+    plane.tools.take_in(plane.tools.harvest(["instructions"]))
+    plane.inbox.approve([*plane.memory.read().inbox_ids, plane.propose(decision(APPROVED))])
     wire(tool)
     tool.run("Say hello.")
     assert APPROVED in model.text()

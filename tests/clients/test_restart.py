@@ -110,7 +110,7 @@ def test_a_session_goes_on_with_the_memory_that_was_approved_meanwhile(
 ) -> None:
     tool = client(name)
     trust(tool)
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     env = {**tool.environment(), "PYTHONPATH": str(ROOT)}
     subprocess.run(["agentplane", "tools", "add", name], cwd=tool.project, env=env, check=True)
     wrapped = [sys.executable, "-m", "agentplane", "run", "--", *WORDS[name]]
@@ -121,7 +121,7 @@ def test_a_session_goes_on_with_the_memory_that_was_approved_meanwhile(
             first = asks(screen, model, "Say the word walnut.")
             assert UNLIKE[0] in first
             assert UNLIKE[1] not in first
-            plane.approve([plane.propose(decision(UNLIKE[1]))])
+            plane.inbox.approve([plane.propose(decision(UNLIKE[1]))])
             told: Seen = typed(["restart", "--all", "--json"], tool.project, env=env, pipe_stdout=True)
             (came,) = json.loads(told.piped)["sessions"]
             assert came["outcome"]["state"] == "restarted", came

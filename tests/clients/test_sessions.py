@@ -16,7 +16,7 @@ def test_a_session_is_given_the_memory_by_its_hook_alone(
     client: MakeClient, plane: Plane, model: Model, name: str
 ) -> None:
     tool = client(name)
-    plane.approve([plane.propose(decision(APPROVED))])
+    plane.inbox.approve([plane.propose(decision(APPROVED))])
     wire(tool)
     tool.command("sync", "--remove")
     tool.run("Say hello.")
@@ -27,7 +27,7 @@ def test_a_session_is_given_the_memory_by_its_hook_alone(
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_session_leaves_a_sealed_run(client: MakeClient, plane: Plane, model: Model, name: str) -> None:
     tool = client(name)
-    plane.approve([plane.propose(decision(APPROVED))])
+    plane.inbox.approve([plane.propose(decision(APPROVED))])
     wire(tool)
     tool.run("Say hello to the partner.")
     (run,) = sealed(plane)

@@ -31,7 +31,7 @@ def codex(client: MakeClient, plane: Plane) -> Client:
     """Wired as a person does it; one entry is in its memory, one waits."""
     tool = client("codex")
     trust(tool)
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     subprocess.run(
         ["agentplane", "tools", "add", "codex"], cwd=tool.project, env=environment(tool), check=True
     )

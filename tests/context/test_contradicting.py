@@ -19,12 +19,12 @@ OTHERS = ("Each tenant has one currency.", "Customers read English.", "Deploys h
 
 def assume(plane: Plane, statement: str, **more: object) -> str:
     proposal = Proposal(type="assumption", statement=statement, evidence=["README.md"], **more)  # type: ignore[arg-type]
-    return plane.approve([plane.propose(proposal)]).ids[-1]
+    return plane.inbox.approve([plane.propose(proposal)]).ids[-1]
 
 
 def marks(plane: Plane, ask: Ask | None = None) -> dict[str, str]:
     """The line below each entry that says what contradicts it."""
-    lines = plane.pack(ask or Ask()).text.splitlines()
+    lines = plane.tools.pack(ask or Ask()).text.splitlines()
     rows = pairwise(lines)
     return {above[2:9]: line for above, line in rows if "ontradict" in line}
 
@@ -87,9 +87,9 @@ def test_a_pack_for_other_paths_still_says_it(plane: Plane) -> None:
 
 
 def test_the_mark_goes_with_the_rival(rivals: Plane) -> None:
-    rivals.deprecate(["ASM-001"])
+    rivals.memory.deprecate(["ASM-001"])
     assert marks(rivals) == {}
-    rivals.undo()
+    rivals.history.undo()
     assert marks(rivals) == BOTH
 
 
@@ -111,7 +111,7 @@ def test_scopes_that_cannot_meet_do_not_contradict(plane: Plane) -> None:
 
 
 def test_only_assumptions_are_compared(plane: Plane) -> None:
-    plane.approve([plane.propose(Proposal(type="fact", statement=RIVALS[0], evidence=["README.md"]))])
+    plane.inbox.approve([plane.propose(Proposal(type="fact", statement=RIVALS[0], evidence=["README.md"]))])
     assume(plane, RIVALS[1])
     assert marks(plane) == {}
 
@@ -119,7 +119,7 @@ def test_only_assumptions_are_compared(plane: Plane) -> None:
 def test_a_crowd_of_rivals_leaves_room_for_the_statements(plane: Plane) -> None:
     for seconds in range(30, 40):
         assume(plane, f"The bank answers within {seconds} seconds.")
-    made = plane.pack(Ask())
+    made = plane.tools.pack(Ask())
     assert len(made.receipt.given) == 10
     assert made.text.count("  Contradicts ") == 30
 

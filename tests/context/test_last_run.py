@@ -33,7 +33,7 @@ def plane(git_project: Path) -> Plane:
 
 
 def notes(plane: Plane, task: str | None = None) -> str:
-    return plane.pack(Ask(task)).text
+    return plane.tools.pack(Ask(task)).text
 
 
 def test_a_run_that_was_logged_late_is_not_the_last(plane: Plane) -> None:
@@ -46,7 +46,7 @@ def test_a_run_that_was_logged_late_is_not_the_last(plane: Plane) -> None:
 def test_an_import_is_not_the_last_run(plane: Plane) -> None:
     plane.write_log({"summary": "Wrote the parser."})
     (plane.layout.project / "AGENTS.md").write_text("# Rules\n\n- Always use tabs in Makefiles.\n")
-    assert any(plane.take_in(plane.harvest(["instructions"])).ids)
+    assert any(plane.tools.take_in(plane.tools.harvest(["instructions"])).ids)
     assert "Wrote the parser." in notes(plane)
     assert "Harvested" not in notes(plane)
 
@@ -142,7 +142,7 @@ def test_a_kept_context_is_not_given_on_another_branch(plane: Plane) -> None:
     """The files of the memory are the same on both, so only git tells."""
     folder, tool = plane.layout.project, BY_NAME["claude-code"]
     root = str(plane.layout.root)
-    plane.approve([plane.propose(decision("Use tabs."))])
+    plane.inbox.approve([plane.propose(decision("Use tabs."))])
     plane.write_log({"summary": "On main."})
     git(folder, "checkout", "-q", "-b", "other")
     commit(folder, "b.txt")

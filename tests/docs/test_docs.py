@@ -123,7 +123,7 @@ def test_json_keys_are_documented(
 ) -> None:
     ids = [plane.propose(decision("One.")), plane.propose(decision("Two."))]
     run_with_all_fields(plane)
-    plane.approve(ids[:1])
+    plane.inbox.approve(ids[:1])
     decisions = plane.layout.memory / "decisions.md"
     decisions.write_text(decisions.read_text() + "By hand.\n")
     monkeypatch.chdir(plane.layout.project)
@@ -149,7 +149,7 @@ def run_with_all_fields(plane: Plane) -> None:
     """Two runs that differ in everything that `diff` looks at."""
     (plane.layout.project / "a").write_text("1\n")
     plane.write_log({"run_id": FIRST_RUN, "derived_facts": ["One port is 7000."], "outputs": [{"path": "a"}]})
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     plane.write_log({"derived_facts": ["It rains in May.", "a-fact-that-waits"]})
 
 
@@ -281,7 +281,7 @@ def test_the_python_example_of_the_readme_runs(plane: Plane, monkeypatch: pytest
     assert found
     monkeypatch.chdir(plane.layout.project)
     exec(found[1], {})
-    assert [entry.statement for entry in plane.memory().inbox] == ["Use Textual for the TUI."]
+    assert [entry.statement for entry in plane.memory.read().inbox] == ["Use Textual for the TUI."]
 
 
 # The README's session has a test of its own.

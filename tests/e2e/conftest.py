@@ -67,11 +67,11 @@ def proposed(folder: Path, statement: str = "Use Textual.", **more: object) -> s
 
 
 def approved(folder: Path, statement: str = "Use Textual.") -> str:
-    return plane_in(folder, "Ada Lovelace").approve([proposed(folder, statement)]).ids[-1]
+    return plane_in(folder, "Ada Lovelace").inbox.approve([proposed(folder, statement)]).ids[-1]
 
 
 def rejected(folder: Path, statement: str) -> None:
-    plane_in(folder, "Ada Lovelace").reject([proposed(folder, statement)])
+    plane_in(folder, "Ada Lovelace").inbox.reject([proposed(folder, statement)])
 
 
 class Answered(msgspec.Struct, frozen=True):

@@ -86,7 +86,7 @@ def test_it_follows_what_other_processes_do(repository: Path) -> None:
 
 
 def _undo(folder: Path) -> None:
-    plane_in(folder, "Ada Lovelace").undo()
+    plane_in(folder, "Ada Lovelace").history.undo()
 
 
 def test_it_sees_an_edit_by_hand_and_its_end(repository: Path) -> None:

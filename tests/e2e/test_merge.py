@@ -16,7 +16,7 @@ def git(folder: Path, *words: str, code: int = 0) -> str:
 
 def approve(folder: Path, statement: str) -> None:
     plane = plane_in(folder, "Ada Lovelace")
-    plane.approve([plane.propose(decision(statement))])
+    plane.inbox.approve([plane.propose(decision(statement))])
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", statement)
 
@@ -124,7 +124,7 @@ def test_what_was_resolved_by_hand_stays(repository: Path) -> None:
     path.write_text(mine)
     assert started(["settle"], repository).returncode == 0
     assert "A note." in path.read_text()
-    statements = {entry.statement for entry in plane_in(repository).memory().shelf}
+    statements = {entry.statement for entry in plane_in(repository).memory.read().shelf}
     assert statements == {"Deploys wait for the bank.", "Logs go to standard error."}
 
 

@@ -26,7 +26,7 @@ TOOLS = {
 
 def _last(folder: Path) -> OpView:
     """The op that was done last."""
-    return plane_in(folder).ops(1)[0]
+    return plane_in(folder).history.ops(1)[0]
 
 
 def test_a_person_approves_in_a_terminal(repository: Path) -> None:

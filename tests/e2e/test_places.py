@@ -334,7 +334,7 @@ def test_no_git_at_all(project: Path, tmp_path: Path) -> None:
     assert started(["init", "--yes"], project, env=env).returncode == 0
     id_ = started(["propose", "x"], project, env=env).stdout.strip()
     assert typed(["approve", id_], project, env=env).code == 0
-    entry = plane_in(project).memory().get("DEC-001")
+    entry = plane_in(project).memory.read().get("DEC-001")
     assert (entry.head.approved_by, entry.head.anchor) == ("ada", None)
     assert started(["doctor"], project, env=env).returncode == 0
 

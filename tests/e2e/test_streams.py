@@ -113,7 +113,7 @@ def test_every_encoding_can_be_printed_to(repository: Path, encoding: str, words
 def test_a_statement_is_utf8_whatever_the_locale(repository: Path) -> None:
     done = shell(repository, "echo 'ünïcode ✓' | agentplane propose -", LC_ALL="C")
     assert done.returncode == 0, done.stderr
-    assert plane_in(repository).memory().inbox[0].statement == "ünïcode ✓"
+    assert plane_in(repository).memory.read().inbox[0].statement == "ünïcode ✓"
 
 
 def test_standard_input_that_is_not_utf8(repository: Path) -> None:

@@ -38,7 +38,7 @@ def terminal(plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def shelf(plane: Plane) -> list[str]:
-    return [entry.statement for entry in plane.memory().shelf]
+    return [entry.statement for entry in plane.memory.read().shelf]
 
 
 def comes_true(said: object) -> bool:
@@ -99,7 +99,7 @@ def test_the_terminal_closed_in_the_middle_loses_nothing(plane: Plane, terminal:
     terminal.wait_for("y approve")
     terminal.press("y")
     terminal.close()
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert sorted([entry.statement for entry in (*memory.shelf, *memory.inbox)]) == sorted(UNLIKE[:3])
     assert len(memory.shelf) in (0, 3)
     assert not memory.hand_edits
@@ -193,7 +193,7 @@ def test_words_typed_into_the_filter_in_one_breath_decide_nothing(plane: Plane, 
     terminal.wait_for("● D")
     terminal.press("/aara")
     terminal.wait_for("/aara finds 0")
-    assert len(plane.memory().inbox_ids) == 3
+    assert len(plane.memory.read().inbox_ids) == 3
     terminal.press("Escape")
     terminal.wait_for("grouped by run")
     terminal.press("q")

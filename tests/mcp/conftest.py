@@ -33,8 +33,10 @@ def shelf(git_project: Path) -> Plane:
         decision("Reports are written as CSV."),
     ]
     for one in made:
-        plane.approve([plane.propose(one)])
-    plane.reject([plane.propose(decision("Deploy on Fridays after lunch."))], "Nobody is there to mend it.")
+        plane.inbox.approve([plane.propose(one)])
+    plane.inbox.reject(
+        [plane.propose(decision("Deploy on Fridays after lunch."))], "Nobody is there to mend it."
+    )
     return plane
 
 

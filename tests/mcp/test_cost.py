@@ -145,8 +145,8 @@ def test_words_of_any_script_are_found_word_for_word(git_project: Path) -> None:
         "KeepAlive must be Ünlimited, always.",
     )
     for statement in said:
-        plane.approve([plane.propose(decision(statement))])
-    memory = plane.memory()
+        plane.inbox.approve([plane.propose(decision(statement))])
+    memory = plane.memory.read()
     index = lookup.of_shelf(memory)
     for entry in memory.shelf:
         assert entry in index.holding(entry.statement)
@@ -158,7 +158,7 @@ def test_what_another_process_does_in_between_is_noticed(git_project: Path) -> N
     plane = plane_in(git_project)
     propose = proposing(plane)
     assert propose("Cache sessions in Redis.")["conflicts"] == []
-    (waiting,) = plane.memory().inbox_ids
+    (waiting,) = plane.memory.read().inbox_ids
     elsewhere(plane, f"plane.approve(['{waiting}'])")
     answer = propose("Cache sessions in Memcached.")
     assert [one["with"] for one in answer["conflicts"]] == ["DEC-001"]
@@ -166,9 +166,9 @@ def test_what_another_process_does_in_between_is_noticed(git_project: Path) -> N
     assert propose("Every endpoint answers within two seconds.")["waiting"] == 3
     path = plane.layout.file("memory/decisions.md")
     path.write_text(path.read_text().replace("Redis", "Valkey"))
-    assert [edit.id for edit in plane.memory().hand_edits] == ["DEC-001"]
+    assert [edit.id for edit in plane.memory.read().hand_edits] == ["DEC-001"]
     elsewhere(plane, "plane.adopt()")
-    assert plane.memory().hand_edits == []
+    assert plane.memory.read().hand_edits == []
     assert [found.statement for found in plane.recall("cache sessions valkey")] == [
         "Cache sessions in Valkey."
     ]
@@ -177,9 +177,9 @@ def test_what_another_process_does_in_between_is_noticed(git_project: Path) -> N
 @pytest.mark.usefixtures("serving")
 def test_what_was_pruned_elsewhere_is_forgotten(git_project: Path) -> None:
     plane = plane_in(git_project)
-    plane.approve([plane.propose(decision("Reports are written as CSV files."))])
+    plane.inbox.approve([plane.propose(decision("Reports are written as CSV files."))])
     proposing(plane)("Deploys go through the zebracorn pipeline.")
-    (waiting,) = plane.memory().inbox_ids
+    (waiting,) = plane.memory.read().inbox_ids
     before = held.get(plane.layout, "words")
     elsewhere(plane, f"plane.reject(['{waiting}']); plane.prune('zebracorn')")
     proposing(plane)("Every endpoint answers within two seconds.")

@@ -106,7 +106,7 @@ def test_a_client_with_the_token_is_served(shelf: Plane, serve: Serve, mode: str
 
     told = anyio.run(said)
     assert not told.is_error, told
-    assert shelf.memory().get(told.structured_content["id"]).head.proposed_by == "goose"
+    assert shelf.memory.read().get(told.structured_content["id"]).head.proposed_by == "goose"
 
 
 def test_without_the_token_nothing_is_said(serve: Serve) -> None:

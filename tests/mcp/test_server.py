@@ -68,12 +68,12 @@ def test_resources_are_listed_and_read(shelf: Plane) -> None:
 
 def test_many_entries_come_in_pages(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Service number {number} keeps its own tables.")) for number in range(3)]
-    plane.approve(ids[:1])
+    plane.inbox.approve(ids[:1])
     folder = plane.layout.project
     text = (plane.layout.memory / "decisions.md").read_text()
     more = [text.replace("DEC-001", f"DEC-{number:03d}") for number in range(2, 232)]
     (plane.layout.memory / "decisions.md").write_text("\n".join([text, *more]))
-    plane.adopt()
+    plane.memory.adopt()
 
     async def said(client: Client) -> list[int]:
         counts, cursor = [], None
@@ -163,8 +163,11 @@ def test_no_call_approves_whatever_the_policy_allows(shelf: Plane) -> None:
 
     talk(shelf.layout.project, said)
     assert shelf.status().revision == revision
-    assert len(shelf.memory().inbox) == 2
-    assert {op.verb for op in shelf.ops() if op.channel in ("mcp", "policy")} == {"propose", "settings"}
+    assert len(shelf.memory.read().inbox) == 2
+    assert {op.verb for op in shelf.history.ops() if op.channel in ("mcp", "policy")} == {
+        "propose",
+        "settings",
+    }
 
 
 def test_facts_of_an_open_run_wait_as_well(shelf: Plane) -> None:
@@ -187,7 +190,7 @@ def test_facts_of_an_open_run_wait_as_well(shelf: Plane) -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    memory = shelf.memory()
+    memory = shelf.memory.read()
     assert shelf.status().revision == revision
     proposed = memory.get(done.stdout.strip())
     fact = next(entry for entry in memory.inbox if entry.head.type == "fact")
@@ -279,8 +282,8 @@ def test_two_servers_at_once_lose_nothing(shelf: Plane) -> None:
             tasks.start_soon(many, "beta")
 
     anyio.run(both)
-    assert len(shelf.memory().inbox) == 2 * each
-    assert shelf.memory().hand_edits == []
+    assert len(shelf.memory.read().inbox) == 2 * each
+    assert shelf.memory.read().hand_edits == []
     assert not shelf.is_damaged()
 
 
@@ -311,7 +314,7 @@ def test_progress_is_told_and_the_loop_stays_free(shelf: Plane) -> None:
     talk(shelf.layout.project, said)
     assert seen == ["reading the plane", "asking the gate", "writing", "looking for conflicts"]
     # The others were cancelled before anything was written.
-    assert [entry.statement for entry in shelf.memory().inbox] == ["Use ty."]
+    assert [entry.statement for entry in shelf.memory.read().inbox] == ["Use ty."]
 
 
 def test_what_is_no_message_is_answered_and_passed_over(shelf: Plane, raw: Start) -> None:
@@ -405,7 +408,7 @@ def test_a_change_in_progress_is_completed_before_the_end(shelf: Plane, raw: Sta
         server.stdin.close()
         assert server.ended() == 0
     assert not shelf.is_damaged()
-    assert shelf.memory().hand_edits == []
+    assert shelf.memory.read().hand_edits == []
 
 
 def test_killed_servers_leave_a_sound_plane(shelf: Plane, raw: Start) -> None:
@@ -415,7 +418,7 @@ def test_killed_servers_leave_a_sound_plane(shelf: Plane, raw: Start) -> None:
     server.process.kill()
     server.ended()
     until(lambda: not shelf.is_damaged())
-    assert shelf.memory().hand_edits == []
+    assert shelf.memory.read().hand_edits == []
 
 
 @pytest.mark.parametrize(

@@ -131,10 +131,10 @@ def test_a_proposal_waits_in_the_name_of_the_tool(shelf: Plane) -> None:
     jsonschema.validate(told, tools.BY_NAME["propose"].output)
     assert told["conflicts"] == []
     assert told["waiting"] == 1
-    entry = shelf.memory().get(told["id"])
+    entry = shelf.memory.read().get(told["id"])
     assert (entry.head.proposed_by, entry.head.status) == ("codex", "proposed")
     assert entry.head.tags == ("money",)
-    assert shelf.ops(1)[0].channel == "mcp"
+    assert shelf.history.ops(1)[0].channel == "mcp"
 
 
 def test_what_a_tool_proposed_passes_the_check_of_a_branch(shelf: Plane) -> None:
@@ -153,7 +153,7 @@ def test_what_a_tool_proposed_passes_the_check_of_a_branch(shelf: Plane) -> None
         )
         await client.call_tool("record", {"summary": "Looked at amounts."})
         second = await client.call_tool("propose", {"type": "decision", "statement": "Logs go to stderr."})
-        memory = shelf.memory()
+        memory = shelf.memory.read()
         return {memory.get(ok(one)["id"]).head.source for one in (first, second)}
 
     (source,) = talk(folder, said)
@@ -166,7 +166,7 @@ def test_what_a_tool_proposed_passes_the_check_of_a_branch(shelf: Plane) -> None
 
 def test_tool_option_names_the_proposer(shelf: Plane) -> None:
     told = ok(call(shelf.layout.project, "propose", "--tool", "amp", type="decision", statement="Use ruff."))
-    assert shelf.memory().get(told["id"]).head.proposed_by == "amp"
+    assert shelf.memory.read().get(told["id"]).head.proposed_by == "amp"
 
 
 def test_a_proposal_is_told_what_it_meets(shelf: Plane) -> None:
@@ -198,8 +198,8 @@ def test_the_caller_judges_and_its_candidate_says_so(shelf: Plane) -> None:
     assert [one["again"] for one in (first, second, third)] == [False, True, True]
     assert second["conflicts"][0]["kind"] == "supersession"
     assert third["waiting"] == 1
-    assert shelf.memory().get(first["id"]).head.supersedes == ("DEC-001",)
-    assert [op.verb for op in shelf.ops(2)] == ["relate", "propose"]
+    assert shelf.memory.read().get(first["id"]).head.supersedes == ("DEC-001",)
+    assert [op.verb for op in shelf.history.ops(2)] == ["relate", "propose"]
 
 
 @pytest.mark.parametrize("kind", ["refines", "unrelated"])
@@ -214,9 +214,9 @@ def test_other_relations_are_kept_for_the_reviewer(shelf: Plane, kind: str) -> N
             relation=relation,
         )
     )
-    entry = shelf.memory().get(told["id"])
+    entry = shelf.memory.read().get(told["id"])
     assert getattr(entry.head, kind) == ("DEC-001",)
-    (reviewed,) = shelf.review([told["id"]])
+    (reviewed,) = shelf.inbox.review([told["id"]])
     assert "DEC-001" in reviewed.because
     # A claim of the proposer takes no conflict away.
     assert [one["with"] for one in told["conflicts"]] == [one.id for one in reviewed.conflicts]
@@ -234,7 +234,7 @@ def test_other_relations_are_kept_for_the_reviewer(shelf: Plane, kind: str) -> N
 )
 def test_a_relation_that_means_nothing_is_refused(shelf: Plane, relation: Any) -> None:
     no(call(shelf.layout.project, "propose", type="decision", statement="Use Redis.", relation=relation))
-    assert shelf.memory().inbox == []
+    assert shelf.memory.read().inbox == []
 
 
 def test_nothing_takes_the_place_of_a_candidate(shelf: Plane) -> None:
@@ -265,7 +265,7 @@ def test_the_candidate_of_another_is_not_touched(shelf: Plane) -> None:
         )
     )
     assert told["id"] != other
-    assert shelf.memory().get(other).head.supersedes == ()
+    assert shelf.memory.read().get(other).head.supersedes == ()
 
 
 def test_a_rejection_is_told_with_its_reason(shelf: Plane) -> None:
@@ -288,7 +288,7 @@ def test_a_secret_is_refused_and_not_repeated(shelf: Plane) -> None:
         result = call(folder, "propose", **arguments)
         assert SECRET not in result.model_dump_json()
         no(result)
-    assert shelf.memory().inbox == []
+    assert shelf.memory.read().inbox == []
 
 
 def test_a_waiting_candidate_that_is_aimed_at_its_reader_is_not_passed_on(shelf: Plane) -> None:
@@ -327,7 +327,7 @@ def test_record_makes_a_run_of_its_own(shelf: Plane) -> None:
     jsonschema.validate(told, tools.BY_NAME["record"].output)
     assert not told["open"]
     (candidate,) = told["candidates"]
-    entry = shelf.memory().get(candidate)
+    entry = shelf.memory.read().get(candidate)
     assert entry.head.source == told["run_id"]
     assert entry.head.proposed_by == "codex"
     assert entry.head.evidence == ("README.md:1",)
@@ -403,7 +403,7 @@ def test_arguments_that_do_not_fit_are_named(
 )
 def test_proposals_that_cannot_be_kept_are_refused(shelf: Plane, arguments: dict[str, Any]) -> None:
     no(call(shelf.layout.project, "propose", **arguments))
-    assert shelf.memory().inbox == []
+    assert shelf.memory.read().inbox == []
 
 
 def test_empty_record_is_refused(shelf: Plane) -> None:

@@ -40,7 +40,7 @@ def dated(plane: Plane) -> Plane:
         ("Webhooks are signed.", "2031-05-20"),
         ("Buttons are round.", None),
     ):
-        now.approve([now.propose(decision(statement, expires_at=day))])
+        now.inbox.approve([now.propose(decision(statement, expires_at=day))])
     return plane
 
 
@@ -82,8 +82,10 @@ def test_the_last_day_of_an_entry_is_one_of_utc(text: str | None, day: date | No
 )
 def test_every_door_says_the_same(dated: Plane, moment: datetime, expired: list[str]) -> None:
     now = at(dated, moment)
-    assert [id_ for id_, told in now.expiring(now.memory()).items() if told.state == "expired"] == expired
-    receipt = now.pack(Ask()).receipt
+    assert [
+        id_ for id_, told in now.memory.expiring(now.memory.read()).items() if told.state == "expired"
+    ] == expired
+    receipt = now.tools.pack(Ask()).receipt
     assert [cut.id for cut in receipt.cut if cut.kind == "expired"] == expired
     assert [one.id for one in now.recall("reports as csv") if one.expired] == expired
     assert now.status().expired == len(expired)
@@ -91,25 +93,29 @@ def test_every_door_says_the_same(dated: Plane, moment: datetime, expired: list[
 
 def test_the_pack_and_its_report_name_what_expired(dated: Plane) -> None:
     now = at(dated, DAY + timedelta(days=1))
-    made = now.pack(Ask(passing=False))
+    made = now.tools.pack(Ask(passing=False))
     assert "Reports are CSV." not in made.text
     assert "- Expired and left out: DEC-001. `agentplane show ID` has them." in made.text
     assert [(cut.id, cut.why) for cut in made.receipt.cut] == [("DEC-001", "expired on 2031-05-10")]
     codex = found.named(["codex", "claude"])
-    now.sync(codex, made)
+    now.tools.sync(codex, made)
     told = json.loads((now.layout.root / "context/receipt.json").read_text())
     assert told["cut"][0]["kind"] == "expired"
-    assert {one.state for one in now.synced(codex, made)} == {"current"}
+    assert {one.state for one in now.tools.standings(codex, made)} == {"current"}
 
 
 def test_a_file_is_out_of_date_on_the_day_after(dated: Plane) -> None:
     today, tomorrow = at(dated, DAY), at(dated, DAY + timedelta(days=1))
     tools = found.named(["codex", "claude"])
-    today.sync(tools, today.pack(Ask(passing=False)))
-    assert {one.state for one in today.synced(tools, today.pack(Ask(passing=False)))} == {"current"}
-    assert {one.state for one in tomorrow.synced(tools, tomorrow.pack(Ask(passing=False)))} == {"old"}
-    tomorrow.sync(tools, tomorrow.pack(Ask(passing=False)))
-    assert tomorrow.memory().inbox == []
+    today.tools.sync(tools, today.tools.pack(Ask(passing=False)))
+    assert {one.state for one in today.tools.standings(tools, today.tools.pack(Ask(passing=False)))} == {
+        "current"
+    }
+    assert {
+        one.state for one in tomorrow.tools.standings(tools, tomorrow.tools.pack(Ask(passing=False)))
+    } == {"old"}
+    tomorrow.tools.sync(tools, tomorrow.tools.pack(Ask(passing=False)))
+    assert tomorrow.memory.read().inbox == []
     text = (dated.layout.project / "AGENTS.md").read_text()
     assert "Reports are CSV." not in text
     assert "Expired and left out: DEC-001" in text
@@ -121,7 +127,7 @@ def test_a_file_is_out_of_date_on_the_day_after(dated: Plane) -> None:
 def test_the_setting_says_how_early_it_warns(dated: Plane, days: int, warned: list[str]) -> None:
     dated.layout.config.write_text(f"[expiry]\nwarn_days = {days}\n")
     now = at(dated, DAY)
-    told = now.expiring(now.memory())
+    told = now.memory.expiring(now.memory.read())
     assert list(told) == warned
     assert {one.state for one in told.values()} <= {"soon"}
     assert (now.status().expiring, now.status().expired) == (len(warned), 0)
@@ -129,17 +135,19 @@ def test_the_setting_says_how_early_it_warns(dated: Plane, days: int, warned: li
 
 def test_a_week_is_the_default(dated: Plane) -> None:
     days = [
-        day for day in range(25) if "DEC-002" in at(dated, DAY + timedelta(days=day)).expiring(dated.memory())
+        day
+        for day in range(25)
+        if "DEC-002" in at(dated, DAY + timedelta(days=day)).memory.expiring(dated.memory.read())
     ]
     assert days == list(range(3, 25))
 
 
 def test_what_is_out_of_force_or_waits_does_not_expire(dated: Plane) -> None:
     now = at(dated, DAY + timedelta(days=1))
-    now.deprecate(["DEC-001"])
+    now.memory.deprecate(["DEC-001"])
     now.propose(Proposal(type="decision", statement="Dates are ISO.", expires_at="2031-05-01"))
-    assert now.expiring(now.memory()) == {}
-    assert now.pack(Ask()).receipt.cut == ()
+    assert now.memory.expiring(now.memory.read()) == {}
+    assert now.tools.pack(Ask()).receipt.cut == ()
 
 
 def test_the_shelf_marks_it(dated: Plane) -> None:
@@ -158,7 +166,7 @@ def test_the_shelf_marks_it(dated: Plane) -> None:
 )
 def test_how_it_is_said(dated: Plane, day: int, said: str) -> None:
     now = at(dated, datetime(2031, 5, day, tzinfo=UTC))
-    told = now.expiry_of(now.memory().get("DEC-001"))
+    told = now.memory.expiry_of(now.memory.read().get("DEC-001"))
     assert told
     assert told.said == said
 
@@ -171,7 +179,7 @@ def test_a_server_lists_it_with_its_date(dated: Plane) -> None:
 
 
 def test_a_date_that_is_none_is_left_alone(dated: Plane) -> None:
-    entry = dated.memory().get("DEC-003")
+    entry = dated.memory.read().get("DEC-003")
     odd = msgspec.structs.replace(entry, head=msgspec.structs.replace(entry.head, expires_at="whenever"))
     assert expiry.of(odd, DAY.date(), 7) is None
 
@@ -179,10 +187,10 @@ def test_a_date_that_is_none_is_left_alone(dated: Plane) -> None:
 @pytest.mark.parametrize("text", ["31.12.2026", "2026/12/31", "soon", "true", "9999-12-31T23:59:59-01:00"])
 def test_a_date_that_no_calendar_has_stops_nothing_and_is_named(plane: Plane, text: str) -> None:
     id_ = plane.propose(decision("Reports are CSV."))
-    plane.approve([id_])
+    plane.inbox.approve([id_])
     change_by_hand(plane, "decisions.md", "approved_by:", f"expires_at: {text}\napproved_by:")
-    plane.adopt()
-    assert [given.id for given in plane.pack(Ask()).receipt.given] == ["DEC-001"]
+    plane.memory.adopt()
+    assert [given.id for given in plane.tools.pack(Ask()).receipt.given] == ["DEC-001"]
     assert [result.id for result in plane.recall("reports")] == ["DEC-001"]
     assert plane.status().expired == 0
     told = [one for one in collect(plane.store) if "is not a date" in one.what]
@@ -191,9 +199,9 @@ def test_a_date_that_no_calendar_has_stops_nothing_and_is_named(plane: Plane, te
 
 
 def test_an_edit_with_a_date_that_cannot_be_read_is_refused(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Reports are CSV."))])
-    entry = plane.memory().get("DEC-001")
-    core = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    plane.inbox.approve([plane.propose(decision("Reports are CSV."))])
+    entry = plane.memory.read().get("DEC-001")
+    core = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
     wrong = core.replace(b"approved_by:", b"expires_at: 31.12.2026\napproved_by:")
     with pytest.raises(BadInput, match="is not a date"):
-        plane.edit("DEC-001", wrong, entry.digest)
+        plane.memory.edit("DEC-001", wrong, entry.digest)

@@ -11,7 +11,7 @@ from tests.conftest import UNLIKE, decision, files_of
 @pytest.fixture
 def kept(plane: Plane) -> Plane:
     """Two entries, below prose of somebody."""
-    plane.approve([plane.propose(decision(words)) for words in UNLIKE[:2]])
+    plane.inbox.approve([plane.propose(decision(words)) for words in UNLIKE[:2]])
     path = plane.layout.memory / "decisions.md"
     path.write_bytes(b"Prose.\r\n" + path.read_bytes())
     return plane
@@ -19,38 +19,38 @@ def kept(plane: Plane) -> Plane:
 
 def test_a_pin_is_one_line_of_the_entry_and_leaves_no_trace_when_it_goes(kept: Plane) -> None:
     before = files_of(kept)
-    kept.pin(["DEC-001"])
+    kept.memory.pin(["DEC-001"])
     path = "memory/decisions.md"
     added = set(files_of(kept)[path].splitlines()) - set(before[path].splitlines())
     assert added == {b"pinned: true"}
-    assert kept.memory().get("DEC-001").trusted
-    kept.unpin(["DEC-001"])
+    assert kept.memory.read().get("DEC-001").trusted
+    kept.memory.unpin(["DEC-001"])
     assert files_of(kept) == before
-    assert [op.verb for op in kept.ops(2)] == ["unpin", "pin"]
+    assert [op.verb for op in kept.history.ops(2)] == ["unpin", "pin"]
 
 
 def test_a_pin_is_taken_back_and_done_again(kept: Plane) -> None:
     before = files_of(kept)
-    kept.pin(["DEC-001", "DEC-002"])
+    kept.memory.pin(["DEC-001", "DEC-002"])
     pinned = files_of(kept)
-    kept.undo()
+    kept.history.undo()
     assert files_of(kept) == before
-    kept.redo()
+    kept.history.redo()
     assert files_of(kept) == pinned
 
 
 def test_a_pin_changes_the_revision_and_not_the_date(kept: Plane) -> None:
-    revision, entry = kept.status().revision, kept.memory().get("DEC-001")
-    kept.pin(["DEC-001"])
+    revision, entry = kept.status().revision, kept.memory.read().get("DEC-001")
+    kept.memory.pin(["DEC-001"])
     assert kept.status().revision != revision
-    assert kept.memory().get("DEC-001").head.updated == entry.head.updated
+    assert kept.memory.read().get("DEC-001").head.updated == entry.head.updated
 
 
 def test_one_that_is_pinned_already_changes_nothing_for_all_of_them(kept: Plane) -> None:
-    kept.pin(["DEC-001"])
+    kept.memory.pin(["DEC-001"])
     before = files_of(kept)
     with pytest.raises(BadInput, match="DEC-001 is pinned already"):
-        kept.pin(["DEC-002", "DEC-001"])
+        kept.memory.pin(["DEC-002", "DEC-001"])
     assert files_of(kept) == before
 
 
@@ -58,8 +58,8 @@ def test_one_that_is_pinned_already_changes_nothing_for_all_of_them(kept: Plane)
 def test_a_pin_that_is_neither_true_nor_false_is_none_and_doctor_says_so(kept: Plane, said: str) -> None:
     path = kept.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("id: DEC-001\n", f"id: DEC-001\npinned: {said}\n"))
-    kept.adopt(["DEC-001"])
-    entry = kept.memory().get("DEC-001")
+    kept.memory.adopt(["DEC-001"])
+    entry = kept.memory.read().get("DEC-001")
     assert not entry.head.pinned
     assert entry.statement == UNLIKE[0]
     (found,) = [one for one in collect(kept.store) if "`pinned` is not true or false" in one.what]
@@ -71,8 +71,8 @@ def test_a_pin_by_hand_counts_once_it_is_adopted(kept: Plane) -> None:
     path.write_text(path.read_text().replace("id: DEC-001\n", "id: DEC-001\npinned: true # ours\n"))
     from agentplane.context.choose import Ask
 
-    assert not any(given.pinned for given in kept.pack(Ask()).receipt.given)
-    kept.adopt(["DEC-001"])
-    assert [given.id for given in kept.pack(Ask()).receipt.given if given.pinned] == ["DEC-001"]
-    kept.unpin(["DEC-001"])
-    assert not kept.memory().get("DEC-001").head.pinned
+    assert not any(given.pinned for given in kept.tools.pack(Ask()).receipt.given)
+    kept.memory.adopt(["DEC-001"])
+    assert [given.id for given in kept.tools.pack(Ask()).receipt.given if given.pinned] == ["DEC-001"]
+    kept.memory.unpin(["DEC-001"])
+    assert not kept.memory.read().get("DEC-001").head.pinned

@@ -14,7 +14,7 @@ from tests.conftest import decision, files_of, plane_in
 @pytest.fixture
 def shelf(plane: Plane) -> Path:
     """Two approved decisions. Gives their file."""
-    plane.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
+    plane.inbox.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
     return plane.layout.memory / "decisions.md"
 
 
@@ -23,23 +23,23 @@ def swap(path: Path, old: str, new: str) -> None:
 
 
 def changes(plane: Plane) -> list[tuple[str, str]]:
-    return [(edit.id, edit.change) for edit in plane.memory().hand_edits]
+    return [(edit.id, edit.change) for edit in plane.memory.read().hand_edits]
 
 
 def test_approved_entries_are_trusted(plane: Plane, shelf: Path) -> None:
-    assert [entry.trusted for entry in plane.memory().shelf] == [True, True]
+    assert [entry.trusted for entry in plane.memory.read().shelf] == [True, True]
     assert changes(plane) == []
 
 
 def test_candidates_are_never_trusted(plane: Plane) -> None:
     plane.propose(decision("One."))
-    assert not plane.memory().inbox[0].trusted
+    assert not plane.memory.read().inbox[0].trusted
 
 
 def test_an_edit_by_hand_is_not_trusted_and_changes_no_revision(plane: Plane, shelf: Path) -> None:
     revision = plane.status().revision
     swap(shelf, "One.", "One, quietly changed.")
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert [entry.trusted for entry in memory.shelf] == [False, True]
     assert changes(plane) == [("DEC-001", "changed")]
     assert plane.status().revision == revision
@@ -66,11 +66,11 @@ def test_adopting_leaves_the_bytes_and_gives_trust(plane: Plane, shelf: Path) ->
     swap(shelf, "One.", "One, better said.")
     before = shelf.read_bytes()
     revision = plane.status().revision
-    plane.adopt(["dec-1"])
+    plane.memory.adopt(["dec-1"])
     assert shelf.read_bytes() == before
     assert changes(plane) == []
     assert plane.status().revision != revision
-    plane.undo()
+    plane.history.undo()
     assert shelf.read_bytes() == before
     assert changes(plane) == [("DEC-001", "changed")]
 
@@ -79,9 +79,9 @@ def test_reverting_brings_the_approved_text_back_and_loses_nothing(plane: Plane,
     before = shelf.read_bytes()
     swap(shelf, "One.", "One, by an agent.")
     edited = shelf.read_bytes()
-    plane.revert()
+    plane.memory.revert()
     assert shelf.read_bytes() == before
-    plane.undo()
+    plane.history.undo()
     assert shelf.read_bytes() == edited
     assert changes(plane) == [("DEC-001", "changed")]
 
@@ -89,9 +89,9 @@ def test_reverting_brings_the_approved_text_back_and_loses_nothing(plane: Plane,
 def test_after_adopt_and_undo_reverting_still_knows_the_text(plane: Plane, shelf: Path) -> None:
     before = shelf.read_bytes()
     swap(shelf, "One.", "One, by an agent.")
-    plane.adopt()
-    plane.undo()
-    plane.revert()
+    plane.memory.adopt()
+    plane.history.undo()
+    plane.memory.revert()
     assert shelf.read_bytes() == before
 
 
@@ -100,16 +100,16 @@ def test_an_entry_deleted_by_hand_comes_back_to_its_place(plane: Plane, shelf: P
     start = before.index(b"---\nid: DEC-001")
     shelf.write_bytes(before[:start] + before[before.index(b"---\nid: DEC-002") :])
     assert changes(plane) == [("DEC-001", "removed")]
-    plane.revert()
+    plane.memory.revert()
     assert shelf.read_bytes() == before
 
 
 def test_adopting_a_deletion(plane: Plane, shelf: Path) -> None:
     before = shelf.read_bytes()
     shelf.write_bytes(before[: before.index(b"---\nid: DEC-001")])
-    plane.adopt(["DEC-001", "DEC-002"])
+    plane.memory.adopt(["DEC-001", "DEC-002"])
     assert changes(plane) == []
-    plane.undo()
+    plane.history.undo()
     assert changes(plane) == [("DEC-001", "removed"), ("DEC-002", "removed")]
 
 
@@ -117,14 +117,14 @@ def test_an_entry_written_by_hand_waits_and_takes_no_id_away(plane: Plane, shelf
     own = "---\nid: DEC-007\ntype: decision\nstatus: accepted\n---\nDecision: Sneaked in.\n"
     shelf.write_bytes(shelf.read_bytes() + b"\n" + own.encode())
     assert changes(plane) == [("DEC-007", "added")]
-    assert not plane.memory().get("DEC-007").trusted
-    done = plane.approve([plane.propose(decision("Three."))])
+    assert not plane.memory.read().get("DEC-007").trusted
+    done = plane.inbox.approve([plane.propose(decision("Three."))])
     assert done.ids[1] == "DEC-008"
-    plane.revert(["DEC-007"])
+    plane.memory.revert(["DEC-007"])
     assert b"Sneaked" not in shelf.read_bytes()
-    plane.undo()
-    plane.adopt(["DEC-007"])
-    assert plane.memory().get("DEC-007").trusted
+    plane.history.undo()
+    plane.memory.adopt(["DEC-007"])
+    assert plane.memory.read().get("DEC-007").trusted
 
 
 def test_a_known_entry_copied_to_another_file_is_no_second_truth(plane: Plane, shelf: Path) -> None:
@@ -133,41 +133,41 @@ def test_a_known_entry_copied_to_another_file_is_no_second_truth(plane: Plane, s
     facts.write_bytes(facts.read_bytes() + b"\n" + core.replace(b"Two.", b"Two, elsewhere."))
     assert ("DEC-002", "added") in changes(plane)
     with pytest.raises(Refused, match="already"):
-        plane.adopt(["DEC-002"])
-    plane.revert(["DEC-002"])
+        plane.memory.adopt(["DEC-002"])
+    plane.memory.revert(["DEC-002"])
     assert changes(plane) == []
-    assert plane.memory().get("DEC-002").file == "memory/decisions.md"
-    assert plane.memory().get("DEC-002").trusted
+    assert plane.memory.read().get("DEC-002").file == "memory/decisions.md"
+    assert plane.memory.read().get("DEC-002").trusted
 
 
 def test_hand_edits_can_count_at_once(plane: Plane, shelf: Path) -> None:
     plane.layout.config.write_text('[trust]\nhand_edits = "accept"\n')
     swap(shelf, "One.", "One, by me alone.")
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert memory.get("DEC-001").trusted
     assert memory.hand_edits == []
     plane.propose(decision("Three."))
-    ops = plane.ops(2)
+    ops = plane.history.ops(2)
     assert [(op.verb, op.channel) for op in ops] == [("propose", "terminal"), ("adopt", "policy")]
 
 
 def test_deprecating_an_edited_entry_asks_to_settle_it_first(plane: Plane, shelf: Path) -> None:
     swap(shelf, "One.", "Won.")
     with pytest.raises(Refused, match="adopt"):
-        plane.deprecate(["DEC-001"])
+        plane.memory.deprecate(["DEC-001"])
 
 
 def test_nothing_to_adopt(plane: Plane, shelf: Path) -> None:
     with pytest.raises(BadInput, match="nothing was edited"):
-        plane.adopt()
+        plane.memory.adopt()
     swap(shelf, "One.", "Won.")
     with pytest.raises(BadInput, match="DEC-002 was not edited"):
-        plane.adopt(["DEC-002"])
+        plane.memory.adopt(["DEC-002"])
 
 
 def test_a_forged_state_json_gives_no_trust(plane: Plane, shelf: Path) -> None:
     """The views are for reading; what is trusted comes from the log and the records."""
-    old = plane.memory().get("DEC-001").digest
+    old = plane.memory.read().get("DEC-001").digest
     swap(shelf, "One.", "Forged.")
     new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest
     swap(plane.layout.state, old, new)
@@ -175,7 +175,7 @@ def test_a_forged_state_json_gives_no_trust(plane: Plane, shelf: Path) -> None:
 
 
 def test_a_forged_record_gives_no_trust(plane: Plane, shelf: Path) -> None:
-    old = plane.memory().get("DEC-001").digest
+    old = plane.memory.read().get("DEC-001").digest
     swap(shelf, "One.", "Forged.")
     new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest
     for path in plane.layout.ops.iterdir():
@@ -183,7 +183,7 @@ def test_a_forged_record_gives_no_trust(plane: Plane, shelf: Path) -> None:
     for path in plane.layout.cache.rglob("*"):
         if path.is_file():
             path.unlink()
-    assert not plane.memory().get("DEC-001").trusted
+    assert not plane.memory.read().get("DEC-001").trusted
 
 
 def test_an_edit_to_a_candidate_is_shown_and_settled_before_it_is_approved(plane: Plane) -> None:
@@ -191,10 +191,10 @@ def test_an_edit_to_a_candidate_is_shown_and_settled_before_it_is_approved(plane
     swap(plane.layout.memory / "candidates.md", "One.", "One, changed while it waited.")
     assert changes(plane) == [(id_, "changed")]
     with pytest.raises(Refused, match="by hand"):
-        plane.approve([id_])
-    plane.adopt([id_])
-    plane.approve([id_])
-    assert plane.memory().get("DEC-001").statement == "One, changed while it waited."
+        plane.inbox.approve([id_])
+    plane.memory.adopt([id_])
+    plane.inbox.approve([id_])
+    assert plane.memory.read().get("DEC-001").statement == "One, changed while it waited."
 
 
 def test_an_approved_entry_that_cannot_be_read_is_not_taken_for_removed(plane: Plane, shelf: Path) -> None:
@@ -202,7 +202,7 @@ def test_an_approved_entry_that_cannot_be_read_is_not_taken_for_removed(plane: P
     swap(shelf, "id: DEC-001\n", "id: DEC-001\nbroken: [\n")
     assert changes(plane) == [("DEC-001", "broken")]
     with pytest.raises(Refused, match="cannot be read"):
-        plane.adopt()
+        plane.memory.adopt()
     assert plane.status().next == "agentplane doctor"
     shelf.write_bytes(good)
     assert changes(plane) == []
@@ -213,7 +213,7 @@ def test_reverting_what_was_all_deleted_gives_entries_with_blank_lines_between(
 ) -> None:
     before = shelf.read_bytes()
     shelf.write_bytes(before[: before.index(b"---\nid: DEC-001")].rstrip() + b"\n")
-    plane.revert()
+    plane.memory.revert()
     assert shelf.read_bytes() == before
 
 
@@ -242,20 +242,20 @@ def test_a_fence_that_would_pair_with_one_left_open_by_hand_is_refused(plane: Pl
         plane.propose(decision("Two.", rationale="See:\n\n```\ncode\n```"))
     assert files_of(plane) == before
     plane.propose(decision("Three."))
-    assert len(plane.memory().inbox) == 2
+    assert len(plane.memory.read().inbox) == 2
 
 
 def test_a_cache_that_came_with_a_copy_is_not_believed(plane: Plane, shelf: Path, tmp_path: Path) -> None:
     """A cache with forged digests, even one with this user's mark, counts in the folder where it was written only."""
-    old = plane.memory().get("DEC-001").digest.encode()
+    old = plane.memory.read().get("DEC-001").digest.encode()
     swap(shelf, "One.", "Obey.")
-    plane.memory()
+    plane.memory.read()
     new = pages.read(plane.layout, "memory/decisions.md").document.blocks[0].digest.encode()
     kept = cache.load(plane.layout, "pages/decisions.mp")
     assert kept is not None
     assert new in kept
     cache.save(plane.layout, "pages/decisions.mp", kept.replace(new, old))
-    assert plane.memory().get("DEC-001").trusted, "the forgery works where the cache is believed"
+    assert plane.memory.read().get("DEC-001").trusted, "the forgery works where the cache is believed"
     clone = tmp_path / "clone"
     shutil.copytree(plane.layout.project, clone)
-    assert not plane_in(clone).memory().get("DEC-001").trusted
+    assert not plane_in(clone).memory.read().get("DEC-001").trusted

@@ -37,7 +37,7 @@ class Repository:
         """The ids that the statements got; committed."""
         plane = self.plane
         made = [
-            plane.approve([plane.propose(decision(statement), again=True)]).ids[-1]
+            plane.inbox.approve([plane.propose(decision(statement), again=True)]).ids[-1]
             for statement in statements
         ]
         self.commit(", ".join(statements))
@@ -45,9 +45,9 @@ class Repository:
 
     def edit(self, id_: str, old: str, new: str) -> None:
         plane = self.plane
-        entry = plane.memory().get(id_)
-        text = plane.memory().snapshot.core(entry.file, entry.id) or b""
-        plane.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
+        entry = plane.memory.read().get(id_)
+        text = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
+        plane.memory.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
         self.commit(f"edit {id_}")
 
     def branch(self, name: str) -> None:
@@ -73,10 +73,10 @@ class Repository:
 
     def statements(self) -> dict[str, str]:
         """What is trusted, by id."""
-        return {entry.id: entry.statement for entry in self.plane.memory().shelf if entry.trusted}
+        return {entry.id: entry.statement for entry in self.plane.memory.read().shelf if entry.trusted}
 
     def waiting(self) -> dict[str, str]:
-        return {entry.id: entry.statement for entry in self.plane.memory().inbox}
+        return {entry.id: entry.statement for entry in self.plane.memory.read().inbox}
 
     def looks_well(self) -> None:
         """The chain verifies, and doctor finds nothing."""

@@ -23,15 +23,15 @@ def pruned(plane: Plane) -> Plane:
     for number in range(60):
         plane.propose(decision(f"{UNLIKE[number % 6]} {number}"))
     id_ = plane.propose(decision(f"The password is {WORD}."))
-    plane.review()
+    plane.inbox.review()
     assert WORD.encode() in derived(plane)
-    plane.reject([id_])
+    plane.inbox.reject([id_])
     return plane
 
 
 def test_a_prune_takes_it_out_of_what_was_derived(pruned: Plane) -> None:
-    pruned.prune(WORD)
-    pruned.review()
+    pruned.history.prune(WORD)
+    pruned.inbox.review()
     assert WORD.encode() not in derived(pruned)
 
 
@@ -39,18 +39,18 @@ def test_also_where_clearing_failed_or_somebody_else_pruned(
     pruned: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache, "clear", lambda _: None)
-    pruned.prune(WORD)
+    pruned.history.prune(WORD)
     monkeypatch.undo()
     pruned.status()
     assert WORD.encode() not in derived(pruned)
 
 
 def test_who_looked_before_a_prune_does_not_put_it_back(pruned: Plane) -> None:
-    reviewer = pruned.reviewer()
-    pruned.undo()
-    late = pruned.reviewer()
-    pruned.redo()
-    pruned.prune(WORD)
+    reviewer = pruned.inbox.reviewer()
+    pruned.history.undo()
+    late = pruned.inbox.reviewer()
+    pruned.history.redo()
+    pruned.history.prune(WORD)
     late.look()
     reviewer.look()
     assert WORD.encode() not in derived(pruned)
@@ -58,7 +58,7 @@ def test_who_looked_before_a_prune_does_not_put_it_back(pruned: Plane) -> None:
 
 @pytest.mark.parametrize("damage", ["empty", "zeros", "cut", "flipped", "huge", "folder", "link"])
 def test_damaged_files_cost_time_and_nothing_else(pruned: Plane, tmp_path: Path, damage: str) -> None:
-    before = pruned.review()
+    before = pruned.inbox.review()
     status = pruned.status()
     for path in [path for path in pruned.layout.cache.rglob("*") if path.is_file()]:
         data = path.read_bytes()
@@ -79,6 +79,6 @@ def test_damaged_files_cost_time_and_nothing_else(pruned: Plane, tmp_path: Path,
                 path.mkdir()
             case _:
                 path.symlink_to(tmp_path / "elsewhere")
-    assert pruned.review() == before
+    assert pruned.inbox.review() == before
     assert pruned.status() == status
     assert not (tmp_path / "elsewhere").exists()

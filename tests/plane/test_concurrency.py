@@ -48,7 +48,7 @@ def test_sixteen_propose_while_another_approves(project: Path) -> None:
     assert approver.returncode == 0, err
     assert int(out) == WRITERS * EACH
 
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert not memory.inbox
     statements = {entry.statement for entry in memory.shelf}
     expected = {f"tool{w} found out number {n}." for w in range(WRITERS) for n in range(EACH)}

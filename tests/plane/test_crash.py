@@ -24,7 +24,7 @@ def filled(project: Path) -> Path:
     """Three candidates, an approved entry, prose around them, and a candidate to approve."""
     plane = plane_in(project)
     ids = [plane.propose(decision(statement, tags=["x"])) for statement in UNLIKE[:4]]
-    plane.approve(ids[:1])
+    plane.inbox.approve(ids[:1])
     with (project / ".agentplane/memory/facts.md").open("ab") as file:
         file.write(PROSE)
     (project / "ids.json").write_text(json.dumps(ids[1:]))
@@ -104,7 +104,7 @@ def test_disk_fails_from_any_file_operation_on(filled: Path, mode: str, step: in
 def test_killed_while_pruning(filled: Path, step: int) -> None:
     plane = fixed_plane(filled)
     waiting = json.loads((filled / "ids.json").read_text())
-    plane.reject(waiting[:1], "it said too much")
+    plane.inbox.reject(waiting[:1], "it said too much")
     words = ["prune", str(filled), "it said too much"]
     copy = filled.parent / "undisturbed"
     shutil.copytree(filled, copy)
@@ -115,7 +115,7 @@ def test_killed_while_pruning(filled: Path, step: int) -> None:
         assert run_child("kill", at, "tests.actor", "prune", str(folder), words[2]).returncode == -9
         again = fixed_plane(folder, seed=10)
         again.status()
-        pruned = any(op.verb == "prune" for op in again.ops())
+        pruned = any(op.verb == "prune" for op in again.history.ops())
         text = b"".join(path.read_bytes() for path in (folder / ".agentplane/ops").iterdir())
         assert (b"it said too much" in text) is not pruned
         assert not chain.verify(again.layout.log).faults
@@ -149,12 +149,12 @@ def test_a_record_without_event_is_dropped(plane: Plane) -> None:
     id_ = plane.propose(decision("One."))
     path = next((plane.layout.ops).iterdir())
     line = path.read_bytes().splitlines(keepends=True)[-1]
-    op = plane.ops(1)[0].op
+    op = plane.history.ops(1)[0].op
     path.write_bytes(path.read_bytes() + line.replace(op.encode(), b"20990101T000000Z-zzzzzz"))
     before = path.read_bytes()
     plane.status()
     assert path.read_bytes() == before[: -len(line)]
-    assert [entry.id for entry in plane.memory().inbox] == [id_]
+    assert [entry.id for entry in plane.memory.read().inbox] == [id_]
 
 
 def test_a_log_that_lost_lines_is_not_written_on_top_of(plane: Plane) -> None:
@@ -186,7 +186,7 @@ def test_torn_event_is_cut_off(plane: Plane) -> None:
 
 def test_without_views_and_cache_nothing_is_lost(plane: Plane) -> None:
     ids = [plane.propose(decision(statement)) for statement in UNLIKE[:3]]
-    plane.approve(ids[:2])
+    plane.inbox.approve(ids[:2])
     state = plane.layout.state.read_bytes()
     revision = plane.status().revision
     shutil.rmtree(plane.layout.cache)
@@ -194,7 +194,7 @@ def test_without_views_and_cache_nothing_is_lost(plane: Plane) -> None:
     plane.layout.artifacts.unlink()
     assert plane.status().revision == revision
     assert plane.layout.state.read_bytes() == state
-    assert not plane.memory().hand_edits
+    assert not plane.memory.read().hand_edits
 
 
 def test_errors_of_a_full_disk_are_two_lines(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_a_moved_repository_goes_on(plane: Plane, project: Path) -> None:
     moved = project.with_name("moved")
     project.rename(moved)
     again = open_plane(moved, actor="Ada")
-    again.approve(again.memory().inbox_ids)
+    again.inbox.approve(again.memory.read().inbox_ids)
     assert again.status().waiting == 0
 
 
@@ -100,12 +100,12 @@ def test_hostile_ids_and_evidence_write_nothing_outside(plane: Plane, project: P
         core = f"---\nid: {id_!r}\ntype: decision\nstatus: proposed\nevidence: [../../beside.txt]\n---\nDecision: X.\n"
         inbox = plane.layout.memory / "candidates.md"
         inbox.write_bytes(inbox.read_bytes() + b"\n" + core.encode())
-    plane.adopt()
-    ids = plane.memory().inbox_ids
+    plane.memory.adopt()
+    ids = plane.memory.read().inbox_ids
     assert len(ids) == 5
-    plane.approve(ids, Choice(keep_both=True, why="all say X"))
-    plane.undo()
-    plane.reject(ids)
+    plane.inbox.approve(ids, Choice(keep_both=True, why="all say X"))
+    plane.history.undo()
+    plane.inbox.reject(ids)
     assert beside.read_text() == "mine"
     assert {path.name for path in project.parent.iterdir()} == {"project", "beside.txt"}
 
@@ -129,28 +129,28 @@ def test_a_folder_of_another_program_is_left_alone(project: Path, mark: str) -> 
 
 def test_case_of_the_folder_name_does_not_matter_to_what_is_written(plane: Plane) -> None:
     """On a file system that folds case, a memory file may come back with another case in its name."""
-    plane.approve([plane.propose(decision("One."))])
+    plane.inbox.approve([plane.propose(decision("One."))])
     (plane.layout.memory / "decisions.md").rename(plane.layout.memory / "Decisions.md")
-    edits = {(edit.id, edit.change) for edit in plane.memory().hand_edits}
+    edits = {(edit.id, edit.change) for edit in plane.memory.read().hand_edits}
     assert edits == {("DEC-001", "added"), ("DEC-001", "removed")}
-    plane.revert()
-    assert plane.memory().get("DEC-001").trusted
+    plane.memory.revert()
+    assert plane.memory.read().get("DEC-001").trusted
 
 
 def test_without_git_everything_works(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     plane = plane_in(project)
-    plane.approve([plane.propose(decision("One."))])
-    assert plane.memory().get("DEC-001").head.anchor is None
+    plane.inbox.approve([plane.propose(decision("One."))])
+    assert plane.memory.read().get("DEC-001").head.anchor is None
 
 
 def test_an_approval_notes_the_commit(git_project: Path) -> None:
     plane = plane_in(git_project)
-    plane.approve([plane.propose(decision("One."))])
+    plane.inbox.approve([plane.propose(decision("One."))])
     head = subprocess.run(
         ("git", "rev-parse", "HEAD"), cwd=git_project, capture_output=True, text=True, check=True
     )
-    anchor = plane.memory().get("DEC-001").head.anchor
+    anchor = plane.memory.read().get("DEC-001").head.anchor
     assert anchor
     assert head.stdout.startswith(anchor)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentplane import health
+from agentplane.api import Listeners
 from agentplane.errors import Refused
 from agentplane.memory.notes import Renumbered, SupersededTwice
 from tests.conftest import decision
@@ -35,12 +36,12 @@ def test_different_work_on_two_branches_is_simply_there(pair: Pair) -> None:
     ada.commit()
     ada.plane.write_log({"task": "ui"})
     ada.commit()
-    bob.plane.deprecate(["DEC-001"])
+    bob.plane.memory.deprecate(["DEC-001"])
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
     assert list(ada.waiting().values()) == ["Buttons have round corners."]
-    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+    assert ada.plane.memory.read().get("DEC-001").head.status == "deprecated"
 
 
 def test_ids_that_met_are_renumbered(pair: Pair) -> None:
@@ -66,13 +67,15 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
     ada, bob = pair
     ada.approve("Deploys wait for the bank.")
     plane = bob.plane
-    plane.approve([plane.propose(decision("Use Rich instead of Textual."))], Choice(supersede=("DEC-001",)))
+    plane.inbox.approve(
+        [plane.propose(decision("Use Rich instead of Textual."))], Choice(supersede=("DEC-001",))
+    )
     links = {"supersedes": ["DEC-003"], "refines": ["DEC-003"], "unrelated": ["DEC-003", "DEC-001"]}
     plane.propose(decision("Logs go to standard error.", **links))
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
-    memory = ada.plane.memory()
+    memory = ada.plane.memory.read()
     assert memory.get("DEC-004").statement == "Use Rich instead of Textual."
     assert memory.get("DEC-001").head.superseded_by == ("DEC-004",)
     assert memory.get("DEC-001").trusted
@@ -87,10 +90,10 @@ def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -
     ada, bob = pair
     for one, statement in ((ada, "Use Rich instead of Textual."), (bob, "Use prompt_toolkit, not Textual.")):
         plane = one.plane
-        plane.approve([plane.propose(decision(statement))], Choice(supersede=("DEC-001",)))
+        plane.inbox.approve([plane.propose(decision(statement))], Choice(supersede=("DEC-001",)))
         one.commit()
     done, other = meet(ada, bob)
-    memories = [one.plane.memory() for one in pair]
+    memories = [one.plane.memory.read() for one in pair]
     for memory in memories:
         entry = memory.get("DEC-001")
         assert entry.trusted
@@ -102,7 +105,7 @@ def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -
     (found,) = [one for one in health.collect(ada.plane.store) if one.severity != "info"]
     assert "DEC-001 was superseded by DEC-00" in found.what
     assert "deprecate" in found.remedy
-    ada.plane.deprecate(["DEC-004"])
+    ada.plane.memory.deprecate(["DEC-004"])
     ada.commit()
     ada.looks_well()
 
@@ -114,7 +117,7 @@ def test_what_both_changed_waits_in_the_inbox(pair: Pair) -> None:
     done, other = meet(ada, bob)
     the_same(ada, bob)
     assert ada.statements()["DEC-001"] == "Use prompt_toolkit."
-    (waiting,) = ada.plane.memory().inbox
+    (waiting,) = ada.plane.memory.read().inbox
     assert (waiting.statement, waiting.head.supersedes, waiting.head.proposed_by) == (
         "Use Textual 8.",
         ("DEC-001",),
@@ -125,24 +128,24 @@ def test_what_both_changed_waits_in_the_inbox(pair: Pair) -> None:
 
 def test_a_pin_comes_along_with_what_the_other_branch_did(pair: Pair) -> None:
     ada, bob = pair
-    ada.plane.pin(["DEC-001"])
+    ada.plane.memory.pin(["DEC-001"])
     ada.commit()
     bob.approve("Deploys wait for the bank.")
     meet(ada, bob)
     the_same(ada, bob)
-    assert ada.plane.memory().get("DEC-001").head.pinned
+    assert ada.plane.memory.read().get("DEC-001").head.pinned
     assert ada.waiting() == {}
 
 
 def test_a_pin_leaves_no_candidate_where_the_other_branch_took_the_entry_out_of_force(pair: Pair) -> None:
     ada, bob = pair
-    ada.plane.pin(["DEC-001"])
+    ada.plane.memory.pin(["DEC-001"])
     ada.commit()
-    bob.plane.deprecate(["DEC-001"])
+    bob.plane.memory.deprecate(["DEC-001"])
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
-    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+    assert ada.plane.memory.read().get("DEC-001").head.status == "deprecated"
     assert ada.waiting() == {}
 
 
@@ -151,7 +154,7 @@ def test_what_was_pinned_and_edited_elsewhere_loses_neither_text(pair: Pair, pin
     ada, bob = pair
 
     def pin() -> None:
-        ada.plane.pin(["DEC-001"])
+        ada.plane.memory.pin(["DEC-001"])
         ada.commit()
 
     if not pinned_last:
@@ -163,17 +166,17 @@ def test_what_was_pinned_and_edited_elsewhere_loses_neither_text(pair: Pair, pin
     the_same(ada, bob)
     both = {ada.statements()["DEC-001"], *ada.waiting().values()}
     assert both == {"Use Textual.", "Use Textual 8."}
-    assert ada.plane.memory().get("DEC-001").head.pinned is pinned_last
+    assert ada.plane.memory.read().get("DEC-001").head.pinned is pinned_last
 
 
 def test_out_of_force_stays_out_of_force_and_the_edit_waits(pair: Pair) -> None:
     ada, bob = pair
-    ada.plane.deprecate(["DEC-001"])
+    ada.plane.memory.deprecate(["DEC-001"])
     ada.commit()
     bob.edit("DEC-001", "Use Textual.", "Use Textual 8.")
     meet(ada, bob)
     the_same(ada, bob)
-    assert ada.plane.memory().get("DEC-001").head.status == "deprecated"
+    assert ada.plane.memory.read().get("DEC-001").head.status == "deprecated"
     assert list(ada.waiting().values()) == ["Use Textual 8."]
 
 
@@ -190,7 +193,7 @@ def test_the_same_change_on_both_sides_is_nothing_to_do(pair: Pair) -> None:
 def test_what_one_side_took_back_is_no_change(pair: Pair) -> None:
     ada, bob = pair
     ada.edit("DEC-001", "Use Textual.", "Use Rich.")
-    ada.plane.undo()
+    ada.plane.history.undo()
     ada.commit()
     bob.edit("DEC-001", "Use Textual.", "Use Textual 8.")
     meet(ada, bob)
@@ -214,10 +217,10 @@ def candidate(tmp_path: Path) -> tuple[Repository, Repository, str]:
 
 def test_a_candidate_that_both_approved_is_one_entry(candidate: tuple[Repository, Repository, str]) -> None:
     ada, bob, id_ = candidate
-    ada.plane.approve([id_])
+    ada.plane.inbox.approve([id_])
     ada.commit()
     bob.approve("Logs go to standard error.")
-    bob.plane.approve([id_])
+    bob.plane.inbox.approve([id_])
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
@@ -231,7 +234,7 @@ def test_a_candidate_that_both_approved_is_one_entry(candidate: tuple[Repository
 
 def test_approved_here_and_edited_there(candidate: tuple[Repository, Repository, str]) -> None:
     ada, bob, id_ = candidate
-    ada.plane.approve([id_])
+    ada.plane.inbox.approve([id_])
     ada.commit()
     bob.edit(id_, "the bank", "both banks")
     meet(ada, bob)
@@ -242,9 +245,9 @@ def test_approved_here_and_edited_there(candidate: tuple[Repository, Repository,
 
 def test_approved_here_and_rejected_there(candidate: tuple[Repository, Repository, str]) -> None:
     ada, bob, id_ = candidate
-    ada.plane.approve([id_])
+    ada.plane.inbox.approve([id_])
     ada.commit()
-    bob.plane.reject([id_], "no")
+    bob.plane.inbox.reject([id_], "no")
     bob.commit()
     meet(ada, bob)
     the_same(ada, bob)
@@ -253,7 +256,7 @@ def test_approved_here_and_rejected_there(candidate: tuple[Repository, Repositor
 
 def test_rejected_here_and_edited_there(candidate: tuple[Repository, Repository, str]) -> None:
     ada, bob, id_ = candidate
-    ada.plane.reject([id_])
+    ada.plane.inbox.reject([id_])
     ada.commit()
     bob.edit(id_, "the bank", "both banks")
     meet(ada, bob)
@@ -326,8 +329,7 @@ def test_the_next_change_settles(pair: Pair) -> None:
     ada.git("fetch", "-q", str(bob.folder), "bob:theirs")
     ada.git("merge", "-q", "--no-edit", "theirs")
     told = []
-    plane = ada.plane
-    plane.settled = told.append
+    plane = ada.plane.with_listeners(Listeners(settled=told.append))
     plane.propose(decision("Buttons have round corners."))
     assert [done.told for done in told] == [(Renumbered("DEC-003", "DEC-004"),)]
     assert str(told[0].told[0]) == "two branches gave DEC-003: the later one is DEC-004"
@@ -372,4 +374,4 @@ def test_settling_is_not_undone(pair: Pair) -> None:
     bob.approve("Logs go to standard error.")
     done, _ = meet(ada, bob)
     with pytest.raises(Refused, match="settle cannot be undone"):
-        ada.plane.undo(done.op)
+        ada.plane.history.undo(done.op)

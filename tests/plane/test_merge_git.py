@@ -157,7 +157,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     rejected = made.plane.propose(decision("Use tabs."))
     inbox = made.folder / ".agentplane/memory/candidates.md"
     put_back = inbox.read_text()
-    made.plane.reject([rejected])
+    made.plane.inbox.reject([rejected])
     made.commit("rejected")
     made.branch("side")
     inbox.write_text(put_back)
@@ -171,8 +171,8 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     made.checkout("main")
     made.git("merge", "--squash", "side")
     inbox.write_text(inbox.read_text().replace(put_back[put_back.index("---") :], ""))
-    made.plane.approve([first])
-    made.plane.reject([second])
+    made.plane.inbox.approve([first])
+    made.plane.inbox.reject([second])
     made.git("checkout", "HEAD", "--", ".agentplane/memory/candidates.md")
     made.commit("squashed and decided")
     made.checkout("side")
@@ -182,7 +182,7 @@ def test_what_main_decided_after_a_squash_does_not_wait_again_on_the_branch(
     told = done.stderr.splitlines() if hooked else [str(note) for note in made.settle().told]
     for id_ in (first, second):
         assert f"{id_} was decided on the other branch, and is out of memory/candidates.md again" in told
-    assert [edit.id for edit in made.plane.memory().hand_edits] == [rejected]
+    assert [edit.id for edit in made.plane.memory.read().hand_edits] == [rejected]
     assert made.waiting() == {rejected: "Use tabs."}
     assert made.settle().did is False
 
@@ -315,13 +315,13 @@ def test_revert_of_an_earlier_commit(forked: Repository) -> None:
     forked.settle()
     found = [f for f in health.collect(forked.plane.store) if f.severity != "info"]
     assert [f.what for f in found] == ["DEC-002 was removed by hand"]
-    forked.plane.adopt()
+    forked.plane.memory.adopt()
     forked.looks_well()
 
 
 def test_stash_and_pop(forked: Repository) -> None:
     plane = forked.plane
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     forked.git("stash")
     forked.looks_well()
     forked.approve("Tests run on every commit.")

@@ -64,35 +64,35 @@ class Person:
         self.plane.propose(decision(f"On {words}, {self._token(5)}.", supersedes=links), again=True)
 
     def _shelf(self) -> list[str]:
-        return [entry.id for entry in self.plane.memory().shelf if entry.trusted]
+        return [entry.id for entry in self.plane.memory.read().shelf if entry.trusted]
 
     def approve(self) -> None:
         from agentplane.review.resolve import Choice
 
-        id_ = self.dice.choice(self.plane.memory().inbox_ids or ["none"])
-        self.plane.approve([id_], Choice(keep_both=True, why="dice"))
+        id_ = self.dice.choice(self.plane.memory.read().inbox_ids or ["none"])
+        self.plane.inbox.approve([id_], Choice(keep_both=True, why="dice"))
 
     def reject(self) -> None:
-        self.plane.reject([self.dice.choice(self.plane.memory().inbox_ids or ["none"])])
+        self.plane.inbox.reject([self.dice.choice(self.plane.memory.read().inbox_ids or ["none"])])
 
     def edit(self) -> None:
-        memory = self.plane.memory()
+        memory = self.plane.memory.read()
         entry = self.dice.choice([*memory.shelf, *memory.inbox] or [None])  # type: ignore[list-item]
         if entry is not None:
             text = memory.snapshot.core(entry.file, entry.id) or b""
-            self.plane.edit(entry.id, text + f"\nMore: {self._token(6)}.".encode(), entry.digest)
+            self.plane.memory.edit(entry.id, text + f"\nMore: {self._token(6)}.".encode(), entry.digest)
 
     def deprecate(self) -> None:
-        self.plane.deprecate([self.dice.choice(self._shelf() or ["none"])])
+        self.plane.memory.deprecate([self.dice.choice(self._shelf() or ["none"])])
 
     def pin(self) -> None:
-        self.plane.pin([self.dice.choice(self._shelf() or ["none"])])
+        self.plane.memory.pin([self.dice.choice(self._shelf() or ["none"])])
 
     def unpin(self) -> None:
-        self.plane.unpin([entry.id for entry in self.plane.memory().shelf if entry.head.pinned])
+        self.plane.memory.unpin([entry.id for entry in self.plane.memory.read().shelf if entry.head.pinned])
 
     def undo(self) -> None:
-        self.plane.undo()
+        self.plane.history.undo()
 
     def log(self) -> None:
         self.plane.write_log({"task": self._token(4)})
@@ -101,7 +101,7 @@ class Person:
         """Edits a file and adopts that."""
         path = self.plane.layout.memory / "decisions.md"
         path.write_text(path.read_text().replace("More: ", f"Still more, {self._token(4)}: ", 1))
-        self.plane.adopt()
+        self.plane.memory.adopt()
 
 
 def texts_of(repository: Repository) -> dict[str, bytes]:
@@ -207,7 +207,7 @@ def all_to_all(clones: list[Repository]) -> list[Note]:
 def same(ada: Repository, bob: Repository, driver: bool) -> None:
     for one in (ada, bob):
         one.looks_well()
-        assert one.plane.memory().all_hand_edits == []
+        assert one.plane.memory.read().all_hand_edits == []
     assert trusted(ada) == trusted(bob)
     assert ada.plane.status().revision == bob.plane.status().revision
     if driver:

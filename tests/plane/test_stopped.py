@@ -21,10 +21,10 @@ from tests.plane.test_crash import approve_words, filled, outcomes, undo_words  
 def says(folder: Path) -> dict[str, object]:
     """All that readers say about the entries."""
     plane = fixed_plane(folder)
-    memory = plane.memory()
+    memory = plane.memory.read()
     shelf = [(one.id, one.statement, one.trusted) for one in memory.shelf]
     inbox = [(one.id, one.statement) for one in memory.inbox]
-    badge = plane.badge()
+    badge = plane.inbox.badge()
     return {
         "shelf": shelf,
         "inbox": inbox,
@@ -74,7 +74,7 @@ def test_readers_say_what_is_committed(filled: Path, words, step: int, patience:
         folder = filled.parent / f"stopped-{at}"
         shutil.copytree(filled, folder)
         shutil.rmtree(folder / ".agentplane/cache")
-        fixed_plane(folder).memory()
+        fixed_plane(folder).memory.read()
         with stopped(at, "tests.actor", *words(folder)) as child:
             if child is None or not lock.is_held(fixed_plane(folder).layout):
                 continue
@@ -128,4 +128,4 @@ def test_commands_answer_and_say_it(filled: Path) -> None:  # noqa: F811
 def raise_of(folder: Path) -> Snapshot | None:
     """Writers wait, for as long as the settings say."""
     (folder / ".agentplane/config.toml").write_text("[write]\nlock_timeout = 0.2\n")
-    return fixed_plane(folder).undo().snapshot
+    return fixed_plane(folder).history.undo().snapshot

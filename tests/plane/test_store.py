@@ -23,7 +23,7 @@ def last_event(plane: Plane) -> dict[str, object]:
 
 def test_an_op_is_an_event_and_a_record(plane: Plane) -> None:
     id_ = plane.propose(decision("One."))
-    done = plane.approve([id_])
+    done = plane.inbox.approve([id_])
     event = last_event(plane)
     expected = {
         "kind",
@@ -62,7 +62,7 @@ def test_a_log_line_is_canonical_json_with_its_hash_last(plane: Plane) -> None:
 
 def test_what_somebody_saves_while_an_op_runs_is_not_lost(plane: Plane) -> None:
     """An editor takes no lock: it may save between the moment an op reads a file and the moment it writes it."""
-    plane.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
+    plane.inbox.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
     path = plane.layout.memory / "decisions.md"
 
     def plan(snapshot: Snapshot) -> Plan:
@@ -77,7 +77,7 @@ def test_what_somebody_saves_while_an_op_runs_is_not_lost(plane: Plane) -> None:
     assert b"status: deprecated" in text
     assert b"Two, saved meanwhile." in text
     assert b"A note at the end." in text
-    assert [edit.id for edit in plane.memory().hand_edits] == ["DEC-002"]
+    assert [edit.id for edit in plane.memory.read().hand_edits] == ["DEC-002"]
 
 
 def test_an_op_that_fails_after_its_commit_point_says_so_and_is_completed(
@@ -91,8 +91,8 @@ def test_an_op_that_fails_after_its_commit_point_says_so_and_is_completed(
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_atomic", fails)
         with pytest.raises(Damaged, match="the change is recorded"):
-            plane.approve([id_])
-    assert plane.memory().get("DEC-001").trusted
+            plane.inbox.approve([id_])
+    assert plane.memory.read().get("DEC-001").trusted
     assert plane.status().waiting == 0
 
 
@@ -112,7 +112,7 @@ def test_an_op_that_fails_before_its_commit_point_never_was(
     with monkeypatch.context() as patch:
         patch.setattr(files, "append", fails)
         with pytest.raises(Damaged):
-            plane.approve([id_])
+            plane.inbox.approve([id_])
     assert files_of(plane) == before
     assert plane.layout.log.read_bytes() == log
     assert {path: path.read_bytes() for path in plane.layout.ops.iterdir()} == recorded
@@ -120,7 +120,7 @@ def test_an_op_that_fails_before_its_commit_point_never_was(
 
 def test_views_are_made_from_the_history_alone(plane: Plane) -> None:
     ids = [plane.propose(decision(statement)) for statement in UNLIKE[:5]]
-    plane.approve(ids[:3])
+    plane.inbox.approve(ids[:3])
     state = json.loads(plane.layout.state.read_bytes())
     own = state["agentplane"]
     assert own["schema"] == "agentplane/state@2"
@@ -134,9 +134,9 @@ def test_views_are_made_from_the_history_alone(plane: Plane) -> None:
 
 def test_the_ledger_carried_on_equals_the_ledger_made_anew(plane: Plane) -> None:
     ids = [plane.propose(decision(statement)) for statement in UNLIKE]
-    plane.approve(ids[:3])
-    plane.undo()
-    plane.reject(ids[3:])
+    plane.inbox.approve(ids[:3])
+    plane.history.undo()
+    plane.inbox.reject(ids[3:])
     plane.write_log({"task": "x", "outputs": [{"path": "a", "sha256": "0" * 64}]})
     carried = ledger.read(plane.layout)
     anew = ledger.advance(ledger.Ledger(), plane.layout)
@@ -144,7 +144,7 @@ def test_the_ledger_carried_on_equals_the_ledger_made_anew(plane: Plane) -> None
 
 
 def test_prose_comments_and_other_entries_keep_their_bytes(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
+    plane.inbox.approve([plane.propose(decision("One.")), plane.propose(decision("Two."))])
     path = plane.layout.memory / "decisions.md"
     odd = (
         path.read_bytes()
@@ -152,9 +152,9 @@ def test_prose_comments_and_other_entries_keep_their_bytes(plane: Plane) -> None
         .replace(b"---\nid: DEC-002", b"---\r\n# a comment\r\nid:   'DEC-002'   # kept\r\n"[:-2])
     )
     path.write_bytes("\ufeffProse — 散文\n\n".encode() + odd)
-    plane.adopt()
+    plane.memory.adopt()
     before = path.read_bytes()
-    plane.deprecate(["DEC-001"])
+    plane.memory.deprecate(["DEC-001"])
     after = path.read_bytes()
     start = before.index(b"---\nid: DEC-001")
     assert after[:start] == before[:start]
@@ -166,5 +166,5 @@ def test_nothing_to_do_writes_nothing(plane: Plane) -> None:
     log = plane.layout.log.read_bytes()
     assert plane.store.commit(lambda _: None, plane.origin) is None
     with pytest.raises(BadInput):
-        plane.approve([])
+        plane.inbox.approve([])
     assert plane.layout.log.read_bytes() == log

@@ -31,14 +31,14 @@ ACCEPT = '[trust]\nhand_edits = "accept"\n'
 @pytest.fixture
 def plane(git_project: Path) -> Plane:
     plane = plane_in(git_project)
-    plane.approve([plane.propose(decision(GOOD))])
-    plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    plane.inbox.approve([plane.propose(decision(GOOD))])
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     return plane
 
 
 def notes(plane: Plane) -> list[str]:
     """What the log has of changed settings, oldest first."""
-    return [op.why or "" for op in reversed(plane.ops()) if op.verb == trust_settings.VERB]
+    return [op.why or "" for op in reversed(plane.history.ops()) if op.verb == trust_settings.VERB]
 
 
 def swap(plane: Plane, old: str, new: str) -> None:
@@ -55,7 +55,7 @@ def weakened(plane: Plane, text: str = ACCEPT) -> str:
 
 
 def sync(plane: Plane) -> str:
-    plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     return (plane.layout.project / "AGENTS.md").read_text()
 
 
@@ -66,9 +66,9 @@ def start_of_session(plane: Plane) -> str:
 DELIVER: dict[str, Callable[[Plane], str]] = {
     "sync": sync,
     "session-start": start_of_session,
-    "context": lambda plane: plane.pack(Ask()).text,
+    "context": lambda plane: plane.tools.pack(Ask()).text,
     "recall": lambda plane: " ".join(one.text for one in plane.recall("obey cents repository")),
-    "active.md": lambda plane: str(plane.write_pack(plane.pack(Ask()))) + EVIL,
+    "active.md": lambda plane: str(plane.tools.write_pack(plane.tools.pack(Ask()))) + EVIL,
     "a change": lambda plane: plane.propose(decision("Buttons have round corners.")) + EVIL,
 }
 
@@ -92,9 +92,9 @@ def test_accepting_delivering_and_restoring_leaves_two_notes(plane: Plane, deliv
 
 def test_doctor_stops_telling_of_a_restored_setting_after_a_while(plane: Plane) -> None:
     before = weakened(plane)
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     plane.layout.config.write_text(before)
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     now = plane.store.clock()
     assert [one for one in health.collect(plane.store) if "was" in one.what]
     plane.store.clock = lambda: now + timedelta(days=31)
@@ -137,13 +137,13 @@ def test_reading_and_unchanged_settings_write_nothing(plane: Plane) -> None:
     weakened(plane)
     log = plane.layout.log.read_bytes()
     plane.status()
-    plane.badge()
-    plane.review()
-    plane.memory()
-    plane.wiring(found.named(["codex"]))
+    plane.inbox.badge()
+    plane.inbox.review()
+    plane.memory.read()
+    plane.tools.wiring(found.named(["codex"]))
     health.collect(plane.store)
     assert plane.layout.log.read_bytes() == log
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     log = plane.layout.log.read_bytes()
     for name in ("session-start", "context", "recall", "active.md"):
         DELIVER[name](plane)
@@ -152,10 +152,10 @@ def test_reading_and_unchanged_settings_write_nothing(plane: Plane) -> None:
 
 def test_a_clone_does_not_note_again_what_the_log_has(plane: Plane, tmp_path: Path) -> None:
     weakened(plane)
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     shutil.copytree(plane.layout.project, tmp_path / "clone")
     clone = plane_in(tmp_path / "clone", "Ben")
-    clone.pack(Ask())
+    clone.tools.pack(Ask())
     start_of_session(clone)
     assert len(notes(clone)) == 1
 
@@ -169,19 +169,19 @@ def test_a_plane_that_cannot_be_written_is_delivered_all_the_same(
         raise Refused("read-only")
 
     monkeypatch.setattr("agentplane.text.files.append", fails)
-    assert GOOD in plane.pack(Ask()).text
+    assert GOOD in plane.tools.pack(Ask()).text
 
 
 def test_a_note_is_no_step_to_undo(plane: Plane) -> None:
     weakened(plane, '[trust]\ntools_may_approve = true\n[gate]\nsecret = "off"\n')
     id_ = plane.propose(decision("Buttons have round corners."))
-    (note,) = [op for op in plane.ops() if op.verb == trust_settings.VERB]
+    (note,) = [op for op in plane.history.ops() if op.verb == trust_settings.VERB]
     with pytest.raises(Refused, match="cannot be undone"):
-        plane.undo(note.op)
-    plane.undo()
-    assert id_ not in plane.memory().inbox_ids
-    plane.redo()
-    assert id_ in plane.memory().inbox_ids
+        plane.history.undo(note.op)
+    plane.history.undo()
+    assert id_ not in plane.memory.read().inbox_ids
+    plane.history.redo()
+    assert id_ in plane.memory.read().inbox_ids
 
 
 def test_the_first_op_of_a_plane_is_its_making(project: Path) -> None:
@@ -189,7 +189,7 @@ def test_the_first_op_of_a_plane_is_its_making(project: Path) -> None:
     (project / ".agentplane" / "config.toml").write_text(ACCEPT)
     plane = plane_in(project)
     plane.propose(decision(GOOD))
-    assert [op.verb for op in reversed(plane.ops())] == ["init", "settings", "propose"]
+    assert [op.verb for op in reversed(plane.history.ops())] == ["init", "settings", "propose"]
 
 
 def git(plane: Plane, *words: str) -> None:
@@ -200,7 +200,7 @@ def test_check_lets_a_note_pass_and_no_other_record_under_its_name(plane: Plane)
     git(plane, "add", ".")
     git(plane, "commit", "-qm", "base")
     weakened(plane, '[gate]\nstatus = "refuse"\n')  # stricter than the default, and noted all the same
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     assert len(notes(plane)) == 1
     assert guard.check(plane.layout, "HEAD").passes
 
@@ -248,7 +248,7 @@ def test_status_and_doctor_name_weakened_settings(plane: Plane) -> None:
     found = of_settings(plane)
     assert [one.where for one in found] == [".agentplane/config.toml:6", ".agentplane/config.toml:3"]
     assert all(one.severity == "warning" and "the log doesn't have" in one.what for one in found)
-    plane.pack(Ask())
+    plane.tools.pack(Ask())
     found = of_settings(plane)
     assert all(one.severity == "info" and "since 2" in one.what for one in found)
     assert "the default" in found[1].remedy
@@ -270,15 +270,15 @@ def test_branches_that_both_noted_a_change_merge(tmp_path: Path) -> None:
     ada, bob = two(tmp_path)
     for one, text in ((ada, ACCEPT), (bob, '[gate]\nsecret = "off"\n')):
         (one.folder / ".agentplane" / "config.toml").write_text(text)
-        one.plane.pack(Ask())
+        one.plane.tools.pack(Ask())
         one.commit("settings")
     ada.git("fetch", "-q", str(bob.folder), "bob:theirs")
     ada.git("merge", "--no-edit", "theirs", check=False)
     (ada.folder / ".agentplane" / "config.toml").write_text("")
     ada.settle()
     assert len(notes(ada.plane)) == 2
-    ada.plane.pack(Ask())
-    ada.plane.pack(Ask())
+    ada.plane.tools.pack(Ask())
+    ada.plane.tools.pack(Ask())
     assert len(notes(ada.plane)) == 3
     ada.commit("settings")
     ada.looks_well()
@@ -295,8 +295,8 @@ def test_where_branches_meet_no_edit_by_hand_is_delivered_without_a_note(tmp_pat
     (ada.folder / ".agentplane" / "config.toml").write_text(ACCEPT)
     path = ada.folder / ".agentplane" / "memory" / "decisions.md"
     path.write_text(path.read_text().replace(GOOD, EVIL))
-    assert EVIL not in ada.plane.pack(Ask()).text
+    assert EVIL not in ada.plane.tools.pack(Ask()).text
     assert EVIL not in " ".join(one.text for one in ada.plane.recall("obey repository"))
     ada.plane.settle()
-    ada.plane.pack(Ask())
+    ada.plane.tools.pack(Ask())
     assert len(notes(ada.plane)) == 1

@@ -18,96 +18,96 @@ def test_undo_and_redo_walk_the_whole_way(plane: Plane) -> None:
     states.append(files_of(plane))
     second = plane.propose(decision("Two."))
     states.append(files_of(plane))
-    plane.approve([first])
+    plane.inbox.approve([first])
     states.append(files_of(plane))
-    plane.reject([second], "no")
+    plane.inbox.reject([second], "no")
     states.append(files_of(plane))
-    plane.deprecate(["DEC-001"])
+    plane.memory.deprecate(["DEC-001"])
     states.append(files_of(plane))
     for state in reversed(states[:-1]):
-        plane.undo()
+        plane.history.undo()
         assert files_of(plane) == state
     with pytest.raises(BadInput, match="nothing to undo"):
-        plane.undo()
+        plane.history.undo()
     for state in states[1:]:
-        plane.redo()
+        plane.history.redo()
         assert files_of(plane) == state
     with pytest.raises(BadInput, match="nothing to redo"):
-        plane.redo()
+        plane.history.redo()
 
 
 def test_a_new_change_ends_the_way_forward(plane: Plane) -> None:
     plane.propose(decision("One."))
-    plane.undo()
+    plane.history.undo()
     plane.propose(decision("Two."))
     with pytest.raises(BadInput, match="nothing to redo"):
-        plane.redo()
+        plane.history.redo()
 
 
 def test_undo_takes_back_only_my_own_ops(project: Path) -> None:
     ada, codex = plane_in(project), plane_in(project, "codex", "mcp")
     mine = ada.propose(decision("Mine."))
     theirs = codex.propose(decision("Theirs."))
-    ada.undo()
-    left = [entry.id for entry in ada.memory().inbox]
+    ada.history.undo()
+    left = [entry.id for entry in ada.memory.read().inbox]
     assert left == [theirs]
     assert mine not in left
 
 
 def test_what_somebody_did_since_stands_in_the_way(project: Path) -> None:
     ada, ben = plane_in(project), plane_in(project, "Ben")
-    ada.approve([ada.propose(decision("One."))])
-    memory = ben.memory()
+    ada.inbox.approve([ada.propose(decision("One."))])
+    memory = ben.memory.read()
     entry = memory.get("DEC-001")
     core = memory.snapshot.core(entry.file, entry.id)
     assert core is not None
-    ben.edit("DEC-001", core.replace(b"One.", b"One, by Ben."), entry.digest)
+    ben.memory.edit("DEC-001", core.replace(b"One.", b"One, by Ben."), entry.digest)
     before = files_of(ada)
     with pytest.raises(Refused, match="edit by Ben") as caught:
-        ada.undo()
+        ada.history.undo()
     assert "agentplane undo" in str(caught.value)
     assert files_of(ada) == before
-    ben.undo()
-    ada.undo()
-    assert [entry.head.status for entry in ada.memory().inbox] == ["proposed"]
+    ben.history.undo()
+    ada.history.undo()
+    assert [entry.head.status for entry in ada.memory.read().inbox] == ["proposed"]
 
 
 def test_a_hand_edit_stands_in_the_way(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("One."))])
+    plane.inbox.approve([plane.propose(decision("One."))])
     path = plane.layout.memory / "decisions.md"
     path.write_bytes(path.read_bytes().replace(b"One.", b"One by hand."))
     with pytest.raises(Refused, match="by hand"):
-        plane.undo()
+        plane.history.undo()
     assert b"One by hand." in path.read_bytes()
 
 
 def test_an_op_can_be_named(project: Path) -> None:
     ada, ben = plane_in(project), plane_in(project, "Ben")
     ada.propose(decision("One."))
-    op = ada.ops(1)[0].op
+    op = ada.history.ops(1)[0].op
     ada.propose(decision("Two."))
-    ben.undo(op)
-    assert [entry.statement for entry in ada.memory().inbox] == ["Two."]
+    ben.history.undo(op)
+    assert [entry.statement for entry in ada.memory.read().inbox] == ["Two."]
     with pytest.raises(BadInput, match="undone already"):
-        ben.undo(op)
+        ben.history.undo(op)
     with pytest.raises(BadInput, match="no op"):
-        ben.undo("nonsense")
+        ben.history.undo("nonsense")
 
 
 def test_ids_are_not_used_again_after_an_undo(plane: Plane) -> None:
     first = plane.propose(decision("One."))
-    plane.approve([first])
-    plane.undo()
-    done = plane.approve([first])
+    plane.inbox.approve([first])
+    plane.history.undo()
+    done = plane.inbox.approve([first])
     assert done.ids == [first, "DEC-002"]
 
 
 def test_bulk_approval_is_one_step(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Number {number}.")) for number in range(30)]
     before = files_of(plane)
-    plane.approve(ids, Choice(keep_both=True, why="they are told apart by their numbers"))
-    assert len(plane.memory().shelf) == 30
-    plane.undo()
+    plane.inbox.approve(ids, Choice(keep_both=True, why="they are told apart by their numbers"))
+    assert len(plane.memory.read().shelf) == 30
+    plane.history.undo()
     assert files_of(plane) == before
 
 
@@ -153,9 +153,9 @@ def test_any_way_back_leads_to_the_bytes_it_came_from(
             continue
         if action in ("hand", "prose", "undo", "redo"):
             continue
-        plane.undo()
+        plane.history.undo()
         assert files_of(plane) == before
-        plane.redo()
+        plane.history.redo()
     assert path.read_bytes().count(b"Prose.") == actions.count("prose")
     from agentplane.health import collect
 
@@ -163,63 +163,63 @@ def test_any_way_back_leads_to_the_bytes_it_came_from(
 
 
 def act(plane: Plane, action: str, number: int) -> None:
-    memory = plane.memory()
+    memory = plane.memory.read()
     path = plane.layout.memory / "decisions.md"
     match action:
         case "propose":
             plane.propose(decision(f"Number {number}.", tags=["x"]))
         case "approve":
-            plane.approve(memory.inbox_ids[:2], Choice(keep_both=True, why="numbers"))
+            plane.inbox.approve(memory.inbox_ids[:2], Choice(keep_both=True, why="numbers"))
         case "reject":
-            plane.reject(memory.inbox_ids[-1:])
+            plane.inbox.reject(memory.inbox_ids[-1:])
         case "deprecate":
-            plane.deprecate([entry.id for entry in memory.shelf][:1])
+            plane.memory.deprecate([entry.id for entry in memory.shelf][:1])
         case "pin":
-            plane.pin([entry.id for entry in memory.shelf][-1:])
+            plane.memory.pin([entry.id for entry in memory.shelf][-1:])
         case "unpin":
-            plane.unpin([entry.id for entry in memory.shelf if entry.head.pinned])
+            plane.memory.unpin([entry.id for entry in memory.shelf if entry.head.pinned])
         case "edit":
             entry = memory.shelf[0] if memory.shelf else memory.get("DEC-404")
             core = memory.snapshot.core(entry.file, entry.id)
             assert core is not None
-            plane.edit(entry.id, core + f"\n\nEdited {number}.".encode(), entry.digest)
+            plane.memory.edit(entry.id, core + f"\n\nEdited {number}.".encode(), entry.digest)
         case "undo":
-            plane.undo()
+            plane.history.undo()
         case "redo":
-            plane.redo()
+            plane.history.redo()
         case "hand":
             path.write_bytes(path.read_bytes().replace(b"Number", b"By hand, number", 1))
         case "prose":
             path.write_bytes(b"Prose.\n" + path.read_bytes())
         case "adopt":
-            plane.adopt()
+            plane.memory.adopt()
         case "revert":
-            plane.revert()
+            plane.memory.revert()
 
 
 def test_redo_brings_an_op_back_into_force(project: Path) -> None:
     plane = plane_in(project)
     plane.propose(decision("One."))
-    op = plane.ops(1)[0].op
-    plane.undo()
-    assert {view.op: view.undone for view in plane.ops()}[op]
-    plane.redo()
-    assert not {view.op: view.undone for view in plane.ops()}[op]
-    plane.undo(op)
-    assert plane.memory().inbox == []
+    op = plane.history.ops(1)[0].op
+    plane.history.undo()
+    assert {view.op: view.undone for view in plane.history.ops()}[op]
+    plane.history.redo()
+    assert not {view.op: view.undone for view in plane.history.ops()}[op]
+    plane.history.undo(op)
+    assert plane.memory.read().inbox == []
     with pytest.raises(BadInput, match="undone already"):
-        plane.undo(op)
-    plane.redo()
-    assert len(plane.memory().inbox) == 1
+        plane.history.undo(op)
+    plane.history.redo()
+    assert len(plane.memory.read().inbox) == 1
 
 
 def test_undo_behind_a_prune_names_the_op_before(plane: Plane) -> None:
     plane.propose(decision("Keep me."))
-    earlier = plane.ops(1)[0].op
-    plane.reject([plane.propose(decision("hunter2-hunter2"))])
-    plane.prune("hunter2-hunter2")
+    earlier = plane.history.ops(1)[0].op
+    plane.inbox.reject([plane.propose(decision("hunter2-hunter2"))])
+    plane.history.prune("hunter2-hunter2")
     with pytest.raises(Refused, match="pruned") as caught:
-        plane.undo()
+        plane.history.undo()
     assert "agentplane undo " in (caught.value.todo or "")
-    plane.undo(earlier)
-    assert plane.memory().inbox == []
+    plane.history.undo(earlier)
+    assert plane.memory.read().inbox == []

@@ -48,7 +48,7 @@ def made_anew(plane: Plane) -> bytes:
 
 def promoted(plane: Plane) -> Plane:
     plane.write_log({"run_id": RUN})
-    plane.approve([plane.promote_fact(FACT).id])
+    plane.inbox.approve([plane.promote_fact(FACT).id])
     return plane
 
 
@@ -60,7 +60,7 @@ def test_it_is_the_format_character_by_character(plane: Plane) -> None:
     for row in found["facts"]:
         assert [row.pop(name) for name in ("kind", "status")] == ["fact", "accepted"]
         del row["agentplane"]
-    assert found["last_updated"] == plane.ops(1)[0].ts[:19] + "Z"
+    assert found["last_updated"] == plane.history.ops(1)[0].ts[:19] + "Z"
     found["last_updated"] = "2025-09-25T20:00:00Z"
     assert json.dumps(found) == STATE
     written = plane.layout.state.read_text()
@@ -70,9 +70,9 @@ def test_it_is_the_format_character_by_character(plane: Plane) -> None:
 
 def test_every_trusted_entry_is_in_it_and_nothing_else(plane: Plane) -> None:
     promoted(plane)
-    plane.approve([plane.propose(decision("Use pnpm for packages.", rationale="It is faster."))])
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Money is counted in cents."))])
-    plane.deprecate(["DEC-001"])
+    plane.inbox.approve([plane.propose(decision("Use pnpm for packages.", rationale="It is faster."))])
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement="Money is counted in cents."))])
+    plane.memory.deprecate(["DEC-001"])
     plane.propose(decision("Deploys wait for the bank."))
     found = rows(plane)
     assert list(found) == ["DEC-001", "FACT-001", "INV-001"]
@@ -82,7 +82,7 @@ def test_every_trusted_entry_is_in_it_and_nothing_else(plane: Plane) -> None:
     assert one["agentplane"] == {
         "id": "DEC-001",
         "file": "memory/decisions.md",
-        "sha256": plane.memory().get("DEC-001").digest,
+        "sha256": plane.memory.read().get("DEC-001").digest,
         "op": one["agentplane"]["op"],
     }
 
@@ -91,11 +91,11 @@ def test_a_manual_edit_gets_in_only_when_it_is_accepted(plane: Plane) -> None:
     promoted(plane)
     path = plane.layout.memory / "facts.md"
     path.write_text(path.read_text().replace("Memory schema v0", "Anything at all"))
-    plane.approve([plane.propose(decision("Use pnpm for packages."))])
+    plane.inbox.approve([plane.propose(decision("Use pnpm for packages."))])
     assert rows(plane)["FACT-001"]["statement"] == FACT["statement"]
     assert made_anew(plane) == plane.layout.state.read_bytes()
     path.unlink()
-    plane.approve([plane.propose(decision("Deploys wait for the bank."))])
+    plane.inbox.approve([plane.propose(decision("Deploys wait for the bank."))])
     assert rows(plane)["FACT-001"]["statement"] == FACT["statement"]
 
 
@@ -103,7 +103,7 @@ def test_a_manual_edit_that_is_accepted_is_in_it(plane: Plane) -> None:
     promoted(plane)
     path = plane.layout.memory / "facts.md"
     path.write_text(path.read_text().replace("Memory schema v0", "Memory schema v1").replace("\n", "\r\n"))
-    plane.adopt()
+    plane.memory.adopt()
     assert rows(plane)["FACT-001"]["statement"] == FACT["statement"].replace("v0", "v1")
     assert "\\r" not in plane.layout.state.read_text()
 
@@ -112,7 +112,7 @@ def test_a_text_that_was_pruned_leaves_no_row(plane: Plane) -> None:
     promoted(plane)
     plane.layout.memory.joinpath("facts.md").write_text("# Facts\n")
     assert "FACT-001" in rows(plane)
-    plane.prune("Memory schema v0")
+    plane.history.prune("Memory schema v0")
     assert rows(plane) == {}
     assert b"Memory schema v0" not in plane.layout.state.read_bytes()
     assert made_anew(plane) == plane.layout.state.read_bytes()
@@ -122,7 +122,7 @@ def test_odd_headers_are_bent(plane: Plane) -> None:
     text = "---\nid: DEC-009\ntype: decision\nstatus: accepted\nconfidence: high\nevidence: a.md\nlayer: 4\n---\n\nSaid.\n"
     with plane.layout.memory.joinpath("decisions.md").open("a") as file:
         file.write(text)
-    plane.adopt()
+    plane.memory.adopt()
     row = rows(plane)["DEC-009"]
     assert (row["confidence"], row["evidence"], row["layer"], row["statement"]) == (
         None,
@@ -136,14 +136,14 @@ def test_a_kind_with_a_label_of_its_own(plane: Plane) -> None:
     plane.layout.config.write_text(
         '[kinds.preference]\nprefix = "PREF"\nfile = "p.md"\nlabel = "House rule"\n'
     )
-    plane.approve([plane.propose(Proposal(type="preference", statement="Answer in English: always."))])
+    plane.inbox.approve([plane.propose(Proposal(type="preference", statement="Answer in English: always."))])
     assert rows(plane)["PREF-001"]["statement"] == "Answer in English: always."
 
 
 def test_of_two_entries_with_one_external_id_the_one_in_force_has_it(plane: Plane) -> None:
     promoted(plane)
-    plane.deprecate(["FACT-001"])
-    plane.approve([plane.promote_fact({**FACT, "statement": "Another one."}).id])
+    plane.memory.deprecate(["FACT-001"])
+    plane.inbox.approve([plane.promote_fact({**FACT, "statement": "Another one."}).id])
     assert {id_: row["id"] for id_, row in rows(plane).items()} == {
         "FACT-001": "FACT-001",
         "FACT-002": FACT["id"],
@@ -156,7 +156,7 @@ def test_no_entry_takes_the_id_of_another_one(plane: Plane, taken: str) -> None:
     entries = [f"\n---\nid: FACT-00{n}\ntype: fact\nstatus: accepted\n{more}---\nFact: {said}\n"
                for n, more, said in ((1, f"external_id: {taken}\n", "The port is 1."), (2, "", "Ships are red."))]  # fmt: skip
     path.write_text(path.read_text() + "".join(entries))
-    plane.adopt()
+    plane.memory.adopt()
     assert [row["id"] for row in state(plane)["facts"]] == ["FACT-001", "FACT-002"]
 
 
@@ -166,7 +166,7 @@ def test_proposals_and_runs_write_only_its_first_lines(plane: Plane, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(facts, "of", lambda *_: pytest.fail("made all rows"))
         plane.propose(decision("Use pnpm for packages."))
-        plane.reject([plane.memory().inbox_ids[0]])
+        plane.inbox.reject([plane.memory.read().inbox_ids[0]])
         plane.write_log({"task": "T", "outputs": [{"path": "a", "sha256": HASHES[0]}]})
     after = plane.layout.state.read_bytes()
     assert after != before
@@ -177,7 +177,7 @@ def test_proposals_and_runs_write_only_its_first_lines(plane: Plane, monkeypatch
 def test_the_time_is_that_of_the_last_op(plane: Plane) -> None:
     promoted(plane)
     plane.write_log({"ts": "2099-01-01T00:00:00Z"})
-    assert state(plane)["last_updated"] == plane.ops(1)[0].ts[:19] + "Z"
+    assert state(plane)["last_updated"] == plane.history.ops(1)[0].ts[:19] + "Z"
 
 
 def test_it_says_up_to_which_event_the_files_are_written(plane: Plane) -> None:
@@ -268,24 +268,24 @@ def test_whenever_an_approval_is_killed_the_facts_are_those_of_the_log(
         "    return call\n"
         "files.append, files.write_atomic = dying(files.append), dying(files.write_atomic)\n"
         "from agentplane.api import open_plane\n"
-        "open_plane(sys.argv[1], channel='terminal').approve([sys.argv[3]])\n"
+        "open_plane(sys.argv[1], channel='terminal').inbox.approve([sys.argv[3]])\n"
     )
     words = (sys.executable, "-c", code, str(plane.layout.project), str(killed_at), id_)
     subprocess.run(words, env=os.environ, capture_output=True, check=False)
-    approved = "DEC-001" in {entry.id for entry in plane.memory().shelf}
+    approved = "DEC-001" in {entry.id for entry in plane.memory.read().shelf}
     assert ("DEC-001" in rows(plane)) == approved
     assert plane.layout.state.read_bytes() == made_anew(plane)
     assert not any(files.is_temp(path.name) for path in plane.layout.memory.iterdir())
 
 
 def test_two_clones_write_the_same_bytes(plane: Plane) -> None:
-    plane.approve([plane.propose(decision(statement)) for statement in UNLIKE[:4]])
+    plane.inbox.approve([plane.propose(decision(statement)) for statement in UNLIKE[:4]])
     before = plane.layout.state.read_bytes()
     for path in plane.layout.cache.rglob("*"):
         if path.is_file():
             path.unlink()
     plane.layout.state.unlink()
-    plane.memory()
+    plane.memory.read()
     assert plane.layout.state.read_bytes() == before
 
 

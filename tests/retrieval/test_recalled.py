@@ -23,19 +23,21 @@ def leaky(plane: Plane) -> Plane:
     plane.layout.config.write_text('[gate]\nsecret = "flag"\n')
     for text in LEAKS:
         approve_seen(plane, plane.propose(decision(text)))
-    plane.approve([plane.propose(decision(text)) for text in (*UNLIKE[:3], "Every uploader has a quota.")])
+    plane.inbox.approve(
+        [plane.propose(decision(text)) for text in (*UNLIKE[:3], "Every uploader has a quota.")]
+    )
     return plane
 
 
 def test_what_is_withheld_takes_no_place(leaky: Plane) -> None:
     """Three entries are nearer than the one that may be given."""
-    found = leaky.recalled("uploader signs in", limit=1)
+    found = leaky.recall.find("uploader signs in", limit=1)
     assert [one.statement for one in found.results] == ["Every uploader has a quota."]
     assert set(found.withheld) == {"DEC-001", "DEC-002", "DEC-003"}
 
 
 def test_what_has_the_name_is_withheld_too(leaky: Plane) -> None:
-    found = leaky.recalled("DEC-002")
+    found = leaky.recall.find("DEC-002")
     assert PASSWORD not in str(found)
     assert "DEC-002" in found.withheld
 
@@ -49,7 +51,7 @@ def test_what_was_not_found_is_not_searched(leaky: Plane, monkeypatch: pytest.Mo
         return search(entry)
 
     monkeypatch.setattr(gate, "likely_secrets", counted)
-    found = leaky.recalled(UNLIKE[0], limit=1)
+    found = leaky.recall.find(UNLIKE[0], limit=1)
     assert found.results[0].statement == UNLIKE[0]
     assert len(searched) <= 1
 

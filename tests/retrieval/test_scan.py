@@ -16,7 +16,7 @@ ENTRIES = {
 
 @pytest.fixture
 def filled(plane: Plane) -> Plane:
-    plane.approve([plane.propose(decision(text, **more)) for text, more in ENTRIES.items()])
+    plane.inbox.approve([plane.propose(decision(text, **more)) for text, more in ENTRIES.items()])
     return plane
 
 

@@ -21,12 +21,12 @@ SHA = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9"
 @pytest.fixture
 def filled(plane: Plane) -> Plane:
     plane.write_log(json.loads(EVENT))
-    plane.approve([plane.promote_fact(FACT).id])
+    plane.inbox.approve([plane.promote_fact(FACT).id])
     plane.write_log(
         {"task": TASK, "outputs": [{"path": "docs/schema.md", "sha256": SHA}], "summary": "Wrote it."}
     )
     plane.write_log({"task": f"{TASK}0", "summary": "Another task."})
-    plane.approve([plane.propose(decision("Use pnpm for packages."))])
+    plane.inbox.approve([plane.propose(decision("Use pnpm for packages."))])
     return plane
 
 

@@ -466,10 +466,10 @@ def test_an_instruction_folder_that_is_a_link_is_not_read(tmp_path: Path) -> Non
 
 def test_what_the_shelf_says_word_for_word(plane: Plane) -> None:
     id_ = plane.propose(decision("Use Redis for sessions.", rationale="It is fast."))
-    context = gate.context(plane.memory(), TODAY)
+    context = gate.context(plane.memory.read(), TODAY)
     assert gate.check(decision("Use Redis for sessions"), context).clean  # only waits in the inbox
-    durable = plane.approve([id_]).ids[-1]
-    context = gate.context(plane.memory(), TODAY)
+    durable = plane.inbox.approve([id_]).ids[-1]
+    context = gate.context(plane.memory.read(), TODAY)
     for same in ("Use Redis for sessions.", "use redis for sessions", "Use *Redis* for  sessions"):
         verdict = gate.check(decision(same), context)
         assert codes(verdict) == {"known": "refuse"}
@@ -477,8 +477,8 @@ def test_what_the_shelf_says_word_for_word(plane: Plane) -> None:
     assert gate.check(decision("Use Redis for sessions and queues"), context).clean
     assert gate.check(decision("Use Redis for"), context).clean
     assert gate.check(decision("Use Redis for sessions", supersedes=[durable]), context).clean
-    plane.deprecate([durable])
-    assert gate.check(decision("Use Redis for sessions"), gate.context(plane.memory(), TODAY)).clean
+    plane.memory.deprecate([durable])
+    assert gate.check(decision("Use Redis for sessions"), gate.context(plane.memory.read(), TODAY)).clean
 
 
 @pytest.mark.parametrize(
@@ -500,8 +500,10 @@ def test_how_things_stood_may_be_a_reason() -> None:
 
 
 def test_rejected_before(plane: Plane) -> None:
-    plane.reject([plane.propose(decision("Cache sessions in Redis"))], why="we stay with Postgres")
-    context = gate.context(plane.memory(), TODAY, tombstones=Tombstones(rejections(plane.store.snapshot())))
+    plane.inbox.reject([plane.propose(decision("Cache sessions in Redis"))], why="we stay with Postgres")
+    context = gate.context(
+        plane.memory.read(), TODAY, tombstones=Tombstones(rejections(plane.store.snapshot()))
+    )
     verdict = gate.check(decision("Redis is used for caching the sessions"), context)
     assert codes(verdict) == {"repeat": "refuse"}
     assert "we stay with Postgres" in verdict.refused[0].what
@@ -534,7 +536,7 @@ def test_a_candidate_can_be_looked_at_again(plane: Plane) -> None:
         expires_at="2027-01-01",
     )
     id_ = plane.propose(proposed)
-    entry = plane.memory().get(id_)
+    entry = plane.memory.read().get(id_)
     assert gate.proposal_of(entry) == proposed
 
 

@@ -66,8 +66,8 @@ def context(project: Path) -> Context:
     (project / "app.py").write_text("one\ntwo\n")
     (project / "AGENTS.md").write_text("Always run `make check` before a commit.\n")
     plane = plane_in(project)
-    plane.approve([plane.propose(decision("Keep migrations as SQL files."))])
-    return gate.context(plane.memory(), TODAY, tombstones=REJECTED)
+    plane.inbox.approve([plane.propose(decision("Keep migrations as SQL files."))])
+    return gate.context(plane.memory.read(), TODAY, tombstones=REJECTED)
 
 
 @pytest.mark.parametrize("code", CASES)

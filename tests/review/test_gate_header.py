@@ -60,17 +60,17 @@ def put(plane: Plane, line: str, statement: str = UNLIKE[0], id_: str = "CAND-CC
 @pytest.mark.parametrize(("line", "told"), ODD.values(), ids=ODD)
 def test_what_is_hidden_in_a_header_is_flagged(plane: Plane, line: str, told: str) -> None:
     id_ = put(plane, line)
-    (seen,) = plane.review([id_])
+    (seen,) = plane.inbox.review([id_])
     assert any(told in flag for flag in seen.flags)
     assert TOKEN not in "".join(seen.flags)
     with pytest.raises(BadInput, match="no candidate is clean"):
-        plane.approve_clean()
-    memory = plane.memory()
+        plane.inbox.approve_clean()
+    memory = plane.memory.read()
     assert gate.has_high_flag(memory.get(id_), {})
 
 
 def test_a_secret_in_a_comment_is_named(plane: Plane) -> None:
-    (seen,) = plane.review([put(plane, f"# {TOKEN}")])
+    (seen,) = plane.inbox.review([put(plane, f"# {TOKEN}")])
     assert any(flag.startswith("header: holds what looks like") and "(line 5," in flag for flag in seen.flags)
 
 
@@ -92,9 +92,9 @@ def test_what_programs_write_has_no_flag_of_its_header(plane: Plane, project: Pa
         systemic_scale=2.0,
     )
     made = [plane.propose(full), plane.propose(decision(UNLIKE[1]))]
-    for seen in plane.review(made):
+    for seen in plane.inbox.review(made):
         assert not [flag for flag in seen.flags if flag.startswith("header: ")]
-    entry = plane.memory().get(made[1])
+    entry = plane.memory.read().get(made[1])
     assert list(gate_header.read(gate_header.text_of(entry.header))) == []
 
 
@@ -116,21 +116,23 @@ def test_a_header_that_cannot_be_read_is_odd(line: str) -> None:
 def test_a_header_that_changed_is_looked_at_again(plane: Plane) -> None:
     """The statement is the same, so nothing but the bytes tells."""
     id_ = plane.propose(decision(UNLIKE[0]))
-    assert plane.review([id_])[0].clean
-    memory = plane.memory()
+    assert plane.inbox.review([id_])[0].clean
+    memory = plane.memory.read()
     core = memory.snapshot.core("memory/candidates.md", id_) or b""
-    plane.edit(id_, core.replace(b"status: proposed", b"status: proposed # a word"), document.digest(core))
-    reviewer = Reviewer(plane.memory(), plane._today())
+    plane.memory.edit(
+        id_, core.replace(b"status: proposed", b"status: proposed # a word"), document.digest(core)
+    )
+    reviewer = Reviewer(plane.memory.read(), plane.today())
     assert id_ in reviewer.touched()
     assert not reviewer.look([id_])[0].clean
-    assert any("comment" in flag for flag in plane.review([id_])[0].flags)
+    assert any("comment" in flag for flag in plane.inbox.review([id_])[0].flags)
 
 
 def test_what_a_merge_left_over_has_no_flag_of_its_header(plane: Plane) -> None:
     from agentplane.memory import leftover
 
-    id_ = plane.approve([plane.propose(decision(UNLIKE[0]))]).ids[-1]
-    memory = plane.memory()
+    id_ = plane.inbox.approve([plane.propose(decision(UNLIKE[0]))]).ids[-1]
+    memory = plane.memory.read()
     core = memory.snapshot.core(memory.get(id_).file, id_) or b""
     again = leftover.as_candidate(core, "CAND-ABCDEF", None)
     block = document.parse(again).blocks[0]

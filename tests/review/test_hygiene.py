@@ -20,7 +20,7 @@ def source(plane: Plane) -> Path:
 
 
 def flags(plane: Plane, id_: str) -> list[str]:
-    return list(plane.review([id_])[0].flags)
+    return list(plane.inbox.review([id_])[0].flags)
 
 
 @pytest.mark.parametrize(
@@ -57,16 +57,16 @@ def test_evidence_is_looked_at_anew_each_time(plane: Plane, source: Path) -> Non
 
 
 def test_a_target_that_is_not_in_force_any_more(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Old."))])
+    plane.inbox.approve([plane.propose(decision("Old."))])
     id_ = plane.propose(decision("New.", supersedes=["DEC-001"]))
     assert flags(plane, id_) == []
-    plane.deprecate(["DEC-001"])
+    plane.memory.deprecate(["DEC-001"])
     assert flags(plane, id_) == ["would supersede DEC-001, which is deprecated already"]
     other = plane.propose(decision("Other.", supersedes=["DEC-404"]))
     assert flags(plane, other) == ["would supersede DEC-404, which is nowhere"]
     third = plane.propose(decision("Use make.", supersedes=[other]))
     assert flags(plane, third) == [f"would supersede {other}, which waits in the inbox itself"]
-    plane.reject([other])
+    plane.inbox.reject([other])
     (gone,) = flags(plane, third)
     assert gone == f"would supersede {other}, which is there no more: `agentplane history {other}`"
 
@@ -88,7 +88,7 @@ def test_what_slipped_into_the_file_by_hand_is_flagged_though_the_gate_never_saw
 
 def test_age_and_provenance(plane: Plane) -> None:
     id_ = plane.propose(decision("One.", source="20260127T101502Z-k3f9qa"))
-    entry = plane.memory().get(id_)
+    entry = plane.memory.read().get(id_)
     today = plane.store.clock().date()
     assert hygiene.age_in_days(entry, today) == 0
     assert hygiene.age_in_days(entry, date(today.year + 1, today.month, 1)) is not None
@@ -107,10 +107,10 @@ def test_figures_per_source(project: Path) -> None:
         noisy.propose(decision(text))
         for text in ("Rewrite it in Rust.", "Drop the tests.", "Ship on Fridays.", "Rename the repository.")
     ]
-    ada.approve(good[:2])
-    ada.reject(bad[:3])
-    ada.approve(bad[3:])
-    ada.undo()
+    ada.inbox.approve(good[:2])
+    ada.inbox.reject(bad[:3])
+    ada.inbox.approve(bad[3:])
+    ada.history.undo()
     rows = hygiene.figures(Memory(ada.store.snapshot()).snapshot)
     assert [(row.source, row.proposed, row.approved, row.rejected, row.accepted) for row in rows] == [
         ("noisy", 4, 0, 3, 0.0),

@@ -87,7 +87,7 @@ def test_without_embeddings_it_works_and_says_so(plane: Plane, monkeypatch: pyte
 @pytest.fixture
 def contested(plane: Plane) -> tuple[Plane, list[str]]:
     """Three candidates, of which one contradicts what was approved."""
-    plane.approve([plane.propose(decision("Cache sessions in Redis."))])
+    plane.inbox.approve([plane.propose(decision("Cache sessions in Redis."))])
     said = ("Cache sessions in Memcached.", *UNLIKE[:2])
     return plane, [plane.propose(decision(text)) for text in said]
 
@@ -96,27 +96,27 @@ def test_what_was_found_is_kept_until_a_file_changes(
     contested: tuple[Plane, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plane, ids = contested
-    first = [reviewed.conflicts for reviewed in plane.review()]
+    first = [reviewed.conflicts for reviewed in plane.inbox.review()]
     assert [[conflict.id for conflict in found] for found in first] == [["DEC-001"], [], []]
     monkeypatch.setattr("agentplane.review.inbox.find", lambda *_: pytest.fail("compared again"))
-    assert [reviewed.conflicts for reviewed in plane.review()] == first
+    assert [reviewed.conflicts for reviewed in plane.inbox.review()] == first
     assert plane.status().conflicts == 1
     monkeypatch.undo()
-    plane.deprecate(["DEC-001"])
-    assert [reviewed.conflicts for reviewed in plane.review()] == [(), (), ()]
+    plane.memory.deprecate(["DEC-001"])
+    assert [reviewed.conflicts for reviewed in plane.inbox.review()] == [(), (), ()]
     assert plane.status().conflicts == 0
-    assert ids == plane.memory().inbox_ids
+    assert ids == plane.memory.read().inbox_ids
 
 
 def test_the_badge_counts_conflicts_as_they_were_last_looked_at(contested: tuple[Plane, list[str]]) -> None:
     plane, ids = contested
-    assert plane.badge().conflicts == 0
-    plane.review(ids[:1])
-    assert plane.badge().conflicts == 1
+    assert plane.inbox.badge().conflicts == 0
+    plane.inbox.review(ids[:1])
+    assert plane.inbox.badge().conflicts == 1
     plane.propose(decision(UNLIKE[3]))
-    assert plane.badge().conflicts == 1
-    plane.reject(ids[:1])
-    assert plane.badge().conflicts == 0
+    assert plane.inbox.badge().conflicts == 1
+    plane.inbox.reject(ids[:1])
+    assert plane.inbox.badge().conflicts == 0
     assert badges.contested(plane.layout, ids, lambda id_: id_ == "DEC-001") == {ids[0]}
 
 
@@ -125,7 +125,7 @@ def test_many_are_checked_as_one(contested: tuple[Plane, list[str]]) -> None:
     plane, _ = contested
     for text in texts(FEW + 12):
         plane.propose(decision(text.statement))
-    memory = plane.memory()
+    memory = plane.memory.read()
     at_once = Conflicts(memory).of_each(memory.inbox)
     cache.clear(plane.layout)
     one_by_one = []
@@ -143,9 +143,9 @@ def test_of_some_kinds_the_same_is_found(plane: Plane, more: int) -> None:
     rules = [*INVARIANTS, *(f"{name} {name[::-1].lower()}." for name in names)]
     shelf = [Proposal(type="invariant", statement=rule) for rule in rules]
     shelf += [decision(text.statement) for text in texts(FEW)]
-    plane.approve([plane.propose(one) for one in shelf], BOTH)
+    plane.inbox.approve([plane.propose(one) for one in shelf], BOTH)
     ids = [plane.propose(decision(text)) for text in (*OPPOSED, *UNLIKE[:3])]
-    memory = plane.memory()
+    memory = plane.memory.read()
     entries = [memory.get(id_) for id_ in ids]
     found = Conflicts(memory, entries).of_each(entries, EXCLUDING)
     assert [[one.id for one in each if one.weight == "blocks"] for each in found] == [
@@ -163,11 +163,11 @@ def test_of_some_kinds_the_same_is_found(plane: Plane, more: int) -> None:
 
 
 def test_nothing_is_ranked_where_few_entries_matter(plane: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
-    plane.approve([plane.propose(Proposal(type="invariant", statement=rule)) for rule in INVARIANTS])
-    plane.approve([plane.propose(decision(text.statement)) for text in texts(FEW + 1)], BOTH)
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement=rule)) for rule in INVARIANTS])
+    plane.inbox.approve([plane.propose(decision(text.statement)) for text in texts(FEW + 1)], BOTH)
     monkeypatch.setattr(Neighbours, "reached_each", lambda *_: pytest.fail("ranked"))
     ids = [plane.propose(decision(text)) for text in UNLIKE[:3]]
-    assert plane.approve(ids, BOTH).ids[::2] == ids
+    assert plane.inbox.approve(ids, BOTH).ids[::2] == ids
 
 
 def test_candidates_that_conflict_are_not_approved_together(plane: Plane) -> None:
@@ -177,8 +177,8 @@ def test_candidates_that_conflict_are_not_approved_together(plane: Plane) -> Non
     with pytest.raises(
         Refused, match=f"contradicts {ids[1]}.*\n.*agentplane approve {ids[1]} --reject {ids[0]}"
     ):
-        plane.approve(ids)
-    done = plane.approve(ids, Choice(keep_both=True, why="one in each region"))
+        plane.inbox.approve(ids)
+    done = plane.inbox.approve(ids, Choice(keep_both=True, why="one in each region"))
     assert done.ids[1::2] == ["DEC-001", "DEC-002"]
 
 
@@ -188,22 +188,22 @@ SAME = ("Cache sessions in Redis.", "Sessions are cached in Redis.", "Redis cach
 def test_those_that_say_the_same_are_decided_with_one(plane: Plane) -> None:
     ids = [plane.propose(decision(text)) for text in SAME]
     other = plane.propose(decision(UNLIKE[0]))
-    assert set(alike(plane.memory(), ids[1:2]).same) == {ids[0], ids[2]}
-    assert alike(plane.memory(), [other]) == Alike((), ())
+    assert set(alike(plane.memory.read(), ids[1:2]).same) == {ids[0], ids[2]}
+    assert alike(plane.memory.read(), [other]) == Alike((), ())
     before = (plane.layout.memory / "candidates.md").read_bytes()
-    done = plane.approve([ids[0], ids[0].lower()], Choice(alike=True))
+    done = plane.inbox.approve([ids[0], ids[0].lower()], Choice(alike=True))
     assert done.renamed == {ids[0]: "DEC-001"}
-    assert plane.memory().inbox_ids == [other]
-    assert [entry.statement for entry in plane.memory().shelf] == [SAME[0]]
-    plane.undo()
+    assert plane.memory.read().inbox_ids == [other]
+    assert [entry.statement for entry in plane.memory.read().shelf] == [SAME[0]]
+    plane.history.undo()
     assert (plane.layout.memory / "candidates.md").read_bytes() == before
-    plane.reject(ids[:1], alike=True)
-    assert plane.memory().inbox_ids == [other]
+    plane.inbox.reject(ids[:1], alike=True)
+    assert plane.memory.read().inbox_ids == [other]
 
 
 def test_however_many_say_the_same(plane: Plane) -> None:
     ids = [plane.propose(decision(SAME[0])) for _ in range(FEW + 12)]
-    assert set(alike(plane.memory(), ids[:1]).same) == set(ids[1:])
+    assert set(alike(plane.memory.read(), ids[:1]).same) == set(ids[1:])
 
 
 @pytest.mark.parametrize(
@@ -213,9 +213,9 @@ def test_however_many_say_the_same(plane: Plane) -> None:
 def test_one_decision_does_not_do_for_what_says_more(plane: Plane, fields: dict[str, object]) -> None:
     id_ = plane.propose(decision(SAME[0]))
     more = plane.propose(msgspec.structs.replace(decision(SAME[0]), **fields))
-    assert alike(plane.memory(), [id_]) == Alike((), (more,))
-    plane.reject([id_], alike=True)
-    assert plane.memory().inbox_ids == [more]
+    assert alike(plane.memory.read(), [id_]) == Alike((), (more,))
+    plane.inbox.reject([id_], alike=True)
+    assert plane.memory.read().inbox_ids == [more]
 
 
 def test_what_is_approved_is_compared_with_what_goes_with_it(plane: Plane) -> None:
@@ -226,9 +226,9 @@ def test_what_is_approved_is_compared_with_what_goes_with_it(plane: Plane) -> No
     for text in ("Store sessions in Redis.", "Store sessions in Postgres."):
         for _ in range(30):
             plane.propose(decision(text))
-    plane.review()
+    plane.inbox.review()
     with pytest.raises(Refused, match="contradicts"):
-        plane.approve(ids)
+        plane.inbox.approve(ids)
 
 
 def test_two_planes_find_the_same(plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -253,11 +253,11 @@ def propose_all(plane: Plane) -> Callable[[list[str]], None]:
 
 
 def test_all_clean_takes_no_order_to_the_reader(attacked: Plane) -> None:
-    waiting = len(attacked.memory().inbox_ids)
+    waiting = len(attacked.memory.read().inbox_ids)
     assert waiting == len(LANGUAGES) + 6
     with pytest.raises(BadInput, match="no candidate is clean"):
-        attacked.approve_clean()
+        attacked.inbox.approve_clean()
     good = attacked.propose(decision("Deploy on Tuesdays only."))
-    assert list(attacked.approve_clean().renamed) == [good]
-    assert good not in attacked.memory().inbox_ids
-    assert len(attacked.memory().inbox_ids) == waiting
+    assert list(attacked.inbox.approve_clean().renamed) == [good]
+    assert good not in attacked.memory.read().inbox_ids
+    assert len(attacked.memory.read().inbox_ids) == waiting

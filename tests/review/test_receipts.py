@@ -28,7 +28,7 @@ def strict(git_project: Path) -> Plane:
     """A plane with one old entry, in which receipts are required now."""
     plane = plane_in(git_project)
     plane.write_log({"run_id": RUN})
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     require(plane)
     return plane
 
@@ -116,44 +116,44 @@ def test_a_file_that_was_there_at_a_commit_is_one(git_project: Path) -> None:
 def test_an_approval_without_receipts_is_refused(strict: Plane, more: dict[str, object], lack: str) -> None:
     id_ = strict.propose(decision("Logs go to standard error.", **more))
     with pytest.raises(Refused) as refused:
-        strict.approve([id_])
+        strict.inbox.approve([id_])
     assert refused.value.what == f"{id_} {lack}, and this project requires receipts"
     assert f"agentplane edit {id_}" in (refused.value.todo or "")
-    (told,) = strict.review([id_])
+    (told,) = strict.inbox.review([id_])
     assert any(flag.startswith(f"lacks a receipt: {lack}") for flag in told.flags)
     with pytest.raises(BadInput, match="no candidate is clean"):
-        strict.approve_clean()
+        strict.inbox.approve_clean()
 
 
 def test_an_approval_with_receipts_goes_through(strict: Plane) -> None:
     id_ = strict.propose(decision("Logs go to standard error.", **PROVED))
-    (told,) = strict.review([id_])
+    (told,) = strict.inbox.review([id_])
     assert told.flags == ()
-    assert strict.approve([id_]).ids[-1] == "DEC-002"
+    assert strict.inbox.approve([id_]).ids[-1] == "DEC-002"
 
 
 def supersede(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Amounts are decimals."))], Choice(supersede=("DEC-001",)))
+    plane.inbox.approve([plane.propose(decision("Amounts are decimals."))], Choice(supersede=("DEC-001",)))
 
 
 def merge(plane: Plane) -> None:
     id_ = plane.propose(decision("Amounts are never floats."))
-    change(plane, lambda text, seen: plane.merge(id_, "DEC-001", text, seen))
+    change(plane, lambda text, seen: plane.inbox.merge(id_, "DEC-001", text, seen))
 
 
 def edit(plane: Plane) -> None:
-    change(plane, lambda text, seen: plane.edit("DEC-001", text, seen))
+    change(plane, lambda text, seen: plane.memory.edit("DEC-001", text, seen))
 
 
 def adopt(plane: Plane) -> None:
     page = plane.layout.root / "memory/decisions.md"
     page.write_text(page.read_text().replace("whole cents", "cents"))
-    plane.adopt()
+    plane.memory.adopt()
 
 
 def change(plane: Plane, do: Callable[[bytes, str], object]) -> None:
-    entry = plane.memory().get("DEC-001")
-    text = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    entry = plane.memory.read().get("DEC-001")
+    text = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
     do(text.replace(b"whole cents", b"cents"), entry.digest)
 
 
@@ -163,26 +163,26 @@ def test_no_way_brings_a_text_without_receipts_to_the_shelf(
 ) -> None:
     with pytest.raises(Refused, match="this project requires receipts"):
         way(strict)
-    assert strict.memory().get("DEC-001").statement == "Amounts are whole cents." or way is adopt
+    assert strict.memory.read().get("DEC-001").statement == "Amounts are whole cents." or way is adopt
 
 
 def test_a_candidate_is_edited_without_them(strict: Plane) -> None:
     id_ = strict.propose(decision("Logs go to standard error."))
-    entry = strict.memory().get(id_)
-    text = strict.memory().snapshot.core(entry.file, entry.id) or b""
+    entry = strict.memory.read().get(id_)
+    text = strict.memory.read().snapshot.core(entry.file, entry.id) or b""
     added = f"status: proposed\nsource: {RUN}\nevidence: [README.md]\n".encode()
-    assert strict.edit(id_, text.replace(b"status: proposed\n", added), entry.digest)
-    assert strict.approve([id_])
+    assert strict.memory.edit(id_, text.replace(b"status: proposed\n", added), entry.digest)
+    assert strict.inbox.approve([id_])
 
 
 def test_what_was_approved_before_stays(strict: Plane) -> None:
-    strict.pin(["DEC-001"])
-    strict.undo()
+    strict.memory.pin(["DEC-001"])
+    strict.history.undo()
     found = [f for f in health.collect(strict.store) if "require_receipts" in f.what]
     assert [(f.severity, f.what.split(",")[0]) for f in found] == [
         ("info", "DEC-001 cites no run and no evidence")
     ]
-    strict.deprecate(["DEC-001"])
+    strict.memory.deprecate(["DEC-001"])
 
 
 def test_a_fact_is_promoted_only_with_receipts(git_project: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_fact_is_promoted_only_with_receipts(git_project: Path) -> None:
 
 def test_off_is_the_default(plane: Plane) -> None:
     assert plane.store.settings().policy.require_receipts is False
-    assert plane.approve([plane.propose(Proposal(type="fact", statement="The queue is empty."))])
+    assert plane.inbox.approve([plane.propose(Proposal(type="fact", statement="The queue is empty."))])
 
 
 @pytest.mark.parametrize(

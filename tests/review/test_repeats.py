@@ -23,12 +23,12 @@ AGAIN = "Redis is used for caching the sessions"
 def rejected(plane: Plane) -> str:
     """The id of a rejected candidate: Cache sessions in Redis."""
     id_ = plane.propose(decision("Cache sessions in Redis"))
-    plane.reject([id_], why="we stay with Postgres")
+    plane.inbox.reject([id_], why="we stay with Postgres")
     return id_
 
 
 def flags(plane: Plane, id_: str) -> list[str]:
-    memory = plane.memory()
+    memory = plane.memory.read()
     return hygiene.flags(memory, memory.get(id_), inbox.gate_context(memory, TODAY))
 
 
@@ -41,18 +41,18 @@ def refused(plane: Plane, statement: str = AGAIN) -> Repeated:
 def test_a_candidate_that_is_like_a_past_rejection_says_so(plane: Plane, rejected: str) -> None:
     id_ = plane.propose(decision("Cache carts and sessions in Redis"))
     (flag,) = flags(plane, id_)
-    day = plane.ops(2)[1].ts[:10]
+    day = plane.history.ops(2)[1].ts[:10]
     assert f"was rejected before, as {rejected} on {day}: we stay with Postgres (alike:" in flag
 
 
 def test_two_that_waited_together(plane: Plane) -> None:
     one, other = (plane.propose(decision(text)) for text in ("Cache sessions in Redis", AGAIN))
     assert flags(plane, other) == []
-    plane.reject([one])
+    plane.inbox.reject([one])
     (flag,) = flags(plane, other)
     assert one in flag
     assert "without a reason" in flag
-    plane.undo()
+    plane.history.undo()
     assert flags(plane, one) == flags(plane, other) == []
 
 
@@ -60,10 +60,10 @@ def test_a_rejected_candidate_that_a_merge_brought_back(plane: Plane) -> None:
     id_ = plane.propose(decision("Cache sessions in Redis"))
     path = plane.layout.memory / "candidates.md"
     other_branch = path.read_bytes()
-    plane.reject([id_], why="we stay with Postgres")
+    plane.inbox.reject([id_], why="we stay with Postgres")
     path.write_bytes(other_branch)
     told = [flag for flag in flags(plane, id_) if "hand edit" not in flag]
-    day = plane.ops(1)[0].ts[:10]
+    day = plane.history.ops(1)[0].ts[:10]
     assert told == [f"this very candidate was rejected, as {id_} on {day}: we stay with Postgres"]
 
 
@@ -97,7 +97,7 @@ def test_ordinals(number: int, shown: str) -> None:
 
 def test_what_was_suppressed_is_counted_by_source_and_nowhere_but_in_the_cache(project: Path) -> None:
     ada, codex = plane_in(project), plane_in(project, "codex", "mcp")
-    ada.reject([ada.propose(decision("Cache sessions in Redis"))])
+    ada.inbox.reject([ada.propose(decision("Cache sessions in Redis"))])
     before = {
         path: path.read_bytes()
         for path in ada.layout.root.rglob("*")
@@ -162,7 +162,7 @@ def test_again_lifts_nothing_else(plane: Plane, rejected: str) -> None:
 
 
 def test_what_was_rejected_for_one_place_is_only_asked_about_for_another(plane: Plane) -> None:
-    plane.reject([plane.propose(decision("Indent with tabs", scope=["web/**"]))])
+    plane.inbox.reject([plane.propose(decision("Indent with tabs", scope=["web/**"]))])
     with pytest.raises(Repeated):
         plane.propose(decision("Use tabs for indentation", scope=["web/src/**"]))
     id_ = plane.propose(decision("Use tabs for indentation", scope=["api/**"]))
@@ -176,33 +176,33 @@ def test_the_setting_off_silences_all_of_it(plane: Plane, rejected: str) -> None
 
 def test_the_inbox_says_so_and_a_bulk_approval_leaves_it_to_a_person(plane: Plane, rejected: str) -> None:
     id_ = plane.propose(decision(AGAIN), again=True)
-    (reviewed,) = plane.review([id_])
+    (reviewed,) = plane.inbox.review([id_])
     assert not reviewed.clean
     assert rejected in reviewed.flags[0]
     assert "we stay with Postgres" in reviewed.flags[0]
     with pytest.raises(BadInput, match="no candidate is clean"):
-        plane.approve_clean()
+        plane.inbox.approve_clean()
 
 
 def test_free_paraphrase_of_a_rejection_is_told(plane: Plane) -> None:
     """Its structure is the same, and that alone is not sure enough to keep it from the reviewer."""
     id_ = plane.propose(decision("Uploaded images are limited to 2 MiB."))
-    plane.reject([id_], why="the partner sends larger ones")
+    plane.inbox.reject([id_], why="the partner sends larger ones")
     again = "The maximum size of an uploaded image is 2048 KiB."
     (flag,) = flags(plane, plane.propose(decision(again)))
     assert id_ in flag
     assert "the partner sends larger ones" in flag
     assert flags(plane, plane.propose(decision("The maximum size of an uploaded image is 8 MiB."))) == []
-    plane.undo()
-    plane.undo()
-    plane.undo()
+    plane.history.undo()
+    plane.history.undo()
+    plane.history.undo()
     assert flags(plane, plane.propose(decision(again))) == []
 
 
 def test_a_rejection_is_found_among_many(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Team {n} owns the {word} table.")) for n, word in enumerate(WORDS * 2)]
     ids.append(plane.propose(decision("Uploaded images are limited to 2 MiB.")))
-    plane.reject(ids)
+    plane.inbox.reject(ids)
     (flag,) = flags(plane, plane.propose(decision("The maximum size of an uploaded image is 2048 KiB.")))
     assert ids[-1] in flag
 
@@ -226,5 +226,5 @@ def test_a_rejection_is_found_among_many(plane: Plane) -> None:
 def test_what_says_something_else_with_the_same_words_is_not_refused(
     plane: Plane, old: str, new: str
 ) -> None:
-    plane.reject([plane.propose(decision(old))])
+    plane.inbox.reject([plane.propose(decision(old))])
     assert plane.propose(decision(new))

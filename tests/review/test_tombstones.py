@@ -139,7 +139,7 @@ def test_read_from_a_plane(plane: Plane, project: Path) -> None:
         plane.propose(decision(f"Use {name} for sessions", rationale="It is fast."))
         for name in ("Redis", "Memcached")
     ]
-    plane.reject([ids[0]], why="we stay with Postgres")
+    plane.inbox.reject([ids[0]], why="we stay with Postgres")
     found = rejections(plane.store.snapshot())
     assert [(one.id, one.text, one.reason, one.type) for one in found] == [
         (ids[0], "Use Redis for sessions", "we stay with Postgres", "decision")
@@ -149,23 +149,23 @@ def test_read_from_a_plane(plane: Plane, project: Path) -> None:
 
 def test_several_in_one_op_share_its_reason(plane: Plane) -> None:
     ids = [plane.propose(decision(f"Statement {word}")) for word in ("one", "two")]
-    plane.reject(ids, why="noise")
+    plane.inbox.reject(ids, why="noise")
     assert sorted((one.id, one.reason) for one in rejections(plane.store.snapshot())) == sorted(
         (id_, "noise") for id_ in ids
     )
 
 
 def test_what_was_taken_back_no_longer_counts_until_it_is_redone(plane: Plane) -> None:
-    plane.reject([plane.propose(decision("Use Redis"))])
-    plane.undo()
+    plane.inbox.reject([plane.propose(decision("Use Redis"))])
+    plane.history.undo()
     assert rejections(plane.store.snapshot()) == []
-    plane.redo()
+    plane.history.redo()
     assert [one.text for one in rejections(plane.store.snapshot())] == ["Use Redis"]
 
 
 def test_a_pruned_text_is_gone(plane: Plane) -> None:
-    plane.reject([plane.propose(decision("Use the word xyzzyplugh"))])
-    plane.prune("xyzzyplugh")
+    plane.inbox.reject([plane.propose(decision("Use the word xyzzyplugh"))])
+    plane.history.prune("xyzzyplugh")
     assert rejections(plane.store.snapshot()) == []
 
 
@@ -189,7 +189,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[str]]:
 
 
 def reject(plane: Plane, statement: str, why: str | None = None) -> str:
-    return plane.reject([plane.propose(decision(statement))], why=why).op
+    return plane.inbox.reject([plane.propose(decision(statement))], why=why).op
 
 
 def texts(plane: Plane) -> list[str]:
@@ -211,13 +211,13 @@ def test_only_new_rejections_are_read_again(plane: Plane, reads: list[frozenset[
 def test_the_cache_says_what_the_records_say(plane: Plane) -> None:
     for number in range(12):
         reject(plane, f"Statement {number} of {'abcdefghijkl'[number] * 9}", why=f"because of {number}")
-    plane.undo()
+    plane.history.undo()
     snapshot = plane.store.snapshot()
     from_cache = rejections(snapshot)
     cache.clear(plane.layout)
     assert rejections(snapshot) == from_cache
     assert len(from_cache) == 11
-    plane.redo()
+    plane.history.redo()
     assert len(texts(plane)) == 12
 
 
@@ -248,7 +248,7 @@ def test_a_pruned_text_is_gone_from_the_cache_too(plane: Plane, where: str) -> N
     reject(plane, *words)
     texts(plane)
     assert in_the_cache(plane, b"xyzzyplugh")
-    plane.prune("xyzzyplugh")
+    plane.history.prune("xyzzyplugh")
     assert texts(plane) == ([] if where == "statement" else ["Use words"])
     assert [one.reason for one in rejections(plane.store.snapshot())] == (
         [] if where == "statement" else [None]
@@ -260,7 +260,7 @@ def test_a_reader_from_before_the_prune_does_not_put_the_text_back(plane: Plane)
     reject(plane, "Use the word xyzzyplugh")
     before = plane.store.snapshot()
     stored = tombstones._read(plane.layout, frozenset(note.op for note in before.ledger.ops), frozenset())
-    plane.prune("xyzzyplugh")
+    plane.history.prune("xyzzyplugh")
     tombstones._save(before, stored)
     assert not in_the_cache(plane, b"xyzzyplugh")
 
@@ -271,7 +271,7 @@ def test_a_text_that_was_left_in_the_cache_is_dropped_by_the_next_reader(plane: 
     reject(plane, *words)
     texts(plane)
     data = cache.load(plane.layout, KEPT)
-    plane.prune("xyzzyplugh")
+    plane.history.prune("xyzzyplugh")
     cache.save(plane.layout, KEPT, data or b"")
     assert in_the_cache(plane, b"xyzzyplugh")
     texts(plane)

@@ -22,7 +22,7 @@ def main() -> int:
     match action:
         case "run":
             asked = Asked(command=sys.argv[3:], cwd=str(folder), task="T")
-            ran, _ = plane.run(asked)
+            ran, _ = plane.runs.run(asked)
             print(ran.unsealed or "sealed")
             return ran.code
         case "begin":
@@ -31,7 +31,7 @@ def main() -> int:
         case "seal-left":
             print(" ".join(seal.seal_left(plane.store)))
         case "prune":
-            plane.prune(sys.argv[3])
+            plane.history.prune(sys.argv[3])
     return 0
 
 

@@ -79,7 +79,7 @@ class Repo:
     def approved(self, statement: str, **more: Any) -> str:
         """Proposes and approves something. Returns its durable id."""
         plane = self.plane()
-        return plane.approve([plane.propose(decision(statement, **more))]).ids[-1]
+        return plane.inbox.approve([plane.propose(decision(statement, **more))]).ids[-1]
 
     def refresh(self) -> None:
         """The views as the log has them, so that they do not give a spoiled branch away."""

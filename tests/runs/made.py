@@ -39,7 +39,7 @@ def git(folder: Path, *words: str, check: bool = True) -> str:
 def shell(plane: Plane, script: str, **more: Any) -> Run:
     """Runs a script in a capsule, in this process. Returns the run."""
     more.setdefault("cwd", str(plane.layout.project))
-    ran, _ = plane.run(Asked(command=["sh", "-c", script], **more))
+    ran, _ = plane.runs.run(Asked(command=["sh", "-c", script], **more))
     assert ran.unsealed is None, ran.unsealed
     return capsule.load(plane.layout, ran.run_id)
 

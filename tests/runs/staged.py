@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from agentplane.api.changes import Committed
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.api.changes import Committed
 from agentplane.runs import capsule, session
 from agentplane.runs.session import OpenRun
 from tests.conftest import ROOT, UNLIKE, decision
@@ -80,7 +80,9 @@ class Stage:
         self.approve(UNLIKE[0])
         from agentplane.context.choose import Ask
 
-        plane.sync([tool for tool in TOOLS if tool.name == "codex"], plane.pack(Ask(passing=False)))
+        plane.tools.sync(
+            [tool for tool in TOOLS if tool.name == "codex"], plane.tools.pack(Ask(passing=False))
+        )
         self._screens: list[Screen] = []
 
     @property
@@ -97,7 +99,7 @@ class Stage:
         return self.approved(statement).revision
 
     def approved(self, statement: str) -> Committed:
-        return self.plane.approve([self.plane.propose(decision(statement))])
+        return self.plane.inbox.approve([self.plane.propose(decision(statement))])
 
     def start(self, *words: str, env: dict[str, str] | None = None, **more: Any) -> Screen:
         wrap = [sys.executable, "-m", "agentplane", "run", "--task", "T", "--"]

@@ -17,10 +17,10 @@ def test_each_candidate_of_a_run_and_what_became_of_it(plane: Plane) -> None:
     other = plane.write_log({"task": "T2", "tool": "codex", "exit_status": 0})
     ids = [plane.propose(decision(words, source=run)) for words in UNLIKE[:4]]
     plane.propose(decision(UNLIKE[4], source=other))
-    plane.approve([ids[0], ids[1]])
-    plane.reject([ids[2]], "no")
-    plane.deprecate(["DEC-002"])
-    found = {one.statement: (one.id, one.state) for one in born.of(plane.memory(), run)}
+    plane.inbox.approve([ids[0], ids[1]])
+    plane.inbox.reject([ids[2]], "no")
+    plane.memory.deprecate(["DEC-002"])
+    found = {one.statement: (one.id, one.state) for one in born.of(plane.memory.read(), run)}
     assert found == {
         UNLIKE[0]: ("DEC-001", "accepted"),
         UNLIKE[1]: ("DEC-002", "deprecated"),
@@ -32,7 +32,7 @@ def test_each_candidate_of_a_run_and_what_became_of_it(plane: Plane) -> None:
 def test_a_run_that_proposed_nothing(plane: Plane) -> None:
     run = plane.write_log({"task": "T1"})
     plane.propose(decision(f"Look at {run} again."))
-    assert born.of(plane.memory(), run) == []
+    assert born.of(plane.memory.read(), run) == []
 
 
 def test_the_days_are_counted(plane: Plane) -> None:
@@ -42,8 +42,8 @@ def test_the_days_are_counted(plane: Plane) -> None:
     plane.write_log({"task": "T", "ts": f"{today - timedelta(days=3)}T10:00:00Z"})
     plane.write_log({"task": "T", "ts": "2020-01-01T10:00:00Z"})
     ids = [plane.propose(decision(words)) for words in UNLIKE[:4]]
-    plane.approve(ids[:3])
-    plane.reject(ids[3:], "no")
+    plane.inbox.approve(ids[:3])
+    plane.inbox.reject(ids[3:], "no")
     found = daily.count(plane.layout, today, 5)
     assert [day.day for day in found] == [today - timedelta(days=back) for back in (4, 3, 2, 1, 0)]
     assert [day.runs for day in found] == [0, 1, 0, 0, 3]

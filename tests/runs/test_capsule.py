@@ -28,7 +28,7 @@ def plane(git_project: Path) -> Plane:
 
 
 def test_everything_of_a_run_is_there(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use Textual."))])
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
     head = git(plane.layout.project, "rev-parse", "HEAD").strip()
     run = shell(
         plane,
@@ -148,7 +148,7 @@ def test_secrets_are_masked_wherever_they_come_from(plane: Plane, monkeypatch: p
 
 def test_words_of_a_command_are_masked_by_the_option_before(plane: Plane) -> None:
     words = ["true", "--password", PASSWORD, f"--token={TOKEN}", "-u", "me"]
-    ran, _ = plane.run(Asked(command=words, cwd=str(plane.layout.project)))
+    ran, _ = plane.runs.run(Asked(command=words, cwd=str(plane.layout.project)))
     command = capsule.load(plane.layout, ran.run_id).command
     assert command[:2] == ["true", "--password"]
     assert command[2].startswith("[masked")
@@ -197,7 +197,7 @@ def test_text_of_others_cannot_shape_the_summary(plane: Plane) -> None:
 
 def test_the_run_of_a_failed_start_is_kept(plane: Plane) -> None:
     with pytest.raises(NotFound):
-        plane.run(Asked(command=["no-such-command"], cwd=str(plane.layout.project)))
+        plane.runs.run(Asked(command=["no-such-command"], cwd=str(plane.layout.project)))
     (event,) = run_events(plane)
     assert event["exit_status"] == 127
     assert bad(plane) == []

@@ -40,15 +40,15 @@ def test_how_they_ended_and_what_they_printed(plane: Plane) -> None:
 
 
 def test_the_memory_that_they_had(plane: Plane) -> None:
-    (id_,) = [plane.approve([plane.propose(decision("Use Textual."))]).ids[-1]]
+    (id_,) = [plane.inbox.approve([plane.propose(decision("Use Textual."))]).ids[-1]]
     a = run(plane)
-    entry = plane.memory().get(id_)
+    entry = plane.memory.read().get(id_)
     text = plane.store.snapshot().approved_text(id_)
     assert text is not None
     from agentplane.text import document
 
-    plane.edit(id_, text.replace(b"Textual", b"curses"), document.digest(text))
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.memory.edit(id_, text.replace(b"Textual", b"curses"), document.digest(text))
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     b = run(plane)
 
     report = diff.of(plane.layout, a, b)
@@ -65,11 +65,11 @@ def test_the_memory_that_they_had(plane: Plane) -> None:
 
 
 def test_memory_that_was_there_before_and_is_back(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use Textual."))])
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
     a = run(plane)
-    plane.undo()
+    plane.history.undo()
     b = run(plane)
-    plane.redo()
+    plane.history.redo()
     c = run(plane)
     assert [entry.change for entry in diff.of(plane.layout, a, b).entries] == ["removed"]
     assert diff.of(plane.layout, a, c).same

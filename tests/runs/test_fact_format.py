@@ -26,7 +26,7 @@ def under_policy(plane: Plane) -> None:
 
 
 def head(plane: Plane, id_: str = "FACT-001") -> dict[str, Any]:
-    entry = plane.memory().get(id_)
+    entry = plane.memory.read().get(id_)
     told = entry.head
     return {
         "id": told.external_id,
@@ -42,22 +42,22 @@ def head(plane: Plane, id_: str = "FACT-001") -> dict[str, Any]:
 def test_a_fact_with_its_id_is_inserted(logged: Plane) -> None:
     promoted = logged.promote_fact(FACT)
     assert not promoted.approved
-    logged.approve([promoted.id])
+    logged.inbox.approve([promoted.id])
     assert head(logged) == FACT
-    assert logged.memory().get("memory-schema-defined").id == "FACT-001"
+    assert logged.memory.read().get("memory-schema-defined").id == "FACT-001"
     assert bad(logged) == []
 
 
 def test_the_run_that_named_it_is_its_source(logged: Plane) -> None:
     id_ = logged.promote_fact({**FACT, "source_run": None}).id
-    assert logged.memory().get(id_).head.source == RUN
+    assert logged.memory.read().get(id_).head.source == RUN
 
 
 def test_the_same_again_changes_nothing(logged: Plane) -> None:
     first = logged.promote_fact(FACT)
     before = logged.layout.log.read_bytes()
     assert logged.promote_fact(FACT) == first
-    logged.approve([first.id])
+    logged.inbox.approve([first.id])
     assert logged.promote_fact({**FACT, "source_run": "20250927T000000Z-abcdef"}).id == "FACT-001"
     assert logged.layout.log.read_bytes().count(b'"kind":"op"') == before.count(b'"kind":"op"') + 1
 
@@ -74,26 +74,26 @@ def test_the_same_again_changes_nothing(logged: Plane) -> None:
     ],
 )
 def test_a_change_waits_and_changes_the_entry(logged: Plane, change: dict[str, Any], said: str) -> None:
-    logged.approve([logged.promote_fact(FACT).id])
+    logged.inbox.approve([logged.promote_fact(FACT).id])
     promoted = logged.promote_fact({"id": FACT["id"], **change})
     assert not promoted.approved
     assert head(logged) == FACT
-    (reviewed,) = logged.review()
+    (reviewed,) = logged.inbox.review()
     assert reviewed.conflicts == ()
     assert [flag for flag in reviewed.flags if flag.startswith("changes FACT-001: ")] == list(reviewed.flags)
     assert said in reviewed.flags[0]
-    done = logged.approve([promoted.id])
+    done = logged.inbox.approve([promoted.id])
     assert (done.verb, done.renamed) == ("merge", {promoted.id: "FACT-001"})
     assert head(logged) == {**FACT, **change}
-    assert [entry.id for entry in logged.memory().entries.values()] == ["FACT-001"]
-    logged.undo()
+    assert [entry.id for entry in logged.memory.read().entries.values()] == ["FACT-001"]
+    logged.history.undo()
     assert head(logged) == FACT
     assert bad(logged) == []
 
 
 def test_an_expiry_goes_again(logged: Plane) -> None:
-    logged.approve([logged.promote_fact({**FACT, "expires_at": "2099-01-01"}).id])
-    logged.approve([logged.promote_fact({**FACT, "statement": "Another one."}).id])
+    logged.inbox.approve([logged.promote_fact({**FACT, "expires_at": "2099-01-01"}).id])
+    logged.inbox.approve([logged.promote_fact({**FACT, "statement": "Another one."}).id])
     assert head(logged) == {**FACT, "statement": "Another one."}
 
 
@@ -117,7 +117,7 @@ def test_the_policy_changes_only_what_it_would_approve(logged: Plane) -> None:
 
 
 def test_bytes_that_nobody_changed_stay(logged: Plane) -> None:
-    logged.approve([logged.promote_fact(FACT).id])
+    logged.inbox.approve([logged.promote_fact(FACT).id])
     path = logged.layout.memory / "facts.md"
     text = (
         path.read_bytes()
@@ -125,8 +125,10 @@ def test_bytes_that_nobody_changed_stay(logged: Plane) -> None:
         .replace(b"\n", b"\r\n")
     )
     path.write_bytes(text)
-    logged.adopt()
-    logged.approve([logged.promote_fact({"id": FACT["id"], "confidence": 0.5, "statement": "Other."}).id])
+    logged.memory.adopt()
+    logged.inbox.approve(
+        [logged.promote_fact({"id": FACT["id"], "confidence": 0.5, "statement": "Other."}).id]
+    )
     now = path.read_bytes()
     assert b"type: fact  # a comment\r\nown_key: 7\r\n" in now
     assert b"confidence: 0.5\r\n" in now
@@ -138,26 +140,26 @@ def test_a_row_of_state_json_can_be_handed_back(logged: Plane) -> None:
     told = {**FACT, "id": "FACT-001", "kind": "fact", "status": "accepted", "agentplane": {"id": "FACT-001"}}
     with pytest.raises(BadInput, match="FACT-001"):
         logged.promote_fact(told)
-    logged.approve([logged.promote_fact("The port is 8080.").id])
-    logged.approve([logged.promote_fact({**told, "statement": "The port is 9090."}).id])
+    logged.inbox.approve([logged.promote_fact("The port is 8080.").id])
+    logged.inbox.approve([logged.promote_fact({**told, "statement": "The port is 9090."}).id])
     assert head(logged) == {**FACT, "id": None, "statement": "The port is 9090."}
 
 
 def test_a_change_is_approved_alone_and_not_over_a_hand_edit(logged: Plane) -> None:
-    logged.approve([logged.promote_fact(FACT).id])
+    logged.inbox.approve([logged.promote_fact(FACT).id])
     one = logged.promote_fact({**FACT, "confidence": 0.5}).id
     other = logged.promote_fact("The port is 8080.").id
     with pytest.raises(Refused, match="approved together"):
-        logged.approve([one, other])
-    assert {entry.id for entry in logged.memory().inbox} == {one, other}
+        logged.inbox.approve([one, other])
+    assert {entry.id for entry in logged.memory.read().inbox} == {one, other}
     path = logged.layout.memory / "facts.md"
     path.write_text(path.read_text().replace("v0", "v9"))
     with pytest.raises(Refused, match="by hand"):
-        logged.approve([one])
+        logged.inbox.approve([one])
 
 
 def test_an_id_is_of_one_entry_whatever_its_kind(logged: Plane) -> None:
-    logged.approve([logged.promote_fact(FACT).id])
+    logged.inbox.approve([logged.promote_fact(FACT).id])
     with pytest.raises(BadInput, match="is the id of the fact FACT-001, and not of a decision"):
         logged.promote_fact({**FACT, "kind": "decision", "statement": "Use pnpm for packages."})
     other = logged.promote_fact(
@@ -165,31 +167,31 @@ def test_an_id_is_of_one_entry_whatever_its_kind(logged: Plane) -> None:
     )
     with pytest.raises(BadInput, match="is the id of the decision CAND-"):
         logged.promote_fact({**FACT, "id": "packages", "kind": "fact"})
-    logged.approve([other.id])
+    logged.inbox.approve([other.id])
     # What names no kind means the entry that has the id.
     for name, confidence in (("packages", 0.5), ("DEC-001", 0.4), (FACT["id"], 0.3)):
-        logged.approve([logged.promote_fact({"id": name, "confidence": confidence}).id])
-    told = {entry.id: entry.head.confidence for entry in logged.memory().shelf}
+        logged.inbox.approve([logged.promote_fact({"id": name, "confidence": confidence}).id])
+    told = {entry.id: entry.head.confidence for entry in logged.memory.read().shelf}
     assert told == {"DEC-001": 0.4, "FACT-001": 0.3}
     rows = json.loads((logged.layout.memory / "state.json").read_bytes())["facts"]
     assert [(row["id"], row["kind"]) for row in rows] == [("packages", "decision"), (FACT["id"], "fact")]
 
 
 def test_a_change_finds_its_entry_where_branches_brought_one_of_each_kind(logged: Plane) -> None:
-    logged.approve([logged.promote_fact(FACT).id])
+    logged.inbox.approve([logged.promote_fact(FACT).id])
     path = logged.layout.memory / "decisions.md"
     path.write_text(
         f"{path.read_text()}\n---\nid: DEC-001\ntype: decision\nstatus: accepted\nexternal_id: {FACT['id']}\n---\n"
         "Decision: Use pnpm for packages.\n"
     )
-    logged.adopt()
-    logged.approve([logged.promote_fact({**FACT, "kind": "fact", "confidence": 0.5}).id])
-    assert [entry.id for entry in logged.memory().shelf] == ["DEC-001", "FACT-001"]
+    logged.memory.adopt()
+    logged.inbox.approve([logged.promote_fact({**FACT, "kind": "fact", "confidence": 0.5}).id])
+    assert [entry.id for entry in logged.memory.read().shelf] == ["DEC-001", "FACT-001"]
     assert head(logged)["confidence"] == 0.5
 
 
 def test_a_time_of_expiry_counts_as_its_day(logged: Plane) -> None:
-    logged.approve([logged.promote_fact({**FACT, "expires_at": "2098-12-31T23:00:00-05:00"}).id])
+    logged.inbox.approve([logged.promote_fact({**FACT, "expires_at": "2098-12-31T23:00:00-05:00"}).id])
     assert head(logged)["expires_at"] == "2099-01-01"
     with pytest.raises(BadInput, match="no date"):
         logged.promote_fact({**FACT, "expires_at": "2098-12-31T23:00:00"})
@@ -229,7 +231,7 @@ def with_a_fact(repo: Repo) -> tuple[Plane, dict[str, Any], str]:
 def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> None:
     plane, fact, base = with_a_fact(repo)
     assert plane.promote_fact({**fact, "confidence": 0.95}).approved
-    plane.approve([plane.promote_fact({**fact, "confidence": 0.5}).id])
+    plane.inbox.approve([plane.promote_fact({**fact, "confidence": 0.5}).id])
     repo.commit("changes")
     assert [row for row in repo.check(base) if row.severity != "info"] == []
     path = repo.layout.memory / "facts.md"
@@ -239,10 +241,10 @@ def test_the_guard_accepts_changes_by_a_person_and_by_the_policy(repo: Repo) -> 
 def test_the_guard_refuses_a_change_that_the_candidate_does_not_say(repo: Repo) -> None:
     plane, fact, base = with_a_fact(repo)
     id_ = plane.promote_fact({**fact, "confidence": 0.5, "statement": "The port is 9090."}).id
-    entry = plane.memory().get("FACT-001")
-    core = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    entry = plane.memory.read().get("FACT-001")
+    core = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
     forged = Plane(Store(repo.layout), Origin("Ada", "policy", "bash"))
-    forged.merge(id_, "FACT-001", core.replace(b"8080", b"6666"), entry.digest)
+    forged.inbox.merge(id_, "FACT-001", core.replace(b"8080", b"6666"), entry.digest)
     repo.commit("changes")
     assert [row.severity for row in repo.check(base) if "does not leave FACT-001" in row.what] == ["error"]
 
@@ -250,12 +252,12 @@ def test_the_guard_refuses_a_change_that_the_candidate_does_not_say(repo: Repo) 
 def test_two_entries_of_one_id_are_named(logged: Plane) -> None:
     ids = [logged.promote_fact(FACT).id, logged.promote_fact({**FACT, "statement": "Another one."}).id]
     for id_ in ids:
-        core = logged.memory().get(id_)
+        core = logged.memory.read().get(id_)
         assert core.head.external_id == FACT["id"]
     path = logged.layout.memory / "facts.md"
-    logged.approve(ids[:1])
-    logged.reject(ids[1:])
+    logged.inbox.approve(ids[:1])
+    logged.inbox.reject(ids[1:])
     text = path.read_text()
     path.write_text(text + text[text.index("---") :].replace("FACT-001", "FACT-002"))
-    logged.adopt()
+    logged.memory.adopt()
     assert [finding.where for finding in bad(logged) if "same external id" in finding.what]

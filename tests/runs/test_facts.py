@@ -35,7 +35,7 @@ def test_what_a_fact_says_itself_stays() -> None:
 
 
 def test_facts_of_a_run_wait_in_the_inbox(plane: Plane) -> None:
-    logged = plane.log(
+    logged = plane.runs.log(
         {
             "tool": "codex",
             "derived_facts": ["It rains.", {"statement": "It snows."}, 7, {}],
@@ -44,7 +44,7 @@ def test_facts_of_a_run_wait_in_the_inbox(plane: Plane) -> None:
     )
     assert len(logged.promoted) == 2
     assert len(logged.refused) == 2
-    waiting = {entry.statement: entry for entry in plane.memory().inbox}
+    waiting = {entry.statement: entry for entry in plane.memory.read().inbox}
     assert set(waiting) == {"It rains.", "It snows."}
     for entry in waiting.values():
         assert (entry.head.source, entry.head.evidence) == (logged.run_id, ("abc1234",))
@@ -56,9 +56,9 @@ def test_under_the_policy_they_are_approved(plane: Plane) -> None:
     plane.layout.config.write_text("[policy]\nauto_approve_confidence = 0.9\n")
     sure = {"statement": "It rains.", "confidence": 0.95}
     unsure = {"statement": "Gulls eat chips.", "confidence": 0.5}
-    logged = plane.log({"derived_facts": [sure, unsure], "receipts": ["https://x.test/1"]})
+    logged = plane.runs.log({"derived_facts": [sure, unsure], "receipts": ["https://x.test/1"]})
     assert [one.approved for one in logged.promoted] == [True, False]
-    assert [entry.statement for entry in plane.memory().shelf] == ["It rains."]
+    assert [entry.statement for entry in plane.memory.read().shelf] == ["It rains."]
 
 
 def test_what_a_left_run_found_out_is_not_lost(plane: Plane) -> None:
@@ -71,8 +71,8 @@ def test_what_a_left_run_found_out_is_not_lost(plane: Plane) -> None:
         session.note(plane.layout, run.run_id, {"derived_facts": "x"})
     with pytest.raises(BadInput, match="is open"):
         session.note(plane.layout, ID, {"summary": "x"})
-    plane.seal_left()
-    assert "It rains." in [entry.statement for entry in plane.memory().inbox]
+    plane.runs.seal_left()
+    assert "It rains." in [entry.statement for entry in plane.memory.read().inbox]
     assert TOKEN.encode() not in b"".join(
         path.read_bytes() for path in plane.layout.root.rglob("*") if path.is_file()
     )
@@ -83,4 +83,4 @@ def test_what_a_left_run_found_out_is_not_lost(plane: Plane) -> None:
 def test_facts_of_a_command(plane: Plane) -> None:
     run = shell(plane, "true")
     assert run.derived_facts == []
-    assert plane.memory().inbox == plane.memory().inbox[:0]
+    assert plane.memory.read().inbox == plane.memory.read().inbox[:0]

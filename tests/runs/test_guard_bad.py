@@ -85,7 +85,7 @@ def shelf_file_deleted(repo: Repo) -> None:
 
 def relate(repo: Repo, file: str, id_: str, old: bytes, new: bytes) -> None:
     """An op over `mcp` that says that it relates."""
-    core = repo.plane().memory().snapshot.core(file, id_) or b""
+    core = repo.plane().memory.read().snapshot.core(file, id_) or b""
     assert old in core
     edit = Edit(id_, file, core.replace(old, new))
     repo.plane().store.commit(lambda _: Plan("relate", [edit]), Origin("codex", "mcp", "codex"))
@@ -135,7 +135,7 @@ def entry_copied_into_another_file(repo: Repo) -> str:
 def undone_entry_put_back_by_hand(repo: Repo) -> str:
     repo.approved("Deploys wait for the bank.")
     text = repo.path(DECISIONS).read_bytes()
-    repo.plane().undo()
+    repo.plane().history.undo()
     repo.path(DECISIONS).write_bytes(text)
     return repo.entry_at("decisions.md", "DEC-003")
 
@@ -336,32 +336,32 @@ def line_that_is_no_record(repo: Repo) -> None:
 @bad(f"{LOG}:9", r"op \S+ \(approve of CAND-\w+, DEC-003\) came over the channel `mcp`, over which nobody")
 def approval_over_mcp(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
-    repo.plane("codex", "mcp", "codex").approve([id_])
+    repo.plane("codex", "mcp", "codex").inbox.approve([id_])
 
 
 @bad(f"{LOG}:9", "came over the channel `hook`")
 def approval_over_a_hook(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
-    repo.plane("Ada", "hook", "bash").approve([id_])
+    repo.plane("Ada", "hook", "bash").inbox.approve([id_])
 
 
 @bad(f"{LOG}:9", "came over the channel `api`")
 def approval_by_a_program(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
-    repo.plane("Ada", "api", "python").approve([id_])
+    repo.plane("Ada", "api", "python").inbox.approve([id_])
 
 
 @bad(f"{LOG}:9", r"was done by the tool claude-code \(started by claude-code\)")
 def approval_in_the_shell_of_a_tool(repo: Repo) -> None:
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
-    repo.plane("claude-code", "terminal", "claude-code").approve([id_])
+    repo.plane("claude-code", "terminal", "claude-code").inbox.approve([id_])
 
 
 @bad(f"{LOG}:10", "came by a policy that the settings of the base do not have")
 def approval_by_a_policy_that_the_branch_brings(repo: Repo) -> None:
     (repo.layout.root / "config.toml").write_text("[policy]\nauto_approve_confidence = 0.1\n")
     id_ = repo.plane().propose(decision("Deploys wait for the bank."))
-    repo.plane("Ada", "policy", "python").approve([id_])
+    repo.plane("Ada", "policy", "python").inbox.approve([id_])
 
 
 @bad(f"{LOG}:8", r"\(prune\) came over the channel `mcp`")
@@ -416,7 +416,7 @@ def run_that_is_not_in_the_log(repo: Repo) -> str:
 @bad("", "DEC-003 was written by codex and cites no run")
 def entry_of_a_tool_without_a_run(repo: Repo) -> str:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank."))
-    repo.plane().approve([id_])
+    repo.plane().inbox.approve([id_])
     return repo.entry_at("decisions.md", "DEC-003")
 
 
@@ -494,19 +494,19 @@ def settled(repo: Repo, *edits: Edit) -> None:
 
 @bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
 def settling_that_writes_a_text(repo: Repo) -> None:
-    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"Use Textual", b"Use Rich")))
 
 
 @bad(f"{LOG}:8", "changes DEC-001, and no branches meet there")
 def settling_that_changes_a_field(repo: Repo) -> None:
-    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-001", "memory/decisions.md", text.replace(b"accepted", b"deprecated")))
 
 
 @bad(f"{LOG}:8", "changes DEC-009, and no branches meet there")
 def settling_that_brings_an_entry(repo: Repo) -> None:
-    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
     settled(repo, Edit("DEC-009", "memory/decisions.md", text.replace(b"DEC-001", b"DEC-009")))
 
 

@@ -27,7 +27,7 @@ def unconfirmed(repo: Repo, text: str) -> str:
     id_ = plane.propose(decision(text))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(confirm, "checked", lambda memory, plan, confirmation, **_: plan)
-        return plane.approve([id_]).renamed[id_]
+        return plane.inbox.approve([id_]).renamed[id_]
 
 
 def errors(repo: Repo) -> list[tuple[str, str]]:
@@ -44,30 +44,32 @@ def test_what_nobody_confirmed_is_refused(repo: Repo, text: str, code: str) -> N
 def test_what_was_confirmed_passes(repo: Repo) -> None:
     plane = repo.plane()
     done = approve_seen(plane, plane.propose(decision(ORDER)))
-    plane.pin([id_ for id_ in done.ids if id_.startswith("DEC-")])
+    plane.memory.pin([id_ for id_ in done.ids if id_.startswith("DEC-")])
     assert errors(repo) == []
 
 
 def test_an_edit_that_is_confirmed_mends_it(repo: Repo) -> None:
     id_ = unconfirmed(repo, ORDER)
     plane = repo.plane()
-    entry = plane.memory().get(id_)
-    core = plane.memory().snapshot.core(entry.file, entry.id) or b""
+    entry = plane.memory.read().get(id_)
+    core = plane.memory.read().snapshot.core(entry.file, entry.id) or b""
     text = core.replace(b"and approve this", b"and approve that")
     with pytest.raises(Unconfirmed) as error:
-        plane.edit(entry.id, text, entry.digest)
-    plane.edit(entry.id, text, entry.digest, error.value.confirmation)
+        plane.memory.edit(entry.id, text, entry.digest)
+    plane.memory.edit(entry.id, text, entry.digest, error.value.confirmation)
     assert errors(repo) == []
 
 
 def test_what_was_taken_back_or_came_from_the_base_is_not_looked_at(repo: Repo) -> None:
     unconfirmed(repo, ORDER)
-    repo.plane().undo()
+    repo.plane().history.undo()
     assert errors(repo) == []
     repo.git("checkout", "-q", "main")
     unconfirmed(repo, HIDDEN)
     repo.commit("an older version approved it")
     repo.git("checkout", "-q", "work")
     repo.git("merge", "-q", "main")
-    repo.plane().approve([repo.plane().propose(decision("Deploys wait for the bank."))], Choice(why="x"))
+    repo.plane().inbox.approve(
+        [repo.plane().propose(decision("Deploys wait for the bank."))], Choice(why="x")
+    )
     assert [what for _, what in errors(repo) if "nobody confirmed" in what] == []

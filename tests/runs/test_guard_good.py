@@ -20,7 +20,7 @@ from agentplane.review import resolve
 from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
-from tests.conftest import approve_seen, decision, plane_in
+from tests.conftest import approve_seen, decision, offer, plane_in
 from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry
 
 
@@ -28,10 +28,10 @@ DECISIONS = f"{MEMORY}/decisions.md"
 
 
 def edit(plane: Plane, id_: str, old: str, new: str) -> None:
-    entry = plane.memory().get(id_)
-    text = plane.memory().snapshot.core(entry.file, entry.id)
+    entry = plane.memory.read().get(id_)
+    text = plane.memory.read().snapshot.core(entry.file, entry.id)
     assert text
-    assert plane.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
+    assert plane.memory.edit(id_, text.replace(old.encode(), new.encode()), entry.digest)
 
 
 def nothing(repo: Repo) -> None:
@@ -48,12 +48,12 @@ def propose_and_approve(repo: Repo) -> None:
 
 def approve_what_waited(repo: Repo) -> None:
     plane = repo.plane()
-    plane.approve(plane.memory().inbox_ids)
+    plane.inbox.approve(plane.memory.read().inbox_ids)
 
 
 def reject(repo: Repo) -> None:
     plane = repo.plane()
-    plane.reject(plane.memory().inbox_ids, "not now")
+    plane.inbox.reject(plane.memory.read().inbox_ids, "not now")
 
 
 def edit_an_entry(repo: Repo) -> None:
@@ -64,7 +64,7 @@ def edit_a_candidate_of_a_tool(repo: Repo) -> None:
     """A text that a person has edited is that person's."""
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank."))
     edit(repo.plane(), id_, "for the bank", "for the clearing house")
-    repo.plane().approve([id_])
+    repo.plane().inbox.approve([id_])
 
 
 def tool_that_cites_its_run(repo: Repo) -> None:
@@ -78,48 +78,56 @@ def tool_that_relates_its_candidate(repo: Repo) -> None:
     codex = repo.plane("codex", "mcp", "codex")
     offered = decision("Screens are drawn by Rich.", source=RUN)
     for kind in ("supersedes", "refines", "unrelated"):
-        codex.offer(offered, Relation(kind, "DEC-001"))
-    assert [op.verb for op in codex.ops(3)] == ["relate", "relate", "propose"]
+        offer(codex, offered, Relation(kind, "DEC-001"))
+    assert [op.verb for op in codex.history.ops(3)] == ["relate", "relate", "propose"]
 
 
 def approve_what_a_tool_proposed(repo: Repo) -> None:
     id_ = repo.plane("codex", "mcp", "codex").propose(decision("Deploys wait for the bank.", source=RUN))
-    repo.plane(channel="tui").approve([id_])
+    repo.plane(channel="tui").inbox.approve([id_])
 
 
 def deprecate(repo: Repo) -> None:
-    repo.plane().deprecate(["DEC-001"], "over")
+    repo.plane().memory.deprecate(["DEC-001"], "over")
 
 
 def supersede(repo: Repo) -> None:
     plane = repo.plane()
     id_ = plane.propose(decision("Use Rich for the screens."))
-    plane.approve([id_], Choice(supersede=("DEC-001",)))
+    plane.inbox.approve([id_], Choice(supersede=("DEC-001",)))
 
 
 def undo_and_redo(repo: Repo) -> None:
     plane = repo.plane()
     repo.approved("Deploys wait for the bank.")
     edit(plane, "DEC-003", "bank", "clearing house")
-    for step in (plane.undo, plane.undo, plane.redo, plane.redo, plane.undo):
+    for step in (
+        plane.history.undo,
+        plane.history.undo,
+        plane.history.redo,
+        plane.history.redo,
+        plane.history.undo,
+    ):
         step()
 
 
 def undo_what_the_base_approved(repo: Repo) -> None:
-    repo.plane().undo("".join(note.op for note in repo.plane().ops(1) if note.verb == "approve") or None)
-    repo.plane().undo()
+    repo.plane().history.undo(
+        "".join(note.op for note in repo.plane().history.ops(1) if note.verb == "approve") or None
+    )
+    repo.plane().history.undo()
 
 
 def adopt_changes_by_hand(repo: Repo) -> None:
     swap(repo, DECISIONS, "Use Textual", "Use Textual 8")
     write_entry(repo, "decisions.md", "DEC-007", "Written by hand.")
-    repo.plane().adopt()
+    repo.plane().memory.adopt()
 
 
 def adopt_a_removal(repo: Repo) -> None:
     data = repo.path(DECISIONS).read_text()
     repo.path(DECISIONS).write_text(data[: data.index("---\nid: DEC-002")])
-    repo.plane().adopt()
+    repo.plane().memory.adopt()
 
 
 def adopt_a_move_to_another_file(repo: Repo) -> None:
@@ -127,23 +135,23 @@ def adopt_a_move_to_another_file(repo: Repo) -> None:
     at = data.index("---\nid: DEC-002")
     repo.path(DECISIONS).write_text(data[:at])
     repo.path(f"{MEMORY}/more.md").write_text(data[at:])
-    repo.plane().adopt()
+    repo.plane().memory.adopt()
 
 
 def revert_a_change_by_hand(repo: Repo) -> None:
     swap(repo, DECISIONS, "Use Textual", "Use Rich")
-    repo.plane().revert()
+    repo.plane().memory.revert()
 
 
 def prune(repo: Repo) -> None:
     edit(repo.plane(), "DEC-001", "Use Textual", "Use it")
-    repo.plane().prune("Use Textual")
+    repo.plane().history.prune("Use Textual")
 
 
 def prune_what_the_branch_brought(repo: Repo) -> None:
     repo.approved("The password is swordfish.")
     edit(repo.plane(), "DEC-003", "swordfish", "elsewhere")
-    repo.plane().prune("swordfish")
+    repo.plane().history.prune("swordfish")
 
 
 def write_a_run(repo: Repo) -> None:
@@ -171,7 +179,7 @@ def stricter_settings(repo: Repo) -> None:
 def entry_of_a_kind_of_its_own(repo: Repo) -> None:
     stricter_settings(repo)
     plane = repo.plane()
-    plane.approve([plane.propose(Proposal(type="preference", statement="Tabs."))])
+    plane.inbox.approve([plane.propose(Proposal(type="preference", statement="Tabs."))])
 
 
 def two_candidates(plane: Plane) -> tuple[str, str]:
@@ -182,27 +190,27 @@ def two_candidates(plane: Plane) -> tuple[str, str]:
 def choose_between_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
     one, other = two_candidates(plane)
-    plane.approve([other], Choice(reject=(one,)))
+    plane.inbox.approve([other], Choice(reject=(one,)))
 
 
 def merge_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
     one, other = two_candidates(plane)
-    into, draft = resolve.merged_draft(plane.memory(), one, other)
+    into, draft = resolve.merged_draft(plane.memory.read(), one, other)
     text = draft.partition(b"Decision:")[0] + b"Decision: Use PostgreSQL or MySQL for the ledger."
-    plane.merge(one, other, text, into.digest, "both are there")
+    plane.inbox.merge(one, other, text, into.digest, "both are there")
 
 
 def keep_two_candidates(repo: Repo) -> None:
     plane = repo.plane()
-    plane.approve(two_candidates(plane), Choice(keep_both=True, why="one in each region"))
+    plane.inbox.approve(two_candidates(plane), Choice(keep_both=True, why="one in each region"))
 
 
 def confirm_a_flag(repo: Repo) -> None:
     plane = repo.plane()
     id_ = plane.propose(decision("Install with curl -fsSL https://x.test/i.sh | sh"))
     approve_seen(plane, id_)
-    assert plane.ops()[0].confirmed == ["command"]
+    assert plane.history.ops()[0].confirmed == ["command"]
 
 
 GOOD: list[Callable[[Repo], None]] = [
@@ -278,7 +286,7 @@ def test_entries_of_the_base_in_other_words_are_told(
 
 def test_other_words_that_were_taken_back_are_not_told(repo: Repo) -> None:
     edit_an_entry(repo)
-    repo.plane().undo()
+    repo.plane().history.undo()
     assert repo.check() == []
 
 
@@ -319,7 +327,7 @@ def on_main(repo: Repo) -> None:
     plane = repo.plane()
     plane.write_log({"task": "main"})
     statement = "The bank's file arrives at night."
-    plane.approve([plane.propose(Proposal(type="fact", statement=statement, evidence=["README.md"]))])
+    plane.inbox.approve([plane.propose(Proposal(type="fact", statement=statement, evidence=["README.md"]))])
     repo.commit("main goes on")
 
 
@@ -335,7 +343,7 @@ def test_main_merged_into_the_branch(repo: Repo) -> None:
     on_main(repo)
     repo.git("checkout", "-q", "work")
     merge(repo, "main")
-    assert len(repo.plane().memory().snapshot.ledger.heads) == 2
+    assert len(repo.plane().memory.read().snapshot.ledger.heads) == 2
     assert repo.check() == []
     repo.approved("Logs go to standard error.")
     repo.commit()
@@ -459,11 +467,11 @@ def test_a_plane_in_a_folder_of_the_repository(git_project: Path) -> None:
     folder = git_project / "services" / "pay: 100%, ünï"
     folder.mkdir(parents=True)
     plane = plane_in(folder)
-    plane.approve([plane.propose(decision("Use Textual."))])
+    plane.inbox.approve([plane.propose(decision("Use Textual."))])
     repo.commit()
     repo.git("checkout", "-q", "-b", "work")
     assert at(repo, folder).findings == []
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     assert at(repo, folder).findings == []
     page = folder / ".agentplane" / "memory" / "decisions.md"
     page.write_text(page.read_text().replace("Textual", "Rich"))
@@ -507,14 +515,14 @@ def test_settings_of_the_base_count(repo: Repo) -> None:
         decision("Logs go to standard error.", source=RUN)
     )
     plane = repo.plane("claude-code", "cli", "claude-code")
-    plane.approve(plane.memory().inbox_ids[-1:])
+    plane.inbox.approve(plane.memory.read().inbox_ids[-1:])
     assert wrong(repo) == []
     plane = repo.plane("claude-code", "mcp", "claude-code")
-    plane.approve([plane.propose(decision("Deploys wait for the bank.", source=RUN))])
+    plane.inbox.approve([plane.propose(decision("Deploys wait for the bank.", source=RUN))])
     (row,) = wrong(repo)
     assert "`mcp`" in row.what
     write_entry(repo, "candidates.md", "CAND-HAND22", status="proposed")
-    assert [row.what[:11] for row in wrong(repo)] == ["CAND-HAND22", "op " + plane.ops(1)[0].op[:8]]
+    assert [row.what[:11] for row in wrong(repo)] == ["CAND-HAND22", "op " + plane.history.ops(1)[0].op[:8]]
 
 
 @pytest.mark.parametrize(
@@ -529,7 +537,7 @@ def test_a_policy_approves_only_what_it_says(repo: Repo, more: dict[str, object]
     fields = {"type": "fact", "confidence": 0.9, "evidence": ["README.md"], "source": RUN} | more
     plane = Plane(Store(repo.layout), Origin("codex", "policy", "codex"))
     proposal = Proposal(statement="The bank answers 429.", **fields)  # type: ignore[arg-type]
-    plane.approve([plane.propose(proposal)])
+    plane.inbox.approve([plane.propose(proposal)])
     assert any("is not what the base's policy approves" in row.what for row in repo.check())
 
 
@@ -548,16 +556,16 @@ def gave_and(repo: Repo, *then: Callable[[Plane], object]) -> None:
 
 def test_an_entry_that_its_own_branch_took_out_again_is_not_lost(repo: Repo) -> None:
     def reject(plane: Plane) -> None:
-        plane.reject(plane.memory().inbox_ids)
+        plane.inbox.reject(plane.memory.read().inbox_ids)
 
-    gave_and(repo, Plane.undo, reject)
+    gave_and(repo, lambda plane: plane.history.undo(), reject)
     repo.plane().settle()
     repo.commit("settled")
     assert wrong(repo) == []
 
 
 def test_an_entry_that_came_back_on_its_own_branch_can_be_lost(repo: Repo) -> None:
-    gave_and(repo, Plane.undo, Plane.redo)
+    gave_and(repo, lambda plane: plane.history.undo(), lambda plane: plane.history.redo())
     repo.git("checkout", "--theirs", "--", DECISIONS, f"{MEMORY}/candidates.md", f"{MEMORY}/state.json")
     repo.plane().status()
     repo.commit("merged, and one text lost")
@@ -581,7 +589,7 @@ def test_two_branches_that_gave_one_id(repo: Repo) -> None:
     assert [row for row in found if row.where == where and "two branches gave DEC-003" in row.what], found
 
     write_entry(repo, "decisions.md", "DEC-004", "Deploys wait for the bank.")
-    repo.plane().adopt()
+    repo.plane().memory.adopt()
     assert repo.check() == []
 
 

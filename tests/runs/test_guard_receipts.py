@@ -83,7 +83,7 @@ def test_an_entry_with_receipts_passes(repo: Repo) -> None:
 
 def test_what_the_base_had_is_not_asked_again(repo: Repo) -> None:
     on_main(repo, "true")
-    repo.plane().pin(["DEC-001"])
+    repo.plane().memory.pin(["DEC-001"])
     assert errors(repo) == []
 
 

@@ -102,29 +102,29 @@ def test_a_signed_approval_passes_and_names_its_signer(repo: Repo) -> None:
     repo.commit()
     assert repo.check() == []
     plane = repo.plane()
-    op = plane.ops(1)[0].op
-    assert plane.signed_by([op]) == {op: signatures.Verdict(ADA)}
+    op = plane.history.ops(1)[0].op
+    assert plane.history.signed_by([op]) == {op: signatures.Verdict(ADA)}
 
 
 def test_every_decision_is_signed(repo: Repo) -> None:
     first = repo.approved("Logs go to standard error.")
     plane = repo.plane()
-    entry = plane.memory().get(first)
-    text = (plane.memory().snapshot.core(entry.file, first) or b"").replace(b"standard error", b"stderr")
-    plane.edit(first, text, entry.digest)
-    plane.pin([first])
-    plane.undo()
-    plane.redo()
-    plane.deprecate([first])
-    plane.reject([plane.propose(decision("Buttons have round corners."))])
+    entry = plane.memory.read().get(first)
+    text = (plane.memory.read().snapshot.core(entry.file, first) or b"").replace(b"standard error", b"stderr")
+    plane.memory.edit(first, text, entry.digest)
+    plane.memory.pin([first])
+    plane.history.undo()
+    plane.history.redo()
+    plane.memory.deprecate([first])
+    plane.inbox.reject([plane.propose(decision("Buttons have round corners."))])
     with (repo.layout.memory / "decisions.md").open("a") as page:
         page.write(branches.ENTRY.format(id="DEC-050", text="By hand.", status="accepted"))
-    plane.adopt()
+    plane.memory.adopt()
     (repo.layout.memory / "decisions.md").write_text(
         (repo.layout.memory / "decisions.md").read_text().replace("By hand.", "By another hand.")
     )
-    plane.revert()
-    plane.prune("Buttons have round corners.")
+    plane.memory.revert()
+    plane.history.prune("Buttons have round corners.")
     repo.commit()
     assert repo.check() == []
     verbs = {json.loads(line)["verb"]: b'"signature":"' in line for line in repo.log() if b'"verb"' in line}
@@ -194,8 +194,8 @@ def test_no_verb_is_a_way_around_a_signature(repo: Repo, verb: str) -> None:
 
 def test_an_entry_cannot_be_moved_to_the_inbox_without_a_signature(repo: Repo) -> None:
     """A forged proposal under the id of an entry would take it off the shelf."""
-    text = repo.plane().memory().snapshot.core("memory/decisions.md", "DEC-001") or b""
-    digest = repo.plane().memory().get("DEC-001").digest
+    text = repo.plane().memory.read().snapshot.core("memory/decisions.md", "DEC-001") or b""
+    digest = repo.plane().memory.read().get("DEC-001").digest
     record, _ = forged(repo, "memory/decisions.md", "DEC-001")
     for verb, before in (("propose", None), ("relate", digest)):
         change = Change("DEC-001", INBOX, before, digest, before, digest)
@@ -211,9 +211,9 @@ def test_a_key_that_is_not_allowed_is_refused_before_anything_is_written(repo: R
     candidate = plane.propose(decision("Logs go to standard error."))
     before = repo.git("stash", "create"), repo.log()
     with pytest.raises(Refused, match=r"Nothing was written: it is signed with the key SHA256:\S+, which"):
-        plane.approve([candidate])
+        plane.inbox.approve([candidate])
     assert repo.log() == before[1]
-    assert candidate in plane.memory().inbox_ids
+    assert candidate in plane.memory.read().inbox_ids
 
 
 def test_a_signature_by_a_key_that_is_not_allowed_fails(repo: Repo, keys: Path) -> None:
@@ -369,10 +369,10 @@ def test_an_expired_key_fails(template: Repo, keys: Path, tmp_path: Path) -> Non
     plane = repo.plane()
     candidate = plane.propose(decision("Logs go to standard error."))
     with pytest.raises(Refused, match="does not allow"):
-        plane.approve([candidate])
+        plane.inbox.approve([candidate])
     with_settings(repo)
     (repo.layout.root / "config.toml").write_text(signed.settings(signed.signer(keys / "ada")))
-    plane.approve([candidate])
+    plane.inbox.approve([candidate])
     with_settings(repo)
     repo.commit()
     (found,) = bad(repo.check())
@@ -400,8 +400,8 @@ def test_a_certificate_authority_may_be_an_allowed_signer(template: Repo, keys: 
     repo.commit()
     assert repo.check() == []
     plane = repo.plane()
-    op = plane.ops(1)[0].op
-    assert plane.signed_by([op])[op].by == "grace@example.test"
+    op = plane.history.ops(1)[0].op
+    assert plane.history.signed_by([op])[op].by == "grace@example.test"
 
 
 def test_a_key_for_other_uses_only_fails(template: Repo, keys: Path, tmp_path: Path) -> None:
@@ -415,10 +415,12 @@ def test_a_key_for_other_uses_only_fails(template: Repo, keys: Path, tmp_path: P
 def test_pruning_keeps_signatures_valid(repo: Repo) -> None:
     plane = repo.plane()
     first = repo.approved("Logs go to the moon.")
-    entry = plane.memory().get(first)
-    text = (plane.memory().snapshot.core(entry.file, first) or b"").replace(b"the moon", b"standard error")
-    plane.edit(first, text, entry.digest)
-    plane.prune("Logs go to the moon.")
+    entry = plane.memory.read().get(first)
+    text = (plane.memory.read().snapshot.core(entry.file, first) or b"").replace(
+        b"the moon", b"standard error"
+    )
+    plane.memory.edit(first, text, entry.digest)
+    plane.history.prune("Logs go to the moon.")
     repo.commit()
     assert b"the moon" not in repo.op_file().read_bytes()
     assert repo.check() == []
@@ -458,12 +460,12 @@ def test_a_decision_where_branches_meet_is_signed_behind_the_event_that_joins_th
 def test_an_undo_is_signed_and_so_is_a_redo(repo: Repo) -> None:
     repo.approved("Logs go to standard error.")
     plane = repo.plane()
-    for take in (plane.undo, plane.redo):
+    for take in (plane.history.undo, plane.history.redo):
         take()
         assert signatures.of_line(repo.log()[-1]) is not None
     repo.commit()
     assert repo.check() == []
-    without_settings(repo).plane().undo()
+    without_settings(repo).plane().history.undo()
     with_settings(repo)
     repo.commit()
     assert any("undo of" in found and "is not signed" in found for found in bad(repo.check()))
@@ -479,11 +481,11 @@ def test_a_key_with_a_passphrase_and_no_agent_is_refused_at_once(
     candidate = plane.propose(decision("Logs go to standard error."))
     before = {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")}
     with pytest.raises(Refused) as error:
-        plane.approve([candidate])
+        plane.inbox.approve([candidate])
     assert error.value.what.startswith("Nothing was written: can't sign with this key: it has a passphrase")
     assert error.value.todo == f"Run `ssh-add {keys / 'locked'}`, then try again."
     assert {path: path.read_bytes() for path in repo.layout.root.rglob("*.jsonl")} == before
-    assert candidate in plane.memory().inbox_ids
+    assert candidate in plane.memory.read().inbox_ids
 
 
 @pytest.mark.parametrize("literal", [False, True])
@@ -522,7 +524,7 @@ def test_what_cannot_sign_is_named_and_nothing_is_written(repo: Repo, key: str |
     candidate = plane.propose(decision("Logs go to standard error."))
     before = repo.log()
     with pytest.raises(AgentplaneError, match=what):
-        plane.approve([candidate])
+        plane.inbox.approve([candidate])
     assert repo.log() == before
 
 
@@ -538,10 +540,10 @@ def test_an_agent_that_does_not_answer_is_not_waited_for(
         agent.bind(str(tmp_path / "agent"))
         agent.listen()
         with pytest.raises(Refused, match=r"Nothing was written: the signing key gave no signature within"):
-            plane.approve([candidate])
+            plane.inbox.approve([candidate])
     assert repo.log() == before
     monkeypatch.delenv("SSH_AUTH_SOCK")
-    plane.approve([candidate])
+    plane.inbox.approve([candidate])
 
 
 def test_no_temporary_file_is_left_or_readable_by_others(
@@ -609,7 +611,9 @@ def test_bulk_approval_signs_once(repo: Repo, monkeypatch: pytest.MonkeyPatch) -
         signatures, "sign", lambda *words, real=signatures.sign: (count.append(1), real(*words))[1]
     )
     plane = repo.plane()
-    plane.approve([plane.propose(decision(text)) for text in ("Logs go to stderr.", "Amounts are in euros.")])
+    plane.inbox.approve(
+        [plane.propose(decision(text)) for text in ("Logs go to stderr.", "Amounts are in euros.")]
+    )
     assert len(count) == 1
 
 
@@ -772,7 +776,7 @@ def test_a_branch_full_of_wrong_signatures_is_not_verified_to_its_end(
 def test_without_a_list_of_signers_nothing_is_said_of_a_signature(repo: Repo) -> None:
     repo.approved("Logs go to standard error.")
     plane = without_settings(repo).plane()
-    assert plane.signed_by([plane.ops(1)[0].op]) == {}
+    assert plane.history.signed_by([plane.history.ops(1)[0].op]) == {}
 
 
 def test_tools_still_propose_without_a_key(repo: Repo) -> None:
@@ -787,6 +791,6 @@ def test_a_policy_that_the_base_does_not_have_signs_nothing(repo: Repo) -> None:
     plane = repo.plane()
     candidate = plane.propose(decision("Logs go to standard error."))
     plane.origin = Origin("Ada", "policy", "bash")
-    plane.approve([candidate])
+    plane.inbox.approve([candidate])
     repo.commit()
     assert any("is not signed" in found for found in bad(repo.check()))

@@ -204,7 +204,7 @@ def test_where_no_key_can_be_kept_no_session_opens_a_run(
     with pytest.raises(PermissionError, match="no key can be kept"):
         begun(plane, one(plane))
     assert not [path for path in plane.layout.runs.iterdir() if path.is_dir()]
-    ran, _ = plane.run(Asked(command=["true"], cwd=str(plane.layout.project)))
+    ran, _ = plane.runs.run(Asked(command=["true"], cwd=str(plane.layout.project)))
     assert (ran.code, ran.unsealed) == (0, None)
 
 

@@ -126,7 +126,7 @@ def test_the_book_of_runs_takes_a_late_run_to_its_place(plane: Plane) -> None:
 def test_an_import_is_no_run_of_a_tool(plane: Plane) -> None:
     run, _ = made(plane, "one")
     (plane.layout.project / "AGENTS.md").write_text("# Rules\n\n- Always use tabs in Makefiles.\n")
-    plane.take_in(plane.harvest(["instructions"]))
+    plane.tools.take_in(plane.tools.harvest(["instructions"]))
     rows = [row for row in timeline.rows(plane.layout) if row.kind == "run"]
     assert [(row.outcome, row.own_activity) for row in rows] == [("import", "import"), ("ended", None)]
     assert diff.run_named(plane.layout, "latest").run_id == run

@@ -52,7 +52,7 @@ def clone(plane: Plane, to: Path) -> Plane:
 def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, Run]) -> None:
     plane, run = leaked
     head = chain.tail(plane.layout.log).head
-    plane.prune(NAME, "a customer")
+    plane.history.prune(NAME, "a customer")
     assert NAME.encode() not in everything(plane.layout.root)
     assert held(plane, run, "outputs/stdout").startswith(b"1\n2\n3\n")
     assert b"[pruned]" in held(plane, run, "outputs/stdout")
@@ -64,14 +64,14 @@ def test_the_text_is_gone_and_the_rest_is_there(leaked: tuple[Plane, Run]) -> No
     assert {finding.severity for finding in found} == {"info"}
     assert len(found) == 6
     assert all("was pruned" in finding.what for finding in found)
-    assert plane.ops(1)[0].verb == "prune"
+    assert plane.history.ops(1)[0].verb == "prune"
     assert fix(plane.store) == []
 
 
 def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, Run]) -> None:
     plane, run = leaked
     sealed = (at(plane, run) / "summary.md").read_bytes()
-    plane.prune(NAME)
+    plane.history.prune(NAME)
     path = at(plane, run) / "summary.md"
     pruned = path.read_bytes()
     path.write_bytes(pruned + b"forged\n")
@@ -87,13 +87,13 @@ def test_what_was_pruned_is_not_free_to_change(leaked: tuple[Plane, Run]) -> Non
 
 def test_one_after_another(leaked: tuple[Plane, Run]) -> None:
     plane, run = leaked
-    plane.prune(NAME)
-    plane.prune("1999")
+    plane.history.prune(NAME)
+    plane.history.prune("1999")
     assert b"1999" not in held(plane, run, "outputs/stdout")
     assert NAME.encode() not in everything(plane.layout.root)
     assert bad(plane) == []
     with pytest.raises(BadInput, match="no capsule"):
-        plane.prune(NAME)
+        plane.history.prune(NAME)
 
 
 @some_or_every
@@ -108,7 +108,7 @@ def test_killed_at_a_file_operation_of_pruning(leaked: tuple[Plane, Run], step: 
         assert child("kill", number, "prune", str(copy), NAME).returncode == -9
         again = plane_in(copy)
         again.status()
-        pruned = any(op.verb == "prune" for op in again.ops())
+        pruned = any(op.verb == "prune" for op in again.history.ops())
         # The clone is in another place, so its private files are not missed when they went with the op.
         assert (NAME.encode() in everything(again.layout.runs)) is not pruned
         assert bad(again) == []
@@ -124,7 +124,7 @@ def test_a_clone_that_still_has_the_text_loses_it_with_the_op(
     (at(other, run) / "outputs").mkdir()
     shutil.copy(at(plane, run) / "outputs/stderr", at(other, run) / "outputs/stderr")
     assert NAME.encode() in everything(other.layout.runs)
-    plane.prune(NAME)
+    plane.history.prune(NAME)
     git(plane.layout.project, "add", "-A")
     git(plane.layout.project, "commit", "-qm", "pruned")
     git(tmp_path / "clone", "pull", "-q")
@@ -139,31 +139,31 @@ def test_a_text_in_the_log_cannot_be_taken_out_and_the_line_is_said(
 ) -> None:
     plane, _ = leaked
     plane.write_log({"summary": f"met {NAME} today"})
-    found = plane.check_prune(NAME)
+    found = plane.history.check_prune(NAME)
     assert found.events == (3,)
     plane.layout.config.write_text("[trust]\ntools_may_approve = true\n")
     done = agentplane(project, "prune", "--yes", input=NAME, stdin=None)
     assert done.returncode == 0, done.stderr
     assert "line 3" in done.stderr
     with pytest.raises(BadInput, match="log lines 3 hold it"):
-        plane.prune(NAME)
+        plane.history.prune(NAME)
 
 
 def test_an_open_run_that_holds_the_text(plane: Plane) -> None:
     open_run = opened(plane)
     (plane.layout.runs / open_run.run_id / "work/stdout.start").write_bytes(b"held back\n")
     with pytest.raises(Refused, match="still stands") as caught:
-        plane.prune("held back")
+        plane.history.prune("held back")
     assert "stdout.start" in str(caught.value)
-    plane.seal_left()
-    plane.prune("held back")
+    plane.runs.seal_left()
+    plane.history.prune("held back")
     assert b"held back" not in everything(plane.layout.root)
     assert bad(plane) == []
 
 
 def test_texts_in_json_are_found_as_json_writes_them(plane: Plane) -> None:
     run = shell(plane, "true", prompt='one "two"\nthree ü')
-    plane.prune('one "two"\nthree ü')
+    plane.history.prune('one "two"\nthree ü')
     assert b"three" not in everything(plane.layout.runs)
     assert capsule.content(plane.layout, run, "context.json")
 
@@ -173,6 +173,6 @@ def test_a_link_in_the_place_of_a_file_is_left_alone(leaked: tuple[Plane, Run], 
     path = at(plane, run) / "outputs/stderr"
     path.rename(tmp_path / "outside")
     path.symlink_to(tmp_path / "outside")
-    plane.prune(NAME)
+    plane.history.prune(NAME)
     assert NAME.encode() in (tmp_path / "outside").read_bytes()
     assert [finding.where.rpartition("/")[2] for finding in bad(plane)] == ["stderr"]

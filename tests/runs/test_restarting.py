@@ -172,7 +172,7 @@ def test_a_wrapper_that_is_killed_leaves_nothing_that_can_be_asked(stage: Stage)
     assert restarting.can_be_asked(stage.plane.layout, run.run_id)
     assert not restarting.ask(stage.plane.layout, run.run_id, restarting.Request("now", "Ada"))
     assert stage.restart()["sessions"] == []
-    assert stage.plane.seal_left() == [run.run_id]
+    assert stage.plane.runs.seal_left() == [run.run_id]
 
 
 def test_one_that_is_told_to_end_while_it_is_restarted_ends(stage: Stage) -> None:
@@ -207,7 +207,7 @@ def test_a_wrapper_that_is_killed_in_the_middle_leaves_a_run_that_can_be_sealed(
     )
     os.kill(screen.process.pid, signal.SIGKILL)
     screen.process.wait()
-    assert stage.plane.seal_left() == [run.run_id]
+    assert stage.plane.runs.seal_left() == [run.run_id]
     assert not (stage.plane.layout.runs / run.run_id / "work").exists()
     assert collect(stage.plane.store) == []
 

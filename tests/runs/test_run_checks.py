@@ -279,11 +279,11 @@ def test_on_another_branch_what_stays_behind_is_information(sealed: tuple[Plane,
 
 
 def test_facts_and_their_runs(plane: Plane) -> None:
-    plane.approve([plane.propose(Proposal(type="fact", statement="It rains."))])
+    plane.inbox.approve([plane.propose(Proposal(type="fact", statement="It rains."))])
     cites = Proposal(
         type="fact", statement="It snows.", source="20260101T000000Z-abcdef", evidence=["abc1234"]
     )
-    plane.approve([plane.propose(cites)])
+    plane.inbox.approve([plane.propose(cites)])
     found = {finding.what: finding for finding in collect(plane.store)}
     assert found["FACT-001: a fact without a run and without evidence"].severity == "info"
     told = found["FACT-002 cites run 20260101T000000Z-abcdef, which is not in the log"]
@@ -299,14 +299,14 @@ def test_what_is_past_its_date_or_its_ground(plane: Plane) -> None:
     past = Proposal(
         type="assumption", statement="Traffic is low.", evidence=["app.py:1"], expires_at="2020-01-01"
     )
-    plane.approve([plane.propose(past)])
+    plane.inbox.approve([plane.propose(past)])
     (found,) = bad(plane)
     assert (found.severity, "expired on 2020-01-01" in found.what) == ("warning", True)
     assert "assumptions.md:" in found.where
     assert "agentplane deprecate" in found.remedy
     ground.unlink()
     assert any("app.py:1" in finding.what and finding.severity == "info" for finding in collect(plane.store))
-    plane.deprecate([plane.memory().shelf[0].id])
+    plane.memory.deprecate([plane.memory.read().shelf[0].id])
     assert collect(plane.store) == []
 
 

@@ -258,14 +258,14 @@ def test_a_plane_that_is_locked_at_the_end(plane: Plane) -> None:
 def test_a_number_that_another_process_has_now(plane: Plane) -> None:
     run = opened(plane, born=1.0)
     session.keep(plane.layout, msgspec.structs.replace(run, pid=os.getpid()))
-    assert plane.seal_left() == [run.run_id]
+    assert plane.runs.seal_left() == [run.run_id]
     settle(plane)
 
 
 def test_a_run_that_goes_on_is_left_alone(plane: Plane) -> None:
     asked = Asked(command=["true"], cwd=str(plane.layout.project))
     run = session.begin(plane.store, asked, plane.origin, os.environ)
-    assert plane.seal_left() == []
+    assert plane.runs.seal_left() == []
     assert bad(plane) == []
     assert fix(plane.store) == []
     assert [one.run_id for one in session.every(plane.layout)] == [run.run_id]
@@ -426,7 +426,7 @@ def test_an_open_run_cannot_name_another_folder(plane: Plane, tmp_path: Path) ->
         write(**more)
         assert session.every(plane.layout) == []
     write()
-    assert plane.seal_left() == [run.run_id]
+    assert plane.runs.seal_left() == [run.run_id]
 
 
 def test_broken_settings_do_not_lose_the_run(plane: Plane) -> None:
@@ -441,7 +441,7 @@ def test_broken_settings_do_not_lose_the_run(plane: Plane) -> None:
     assert (done.returncode, done.stdout) == (5, "out\n")
     assert "config.toml" in done.stderr
     with pytest.raises(AgentplaneError):
-        plane.seal_left()
+        plane.runs.seal_left()
     fix(plane.store)
     assert run_events(plane) == []
     plane.layout.config.write_text("")

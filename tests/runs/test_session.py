@@ -40,11 +40,11 @@ def test_the_process_that_runs_it_may_be_another(plane: Plane) -> None:
     asked = Asked(command=["codex"], cwd=str(plane.layout.project))
     run = session.begin(plane.store, asked, plane.origin, os.environ, pid=tool.pid)
     assert session.is_alive(run)
-    assert plane.seal_left() == []
+    assert plane.runs.seal_left() == []
     tool.kill()
     tool.wait()
     assert not session.is_alive(run)
-    assert plane.seal_left() == [run.run_id]
+    assert plane.runs.seal_left() == [run.run_id]
 
 
 def test_notes_are_taken_together(plane: Plane) -> None:

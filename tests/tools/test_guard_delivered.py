@@ -29,11 +29,11 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Repo:
         plane = repo.plane()
         (repo.folder / "AGENTS.md").write_text("# How we work\n\nRun the tests.\n")
         why = "Floats lose cents.\nSee the ledger."
-        plane.approve(
+        plane.inbox.approve(
             [plane.propose(Proposal(type="invariant", statement="Amounts never use floats.", rationale=why))]
         )
-        plane.approve([plane.propose(decision("Scoped.", scope=["src/**"]))])
-        plane.pin(["DEC-001"])
+        plane.inbox.approve([plane.propose(decision("Scoped.", scope=["src/**"]))])
+        plane.memory.pin(["DEC-001"])
         sync(repo)
         # Git ignores the pack unless somebody adds it, as projects of older versions did.
         repo.git("add", "-f", ACTIVE)
@@ -50,7 +50,7 @@ def repo(synced: Repo, tmp_path: Path) -> Repo:
 
 def sync(repo: Repo, ask: Ask | None = None) -> None:
     plane = repo.plane()
-    plane.sync(SOME, plane.pack(ask or Ask()))
+    plane.tools.sync(SOME, plane.tools.pack(ask or Ask()))
 
 
 def found(repo: Repo, base: str = "main") -> list[Finding]:
@@ -65,15 +65,15 @@ def decisions_that_are_delivered(repo: Repo) -> None:
     """Every op brings the memory to the files at once."""
     repo.approved("Files end with a newline.")
     plane = repo.plane()
-    plane.deprecate(["DEC-002"])
-    plane.unpin(["DEC-001"])
-    plane.pin(["INV-001"])
+    plane.memory.deprecate(["DEC-002"])
+    plane.memory.unpin(["DEC-001"])
+    plane.memory.pin(["INV-001"])
 
 
 def decisions_that_are_not(repo: Repo) -> None:
     """The blocks are old; nothing in them is new."""
     repo.layout.config.write_text("[tools]\ndeliver = false\n")
-    repo.plane().deprecate(["DEC-002"])
+    repo.plane().memory.deprecate(["DEC-002"])
 
 
 def a_run_with_a_summary(repo: Repo) -> None:
@@ -97,7 +97,7 @@ def prose_of_others(repo: Repo) -> None:
 
 def a_tool_that_is_not_connected_any_more(repo: Repo) -> None:
     plane = repo.plane()
-    plane.unsync(SOME[:2])
+    plane.tools.unsync(SOME[:2])
 
 
 def other_line_ends(repo: Repo) -> None:
@@ -244,7 +244,7 @@ def test_what_says_that_two_assumptions_contradict_passes(repo: Repo) -> None:
     plane = repo.plane()
     for seconds in (30, 60):
         statement = f"The bank answers within {seconds} s."
-        plane.approve(
+        plane.inbox.approve(
             [plane.propose(Proposal(type="assumption", statement=statement, evidence=["README.md"]))]
         )
     sync(repo)

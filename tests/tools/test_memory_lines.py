@@ -30,7 +30,7 @@ def plane(git_project: Path) -> Plane:
     plane = plane_in(git_project)
     why = "Floats lose cents.\nSee the ledger."
     first = Proposal(type="invariant", statement="Amounts never use floats.", rationale=why)
-    plane.approve([plane.propose(first), plane.propose(decision("Use Textual.", scope=["src/**"]))])
+    plane.inbox.approve([plane.propose(first), plane.propose(decision("Use Textual.", scope=["src/**"]))])
     return plane
 
 
@@ -43,7 +43,7 @@ def file(plane: Plane) -> Path:
 
 
 def write(plane: Plane) -> str:
-    plane.write_pack(plane.pack(Ask()))
+    plane.tools.write_pack(plane.tools.pack(Ask()))
     return file(plane).read_text()
 
 
@@ -62,12 +62,12 @@ def test_doctor_knows_the_notes_of_any_run_of_the_log(plane: Plane, event: dict[
 def test_doctor_knows_every_warning_of_a_pack(plane: Plane) -> None:
     shelf = plane.layout.memory / "decisions.md"
     shelf.write_text(shelf.read_text().replace("Use Textual.", "Use curses."))
-    plane.approve([plane.propose(decision(text, rationale="Because. " * 30)) for text in UNLIKE[1:]])
+    plane.inbox.approve([plane.propose(decision(text, rationale="Because. " * 30)) for text in UNLIKE[1:]])
     shelf.write_text(
         shelf.read_text() + "\n---\nid: ../odd\ntype: decision\nstatus: accepted\n---\nDecision: X.\n"
     )
     plane.propose(decision(UNLIKE[0]))
-    plane.write_pack(plane.pack(Ask(budget=260)))
+    plane.tools.write_pack(plane.tools.pack(Ask(budget=260)))
     text = file(plane).read_text()
     for words in ("Left out for lack of room", "Edited by hand", "../odd", "Proposed and not reviewed"):
         assert words in text
@@ -75,9 +75,9 @@ def test_doctor_knows_every_warning_of_a_pack(plane: Plane) -> None:
 
 
 def test_doctor_knows_headings_of_kinds_that_have_no_entry_any_more(plane: Plane) -> None:
-    plane.approve([plane.propose(Proposal(type="fact", statement="The port is 8080."))])
+    plane.inbox.approve([plane.propose(Proposal(type="fact", statement="The port is 8080."))])
     text = write(plane)
-    plane.deprecate(["FACT-001"])
+    plane.memory.deprecate(["FACT-001"])
     file(plane).write_text(text)
     assert "## Facts" in text
     assert said(plane) == []
@@ -131,7 +131,7 @@ def test_doctor_names_lines_that_nobody_approved(plane: Plane, name: str) -> Non
 
 
 def test_doctor_reads_every_block_of_a_file(plane: Plane) -> None:
-    plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     path = plane.layout.project / "AGENTS.md"
     assert said(plane) == []
     path.write_bytes(path.read_bytes() + b"\n" + block.put(None, "- DEC-001: Skip the tests.\n", "0"))
@@ -143,10 +143,10 @@ def test_kinds_of_lines(plane: Plane) -> None:
     run = plane.write_log(NOTES)
     plane.propose(decision("Buttons have round corners."))
     ask = Ask(task="corners")
-    data = plane.pack(ask).text.encode()
-    whole = plane.pack(Ask()).text.encode()
+    data = plane.tools.pack(ask).text.encode()
+    whole = plane.tools.pack(Ask()).text.encode()
     log = chain.lines_backwards(plane.layout.log)
-    known = memory_lines.known(plane.memory().approved(), ".agentplane", [whole], log)
+    known = memory_lines.known(plane.memory.read().approved(), ".agentplane", [whole], log)
     assert list(known.notes) == [run]
     kinds = {line.text: known.kind(line) for line in memory_lines.lines(data + whole)}
     assert "unknown" not in kinds.values()
@@ -189,7 +189,7 @@ def test_the_first_line_of_an_entry(line: str, id_: str, undated: str, statement
 
 def assume(plane: Plane, statement: str) -> str:
     proposal = Proposal(type="assumption", statement=statement, evidence=["README.md"])
-    return plane.approve([plane.propose(proposal)]).ids[-1]
+    return plane.inbox.approve([plane.propose(proposal)]).ids[-1]
 
 
 def test_doctor_knows_what_says_that_assumptions_contradict_and_nothing_like_it(plane: Plane) -> None:
@@ -215,6 +215,6 @@ def test_doctor_knows_what_says_that_assumptions_contradict_and_nothing_like_it(
         (finding,) = said(plane)
         assert finding.severity == "error"
     file(plane).write_text(text)
-    plane.deprecate(["ASM-001"])
+    plane.memory.deprecate(["ASM-001"])
     file(plane).write_text(text)
     assert said(plane) == []

@@ -113,7 +113,7 @@ def stashed(made: Repository) -> subprocess.CompletedProcess[str]:
 
 def approved_and_not_committed(made: Repository, statement: str) -> None:
     plane = made.plane
-    plane.approve([plane.propose(decision(statement), again=True)])
+    plane.inbox.approve([plane.propose(decision(statement), again=True)])
 
 
 def autostashed(made: Repository) -> subprocess.CompletedProcess[str]:

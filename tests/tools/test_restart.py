@@ -18,8 +18,8 @@ from tests.conftest import UNLIKE, decision
 
 @pytest.fixture
 def held(plane: Plane) -> Plane:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
-    plane.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code", "gemini-cli")])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.tools.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code", "gemini-cli")])
     return plane
 
 
@@ -39,7 +39,7 @@ def decided(plane: Plane, run: OpenRun, asked: Asked, *, auto: bool = False, **v
 
 
 def new(plane: Plane) -> str:
-    plane.approve([plane.propose(decision(UNLIKE[1]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[1]))])
     return plane.status().revision
 
 

@@ -21,8 +21,8 @@ def fill(plane: Plane) -> None:
     names = ["cache", "queue", "parser", "router", "ledger", "mailer", "editor", "signer", "poller", "banner"]
     texts = [f"The {name} keeps its own {name}s apart from those of any other {name}, as agreed in round {number}." for number, name in enumerate(names)]  # fmt: skip
     for text in texts:
-        plane.approve([plane.propose(decision(text))])
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Never log card numbers."))])
+        plane.inbox.approve([plane.propose(decision(text))])
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement="Never log card numbers."))])
 
 
 def written(
@@ -30,7 +30,7 @@ def written(
 ) -> tuple[str, sync.Synced]:
     """AGENTS.md with so many bytes of others in it, and then the memory."""
     (project / "AGENTS.md").write_bytes(b"x" * (outside - len(ending)) + ending)
-    done = plane.sync(found.named(names), plane.pack(Ask(passing=False)))
+    done = plane.tools.sync(found.named(names), plane.tools.pack(Ask(passing=False)))
     return (project / "AGENTS.md").read_text(), done
 
 
@@ -41,13 +41,13 @@ def test_beside_a_long_file_the_block_takes_what_is_left(plane: Plane, project: 
     assert len(text.encode()) <= LIMIT
     assert "Never log card numbers." in text
     assert "Left out for lack of room: DEC-" in text
-    (standing,) = plane.synced(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    (standing,) = plane.tools.standings(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     assert standing.state == "current"
     assert standing.cut
     told = json.loads((plane.layout.root / "context" / "files.json").read_text())
     receipt = told["files"]["AGENTS.md"]
     assert {cut["id"] for cut in receipt["cut"]} == set(standing.cut)
-    assert plane.sync(found.named(["codex"]), plane.pack(Ask(passing=False))).written == ()
+    assert plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False))).written == ()
 
 
 def test_line_ends_of_windows_count(plane: Plane, project: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_file_without_room_is_left_and_said(plane: Plane, project: Path) -> No
     text, done = written(plane, project, LIMIT - 300, "codex")
     assert done.written == ()
     assert text == "x" * (LIMIT - 300)
-    (standing,) = plane.synced(found.named(["codex"]), plane.pack(Ask(passing=False)))
+    (standing,) = plane.tools.standings(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     assert standing.state == "blocked"
     assert "Codex CLI reads 32768 bytes" in standing.why
 
@@ -88,7 +88,7 @@ def test_of_all_readers_the_smallest_limit_counts(
 def test_a_file_without_a_limit_gets_all(plane: Plane, project: Path) -> None:
     fill(plane)
     (project / "QWEN.md").write_text("x" * (LIMIT - 300))
-    plane.sync(found.named(["qwen"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named(["qwen"]), plane.tools.pack(Ask(passing=False)))
     text = (project / "QWEN.md").read_text()
     assert len(text.encode()) > LIMIT
     assert "Left out" not in text
@@ -96,7 +96,7 @@ def test_a_file_without_a_limit_gets_all(plane: Plane, project: Path) -> None:
 
 def test_no_file_is_longer_than_its_readers_read(plane: Plane, project: Path) -> None:
     fill(plane)
-    plane.sync(TOOLS, plane.pack(Ask(budget=20_000, passing=False)))
+    plane.tools.sync(TOOLS, plane.tools.pack(Ask(budget=20_000, passing=False)))
     for tool in TOOLS:
         if tool.limits.file_bytes:
             assert len((project / tool.target.path).read_bytes()) <= tool.limits.file_bytes
@@ -105,7 +105,7 @@ def test_no_file_is_longer_than_its_readers_read(plane: Plane, project: Path) ->
 def test_the_receipts_go_when_there_is_room_again(plane: Plane, project: Path) -> None:
     fill(plane)
     written(plane, project, LIMIT - 1500, "codex")
-    plane.sync(found.named(["cursor"]), plane.pack(Ask(passing=False)))
+    plane.tools.sync(found.named(["cursor"]), plane.tools.pack(Ask(passing=False)))
     assert (plane.layout.root / "context" / "files.json").exists()
     written(plane, project, 10, "codex")
     assert not (plane.layout.root / "context" / "files.json").exists()
@@ -119,8 +119,8 @@ def test_what_others_wrote_into_a_block_is_taken_up_once_where_there_is_no_room_
     text, _ = written(plane, project, 100, "codex")
     edited = text.replace("Never log card numbers.", "Go files use tabs.") + "x" * LIMIT
     (project / "AGENTS.md").write_text(edited)
-    done = plane.sync(tools, plane.pack(Ask(passing=False)))
+    done = plane.tools.sync(tools, plane.tools.pack(Ask(passing=False)))
     assert (done.proposed, done.written) == ((), ())
     assert (project / "AGENTS.md").read_text() == edited
-    assert len(plane.unsync(tools).proposed) == 1
+    assert len(plane.tools.unsync(tools).proposed) == 1
     assert "agentplane" not in (project / "AGENTS.md").read_text()

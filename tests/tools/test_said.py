@@ -41,18 +41,18 @@ def rules(project: Path) -> Path:
 def imported(project: Path) -> Plane:
     """The rules of the project, imported, approved and brought to Codex and Claude Code."""
     plane = plane_in(project)
-    plane.take_in(plane.harvest(list(harvest.SOURCES), project.parent))
-    plane.approve(plane.memory().inbox_ids)
+    plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES), project.parent))
+    plane.inbox.approve(plane.memory.read().inbox_ids)
     sync(plane)
     return plane
 
 
 def sync(plane: Plane, *names: str) -> None:
-    plane.sync(found.named(names or ("codex", "claude-code")), plane.pack(LASTING))
+    plane.tools.sync(found.named(names or ("codex", "claude-code")), plane.tools.pack(LASTING))
 
 
 def states(plane: Plane, *names: str) -> dict[str, str]:
-    stands = plane.synced(found.named(names or ("codex", "claude-code")), plane.pack(LASTING))
+    stands = plane.tools.standings(found.named(names or ("codex", "claude-code")), plane.tools.pack(LASTING))
     return {one.path: one.state for one in stands}
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_a_link_to_another_says_no_rule_twice(project: Path, link
         assert rule not in block
     assert (project / link).is_symlink()
     assert set(states(plane).values()) == {"current"}
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     assert "Amounts are whole cents." in (project / target).read_text()
 
 
@@ -107,7 +107,7 @@ def test_the_receipts_say_where_it_stands(rules: Path) -> None:
         "AGENTS.md:11", "AGENTS.md:11", "AGENTS.md:5", "AGENTS.md:6", "AGENTS.md:7", "AGENTS.md:9",
     ]  # fmt: skip
     assert {cut["kind"] for cut in told["cut"]} == {"said"}
-    (standing,) = plane.synced(found.named(["codex"]), plane.pack(LASTING))
+    (standing,) = plane.tools.standings(found.named(["codex"]), plane.tools.pack(LASTING))
     assert "AGENTS.md:6 already says it" in standing.said.values()
     assert standing.cut == ()
 
@@ -151,7 +151,7 @@ def test_what_a_file_imports_counts_for_tools_that_follow_imports(rules: Path) -
     (rules / "docs/more.md").write_text("- Amounts must be whole cents.\n")
     plane = imported(rules)
     done = plane.propose(decision("Amounts must be whole cents."))
-    plane.approve([done])
+    plane.inbox.approve([done])
     sync(plane)
     assert "- DEC" not in in_active(plane)
     assert "- INV" not in in_active(plane)
@@ -161,13 +161,13 @@ def test_what_a_file_imports_counts_for_tools_that_follow_imports(rules: Path) -
 def test_an_import_of_a_file_with_our_block_gives_each_entry_once(rules: Path) -> None:
     (rules / "CLAUDE.md").write_text("@AGENTS.md\n\n- Never touch the schema.\n")
     plane = imported(rules)
-    plane.approve([plane.propose(decision("Amounts are whole cents.", rationale="Floats drift."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents.", rationale="Floats drift."))])
     assert "Amounts are whole cents." in (rules / "AGENTS.md").read_text()
     assert "- DEC" not in in_active(plane)
     assert "- INV" not in in_active(plane)
     assert set(states(plane).values()) == {"current"}
     assert [one for one in collect(plane.store) if one.where in ("CLAUDE.md", "AGENTS.md")] == []
-    plane.unsync(found.named(["codex"]))
+    plane.tools.unsync(found.named(["codex"]))
     assert "Amounts are whole cents." not in (rules / "AGENTS.md").read_text()
     assert "Amounts are whole cents." in in_active(plane)
 
@@ -175,10 +175,10 @@ def test_an_import_of_a_file_with_our_block_gives_each_entry_once(rules: Path) -
 def test_a_block_that_gives_an_entry_otherwise_keeps_it_in_the_context(rules: Path) -> None:
     (rules / "CLAUDE.md").write_text("@AGENTS.md\n")
     plane = imported(rules)
-    plane.approve([plane.propose(decision("Amounts are whole cents."))])
+    plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])
     text = (rules / "AGENTS.md").read_text()
     (rules / "AGENTS.md").write_text(text.replace("Amounts are whole cents.", "Amounts are floats."))
-    plane.approve([plane.propose(decision("Reports are CSV."))])
+    plane.inbox.approve([plane.propose(decision("Reports are CSV."))])
     assert "Amounts are whole cents." in in_active(plane)
 
 
@@ -212,8 +212,8 @@ def test_the_candidates_of_an_import_are_no_repeats_of_their_file(project: Path)
     (project / "api").mkdir()
     (project / "api/AGENTS.md").write_text("- Always run the linter before you commit\n- Use tabs in Go\n")
     plane = plane_in(project)
-    plane.take_in(plane.harvest(["instructions"], project.parent))
-    found_ = plane.review()
+    plane.tools.take_in(plane.tools.harvest(["instructions"], project.parent))
+    found_ = plane.inbox.review()
     assert len(found_) == 4
     assert [one.flags for one in found_] == [()] * 4
 
@@ -227,7 +227,7 @@ def test_what_older_versions_imported_is_said_too(rules: Path) -> None:
         rationale="It stands in an instruction file: AGENTS.md.",
         evidence=["AGENTS.md:9"],
     )
-    plane.approve([plane.propose(proposal)])
+    plane.inbox.approve([plane.propose(proposal)])
     sync(plane)
     assert (rules / "AGENTS.md").read_text().count("tabs") == 1
 
@@ -278,16 +278,16 @@ def test_lines_that_mean_something_else(project: Path, text: str, entry: str) ->
 def is_said(project: Path, text: str, entry: str) -> bool:
     (project / "AGENTS.md").write_text(f"# Rules\n\n{text}\n")
     plane = plane_in(project)
-    if not plane.memory().shelf:
-        plane.approve([plane.propose(decision(entry), again=True)])
-    return bool(said.read(project, found.named(["codex"])).of(plane.memory().shelf))
+    if not plane.memory.read().shelf:
+        plane.inbox.approve([plane.propose(decision(entry), again=True)])
+    return bool(said.read(project, found.named(["codex"])).of(plane.memory.read().shelf))
 
 
 def test_a_reason_that_the_file_lacks_keeps_an_entry(project: Path) -> None:
     """Leaving it out would lose the reason."""
     (project / "AGENTS.md").write_text("- Use tabs in Go files.\n")
     plane = plane_in(project)
-    plane.approve([plane.propose(decision(ENTRY, rationale="gofmt writes them."))])
+    plane.inbox.approve([plane.propose(decision(ENTRY, rationale="gofmt writes them."))])
     sync(plane, "codex")
     assert "gofmt writes them." in (project / "AGENTS.md").read_text()
     (project / "AGENTS.md").write_text("- Use tabs in Go files.\n\nWhy: gofmt writes them.\n")
@@ -308,7 +308,7 @@ def test_other_files_that_a_tool_reads_on_its_own(project: Path, name: str, text
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).write_text(text)
     plane = plane_in(project)
-    plane.approve([plane.propose(decision(ENTRY))])
+    plane.inbox.approve([plane.propose(decision(ENTRY))])
     sync(plane, "claude-code")
     assert ("Use tabs" not in in_active(plane)) == counts
 
@@ -318,9 +318,9 @@ def test_a_rule_for_some_paths_says_the_entry_for_these_paths(project: Path) -> 
     rule = "---\nglobs: src/*.py\nalwaysApply: false\n---\n- Use type hints in every function.\n"
     (project / ".cursor/rules/types.mdc").write_text(rule)
     plane = plane_in(project)
-    plane.take_in(plane.harvest(["instructions"], project.parent))
-    plane.approve(plane.memory().inbox_ids)
-    plane.approve([plane.propose(decision("Use type hints in every function of the tests."))])
+    plane.tools.take_in(plane.tools.harvest(["instructions"], project.parent))
+    plane.inbox.approve(plane.memory.read().inbox_ids)
+    plane.inbox.approve([plane.propose(decision("Use type hints in every function of the tests."))])
     sync(plane, "cursor", "codex")
     text = (project / ".cursor/rules/agentplane.mdc").read_text()
     assert "type hints in every function of the tests" in text

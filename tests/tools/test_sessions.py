@@ -61,13 +61,13 @@ def start(tmp_path: Path, project: Path) -> Iterator[Start]:
 @pytest.fixture
 def held(plane: Plane) -> Plane:
     """A plane whose memory is in AGENTS.md and CLAUDE.md."""
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
-    plane.wire([BY_NAME["codex"], BY_NAME["claude-code"]])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.tools.wire([BY_NAME["codex"], BY_NAME["claude-code"]])
     return plane
 
 
 def found(plane: Plane) -> list[Session]:
-    return plane.sessions()
+    return plane.tools.sessions()
 
 
 def test_a_tool_that_was_started_by_hand_is_found_by_its_command(held: Plane, start: Start) -> None:
@@ -77,10 +77,10 @@ def test_a_tool_that_was_started_by_hand_is_found_by_its_command(held: Plane, st
     assert (one.tool, one.pid, one.run_id, one.wrapped) == ("codex", process.pid, None, False)
     assert (one.revision, one.state, one.id, one.resume) == (held.status().revision, "current", None, None)
     old = one.revision
-    held.approve([held.propose(decision(UNLIKE[1]))])
+    held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     (one,) = found(held)
     assert (one.revision, one.state) == (old, "old")
-    held.undo()
+    held.history.undo()
     assert found(held)[0].state == "current"
 
 
@@ -197,10 +197,10 @@ def test_where_no_file_holds_memory_nothing_is_known(plane: Plane, start: Start)
 
 
 def test_a_tool_that_reads_its_files_anew_is_not_named(plane: Plane, start: Start) -> None:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
-    plane.wire([BY_NAME["opencode"]])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.tools.wire([BY_NAME["opencode"]])
     start("opencode")
-    plane.approve([plane.propose(decision(UNLIKE[1]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[1]))])
     (one,) = found(plane)
     assert (one.tool, one.reloads, one.state) == ("opencode", True, "current")
     assert sessions.old([one]) == []

@@ -24,8 +24,8 @@ LASTING = Ask(passing=False)
 
 
 def pack_of(plane: Plane, *statements: str) -> Pack:
-    plane.approve([plane.propose(decision(statement)) for statement in statements])
-    return plane.pack(LASTING)
+    plane.inbox.approve([plane.propose(decision(statement)) for statement in statements])
+    return plane.tools.pack(LASTING)
 
 
 def tree(project: Path) -> dict[str, bytes]:
@@ -37,15 +37,15 @@ def tree(project: Path) -> dict[str, bytes]:
 
 
 def states(plane: Plane, pack: Pack) -> dict[str, str]:
-    return {standing.path: standing.state for standing in plane.synced(TOOLS, pack)}
+    return {standing.path: standing.state for standing in plane.tools.standings(TOOLS, pack)}
 
 
 def test_every_tool_gets_the_memory_and_a_second_time_touches_nothing(plane: Plane, project: Path) -> None:
     pack = pack_of(plane, UNLIKE[0])
-    written = plane.sync(TOOLS, pack).written
+    written = plane.tools.sync(TOOLS, pack).written
     assert len(written) == len(set(written)) == len({tool.target.path for tool in TOOLS})
     stamps = {path: os.stat(project / path).st_ino for path in written}
-    assert plane.sync(TOOLS, pack).written == ()
+    assert plane.tools.sync(TOOLS, pack).written == ()
     assert stamps == {path: os.stat(project / path).st_ino for path in written}
     for tool in TOOLS:
         text = (project / tool.target.path).read_text()
@@ -55,10 +55,10 @@ def test_every_tool_gets_the_memory_and_a_second_time_touches_nothing(plane: Pla
 
 def test_a_new_revision_makes_them_old_and_a_proposal_does_not(plane: Plane) -> None:
     pack = pack_of(plane, UNLIKE[0])
-    plane.sync(TOOLS, pack)
+    plane.tools.sync(TOOLS, pack)
     plane.propose(decision(UNLIKE[1]))
     plane.write_log({"summary": "A run."})
-    assert set(states(plane, plane.pack(LASTING)).values()) == {"current"}
+    assert set(states(plane, plane.tools.pack(LASTING)).values()) == {"current"}
     with plane.layout.config.open("a") as config:
         config.write("[tools]\ndeliver = false\n")
     pack = pack_of(plane, UNLIKE[2])
@@ -71,14 +71,14 @@ def test_a_pack_of_the_same_memory_is_as_good_until_somebody_or_time_changes_it(
 ) -> None:
     """`agentplane pack` writes into the same file, for a task say, and with what passes soon."""
     ending = decision(UNLIKE[1])
-    plane.approve([plane.propose(msgspec.structs.replace(ending, expires_at="2030-01-01"))])
+    plane.inbox.approve([plane.propose(msgspec.structs.replace(ending, expires_at="2030-01-01"))])
     claude = [tool for tool in TOOLS if tool.target.form == "import"]
-    plane.sync(claude, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(claude, pack_of(plane, UNLIKE[0]))
     plane.propose(decision(UNLIKE[2]))
-    assert plane.write_pack(plane.pack(ask))
+    assert plane.tools.write_pack(plane.tools.pack(ask))
 
     def standing() -> set[str]:
-        return {each.state for each in plane.synced(claude, plane.pack(LASTING))}
+        return {each.state for each in plane.tools.standings(claude, plane.tools.pack(LASTING))}
 
     assert standing() == {"current"}
     active = plane.layout.root / "context" / "active.md"
@@ -97,10 +97,10 @@ def test_removing_leaves_the_project_as_it_was(plane: Plane, project: Path) -> N
     (project / ".cursor" / "rules").mkdir(parents=True)
     (project / ".cursor" / "rules" / "own.mdc").write_text("mine\n")
     before = tree(project)
-    plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
-    plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
+    plane.tools.sync(TOOLS, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(TOOLS, pack_of(plane, UNLIKE[1]))
     assert tree(project) != before
-    plane.unsync(TOOLS)
+    plane.tools.unsync(TOOLS)
     assert tree(project) == before
 
 
@@ -111,17 +111,17 @@ def test_any_file_survives(plane: Plane, project: Path, data: bytes) -> None:
     for path in paths:
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_bytes(data)
-    pack = plane.pack(LASTING)
-    assert set(plane.sync(TOOLS, pack).written) == set(paths)
-    assert plane.sync(TOOLS, pack).written == ()
-    plane.unsync(TOOLS)
+    pack = plane.tools.pack(LASTING)
+    assert set(plane.tools.sync(TOOLS, pack).written) == set(paths)
+    assert plane.tools.sync(TOOLS, pack).written == ()
+    plane.tools.unsync(TOOLS)
     assert {path: (project / path).read_bytes() for path in paths} == dict.fromkeys(paths, data)
 
 
 def test_files_and_folders_that_were_made_for_it_go(plane: Plane, project: Path) -> None:
-    plane.sync(TOOLS, pack_of(plane, UNLIKE[0]))
-    plane.sync(TOOLS, pack_of(plane, UNLIKE[1]))
-    plane.unsync(TOOLS)
+    plane.tools.sync(TOOLS, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(TOOLS, pack_of(plane, UNLIKE[1]))
+    plane.tools.unsync(TOOLS)
     assert [path.name for path in project.iterdir()] == [".agentplane"]
 
 
@@ -131,12 +131,12 @@ def test_a_thousand_entries_are_brought_once_and_only_what_is_old_is_written(
     decisions = plane.layout.memory / "decisions.md"
     rows = [f"---\nid: DEC-{number:03d}\ntype: decision\nstatus: accepted\n---\nDecision: Part {number} stays apart.\n" for number in range(1, 1001)]  # fmt: skip
     decisions.write_text("\n".join([decisions.read_text(), *rows]))
-    plane.adopt()
-    pack = plane.pack(LASTING)
-    assert len(plane.sync(TOOLS, pack).written) == len({tool.target.path for tool in TOOLS})
+    plane.memory.adopt()
+    pack = plane.tools.pack(LASTING)
+    assert len(plane.tools.sync(TOOLS, pack).written) == len({tool.target.path for tool in TOOLS})
     (project / "QWEN.md").write_text((project / "QWEN.md").read_text().replace("revision=", "revision=0", 1))
     before = {path: stamp(path) for path in project.rglob("*") if path.is_file()}
-    assert plane.sync(TOOLS, pack).written == ("QWEN.md",)
+    assert plane.tools.sync(TOOLS, pack).written == ("QWEN.md",)
     changed = {path.name for path, seen in before.items() if stamp(path) != seen}
     assert changed == {"QWEN.md"}
 
@@ -148,7 +148,7 @@ def test_what_a_pack_leaves_out_is_gathered_once_for_all_files(
     gathered = []
     gather = sync._cuts
     monkeypatch.setattr(sync, "_cuts", lambda pack: gathered.append(pack) or gather(pack))
-    plane.sync(TOOLS, pack)
+    plane.tools.sync(TOOLS, pack)
     assert len(gathered) == len(set(map(id, gathered)))
     assert len(gathered) < len({tool.target.path for tool in TOOLS})
 
@@ -163,25 +163,25 @@ def test_a_refusal_keeps_a_linked_file_under_both_its_names(plane: Plane, projec
     (project / "AGENTS.md").write_text("# Rules\n")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
     tools = found.named(["codex", "claude-code"])
-    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(tools, pack_of(plane, UNLIKE[0]))
     path = project / "AGENTS.md"
     edited = path.read_text().replace(UNLIKE[0], "The token is ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8")
     path.write_text(edited)
-    assert plane.sync(tools, plane.pack(LASTING)).kept
+    assert plane.tools.sync(tools, plane.tools.pack(LASTING)).kept
     assert path.read_text() == edited
 
 
 def test_what_was_written_into_the_block_becomes_a_candidate(plane: Plane, project: Path) -> None:
     tools = found.named(["codex"])
-    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(tools, pack_of(plane, UNLIKE[0]))
     path = project / "AGENTS.md"
     path.write_text(path.read_text().replace(UNLIKE[0], "Go files are indented with tabs."))
-    (standing,) = plane.synced(tools, plane.pack(LASTING))
+    (standing,) = plane.tools.standings(tools, plane.tools.pack(LASTING))
     assert standing.state == "edited"
     assert any("indented with tabs" in line for line in standing.diff)
-    synced = plane.sync(tools, plane.pack(LASTING))
+    synced = plane.tools.sync(tools, plane.tools.pack(LASTING))
     assert len(synced.proposed) == 1
-    assert "indented with tabs" in plane.memory().inbox[0].statement
+    assert "indented with tabs" in plane.memory.read().inbox[0].statement
     assert UNLIKE[0] in path.read_text()
 
 
@@ -195,8 +195,8 @@ def test_only_what_somebody_wrote_is_taken_up_and_as_the_kind_that_it_was(
         decision(UNLIKE[1], scope=["app/**"]),
         decision(UNLIKE[2]),
     ]
-    plane.approve([plane.propose(one) for one in made])
-    plane.sync(tools, plane.pack(LASTING))
+    plane.inbox.approve([plane.propose(one) for one in made])
+    plane.tools.sync(tools, plane.tools.pack(LASTING))
     path = project / "AGENTS.md"
     text = path.read_text().replace(UNLIKE[2], "Go files are indented with tabs.")
     path.write_text(
@@ -204,10 +204,10 @@ def test_only_what_somebody_wrote_is_taken_up_and_as_the_kind_that_it_was(
             "<!-- agentplane:end", "- Deploys are on Tuesdays.\n- RFC-7: Tokens end.\n<!-- agentplane:end"
         )
     )
-    plane.deprecate(["DEC-001"], "It is over.")
-    plane.deprecate(["DEC-002"], "It is over.")
-    plane.sync(tools, plane.pack(LASTING))
-    assert [(entry.head.type, entry.statement) for entry in plane.memory().inbox] == [
+    plane.memory.deprecate(["DEC-001"], "It is over.")
+    plane.memory.deprecate(["DEC-002"], "It is over.")
+    plane.tools.sync(tools, plane.tools.pack(LASTING))
+    assert [(entry.head.type, entry.statement) for entry in plane.memory.read().inbox] == [
         ("decision", "Go files are indented with tabs."),
         ("fact", "Deploys are on Tuesdays."),
         ("fact", "RFC-7: Tokens end."),
@@ -218,8 +218,10 @@ def test_what_was_written_into_the_block_is_not_lost_when_it_is_taken_out(
     plane: Plane, project: Path
 ) -> None:
     tools = found.named(["codex"])
-    for out in (plane.unsync, plane.unwire):
-        plane.sync(tools, pack_of(plane, UNLIKE[0]) if out == plane.unsync else plane.pack(LASTING))
+    for out in (plane.tools.unsync, plane.tools.unwire):
+        plane.tools.sync(
+            tools, pack_of(plane, UNLIKE[0]) if out == plane.tools.unsync else plane.tools.pack(LASTING)
+        )
         path = project / "AGENTS.md"
         token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
         written = path.read_text()
@@ -234,11 +236,11 @@ def test_what_was_written_into_the_block_is_not_lost_when_it_is_taken_out(
 
 def test_what_the_gate_refuses_stays_where_it_is(plane: Plane, project: Path) -> None:
     tools = found.named(["codex"])
-    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(tools, pack_of(plane, UNLIKE[0]))
     path = project / "AGENTS.md"
     edited = path.read_text().replace(UNLIKE[0], "The token is ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8")
     path.write_text(edited)
-    synced = plane.sync(tools, plane.pack(LASTING))
+    synced = plane.tools.sync(tools, plane.tools.pack(LASTING))
     assert list(synced.kept) == ["AGENTS.md"]
     assert "ghp_" not in str(synced.kept)
     assert path.read_text() == edited
@@ -254,14 +256,14 @@ def test_links_within_the_project_are_one_file_and_links_out_of_it_are_left(
     (project / "GEMINI.md").symlink_to(outside)
     tools = found.named(["codex", "claude-code", "gemini-cli"])
     pack = pack_of(plane, UNLIKE[0])
-    plane.sync(tools, pack)
+    plane.tools.sync(tools, pack)
     assert (project / "CLAUDE.md").is_symlink()
     assert (project / "AGENTS.md").read_text().count("agentplane:begin") == 1
     assert UNLIKE[0] in (project / "AGENTS.md").read_text()
     assert outside.read_text() == "theirs\n"
-    blocked = {one.path: one.why for one in plane.synced(tools, pack) if one.state == "blocked"}
+    blocked = {one.path: one.why for one in plane.tools.standings(tools, pack) if one.state == "blocked"}
     assert blocked == {"GEMINI.md": "is a link to outside of the project"}
-    out = plane.unsync(TOOLS)
+    out = plane.tools.unsync(TOOLS)
     assert (out.written, out.kept) == (("CLAUDE.md",), {})
     assert (project / "AGENTS.md").read_text() == "# Rules\n"
 
@@ -272,27 +274,27 @@ def test_a_block_that_git_could_not_merge_is_written_anew_and_only_what_is_new_i
     tools = found.named(["codex"])
     path = project / "AGENTS.md"
     path.write_text("# Rules\n")
-    plane.sync(tools, pack_of(plane, UNLIKE[0]))
+    plane.tools.sync(tools, pack_of(plane, UNLIKE[0]))
     theirs = path.read_text()
-    plane.deprecate(["DEC-001"], "It is over.")
-    plane.sync(tools, pack_of(plane, UNLIKE[1]))
+    plane.memory.deprecate(["DEC-001"], "It is over.")
+    plane.tools.sync(tools, pack_of(plane, UNLIKE[1]))
     ours = path.read_text()
     rows = [text.removeprefix("# Rules\n\n") for text in (ours, theirs)]
     both = f"# Rules\n\n<<<<<<< HEAD\n{rows[0]}=======\n{rows[1]}>>>>>>> other\n"
     path.write_text(both)
-    assert plane.sync(tools, plane.pack(LASTING)).proposed == ()
+    assert plane.tools.sync(tools, plane.tools.pack(LASTING)).proposed == ()
     assert path.read_text() == ours
     path.write_text(both.replace(UNLIKE[0], "Go files are indented with tabs."))
-    assert len(plane.sync(tools, plane.pack(LASTING)).proposed) == 1
-    assert plane.memory().inbox[0].statement == "Go files are indented with tabs."
+    assert len(plane.tools.sync(tools, plane.tools.pack(LASTING)).proposed) == 1
+    assert plane.memory.read().inbox[0].statement == "Go files are indented with tabs."
     assert path.read_text() == ours
     path.write_text(both.replace("# Rules\n\n<<<<<<< HEAD\n", "<<<<<<< HEAD\n# Rules\n\n"))
-    (standing,) = plane.synced(tools, plane.pack(LASTING))
+    (standing,) = plane.tools.standings(tools, plane.tools.pack(LASTING))
     assert (
         standing.why
         == "is in conflict around agentplane's block; run `agentplane settle`, then resolve what is left"
     )
-    assert not plane.sync(tools, plane.pack(LASTING)).written
+    assert not plane.tools.sync(tools, plane.tools.pack(LASTING)).written
 
 
 @pytest.mark.parametrize("damage", ["read-only", "torn", "utf-16"])
@@ -305,9 +307,11 @@ def test_a_file_that_is_not_ours_to_write_stays(plane: Plane, project: Path, dam
     }[damage]
     path.write_bytes(data)
     path.chmod(0o444 if damage == "read-only" else 0o644)
-    plane.sync(found.named(["codex"]), plane.pack(LASTING))
+    plane.tools.sync(found.named(["codex"]), plane.tools.pack(LASTING))
     assert path.read_bytes() == data
-    assert [one.state for one in plane.synced(found.named(["codex"]), plane.pack(LASTING))] == ["blocked"]
+    assert [
+        one.state for one in plane.tools.standings(found.named(["codex"]), plane.tools.pack(LASTING))
+    ] == ["blocked"]
 
 
 def test_tools_are_found_by_what_they_leave(project: Path, tmp_path: Path) -> None:
@@ -357,7 +361,7 @@ def test_what_a_killed_write_left_is_removed_and_nothing_else(git_project: Path)
     link.symlink_to("README.md")
     named = {finding.where for finding in checks.check(plane.store)}
     assert named == {str(path.relative_to(git_project)) for path in left}
-    plane.sync(TOOLS[:1], pack)
+    plane.tools.sync(TOOLS[:1], pack)
     assert not any(path.exists() for path in left)
     assert all(path.exists() for path in (*kept, link))
     assert list(checks.check(plane.store)) == []
@@ -380,5 +384,5 @@ def test_a_sync_that_is_killed_leaves_nothing_after_the_next(git_project: Path) 
     )
     assert done.returncode == -9
     assert any(files.is_temp(path.name) for path in git_project.iterdir())
-    plane.sync(TOOLS, pack)
+    plane.tools.sync(TOOLS, pack)
     assert not any(files.is_temp(path.name) for path in git_project.iterdir())

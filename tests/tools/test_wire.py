@@ -45,38 +45,38 @@ def furnish(project: Path) -> None:
 
 
 def states(plane: Plane) -> set[str]:
-    return {part.state for wiring in plane.wiring(TOOLS) for part in wiring.parts}
+    return {part.state for wiring in plane.tools.wiring(TOOLS) for part in wiring.parts}
 
 
 def test_all_tools_are_wired_once_and_come_out_without_a_trace(plane: Plane, project: Path) -> None:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     furnish(project)
     before = tree(project)
-    wired = plane.wire(TOOLS)
+    wired = plane.tools.wire(TOOLS)
     assert wired.blocked == {}
     assert states(plane) == {"current"}
     stamps = {path: os.stat(project / path).st_ino for path in wired.written}
-    assert plane.wire(TOOLS).written == ()
-    assert plane.rewiring(TOOLS) == []
+    assert plane.tools.wire(TOOLS).written == ()
+    assert plane.tools.wiring_changes(TOOLS) == []
     assert stamps == {path: os.stat(project / path).st_ino for path in wired.written}
-    out = plane.unwire(TOOLS)
+    out = plane.tools.unwire(TOOLS)
     assert (out.blocked, set(out.written)) == ({}, set(wired.written))
     assert tree(project) == before
-    assert plane.unwire(TOOLS).written == ()
+    assert plane.tools.unwire(TOOLS).written == ()
 
 
 def test_the_preview_is_what_is_written(plane: Plane, project: Path) -> None:
     furnish(project)
     (tool,) = found.named(["claude"])
-    changes = plane.rewiring([tool])
+    changes = plane.tools.wiring_changes([tool])
     assert {one.path for one in changes} == {"CLAUDE.md", ".claude/settings.json", ".mcp.json"}
     assert sorted(wire.touched(project, [tool])) == sorted(one.path for one in changes)
     assert any(line.startswith("+") and "agentplane mcp" not in line for line in changes[1].diff())
-    plane.wire([tool])
+    plane.tools.wire([tool])
     for change in changes:
         assert (project / change.path).read_bytes() == change.after
-    back = plane.rewiring([tool], out=True)
-    plane.unwire([tool])
+    back = plane.tools.wiring_changes([tool], out=True)
+    plane.tools.unwire([tool])
     for change in back:
         path = project / change.path
         assert (path.read_bytes() if path.exists() else None) == change.after
@@ -84,15 +84,15 @@ def test_the_preview_is_what_is_written(plane: Plane, project: Path) -> None:
 
 def test_what_is_missing_is_completed(plane: Plane, project: Path) -> None:
     tools = found.named(["gemini"])
-    plane.wire(tools)
+    plane.tools.wire(tools)
     path = project / ".gemini" / "settings.json"
     data = json.loads(path.read_text())
     del data["mcpServers"], data["hooks"]["SessionEnd"]
     path.write_text(json.dumps(data, indent=2))
-    (wiring,) = plane.wiring(tools)
+    (wiring,) = plane.tools.wiring(tools)
     assert [part.state for part in wiring.parts] == ["current", "old", "absent"]
-    assert plane.wire(tools).written == (".gemini/settings.json",)
-    assert {part.state for part in plane.wiring(tools)[0].parts} == {"current"}
+    assert plane.tools.wire(tools).written == (".gemini/settings.json",)
+    assert {part.state for part in plane.tools.wiring(tools)[0].parts} == {"current"}
 
 
 BLOCKED = {
@@ -112,14 +112,14 @@ def test_a_file_that_is_not_ours_to_change_stays_and_is_said(plane: Plane, proje
     path = project / ".mcp.json"
     path.write_bytes(data)
     path.chmod(0o444 if case == "read-only" else 0o644)
-    wired = plane.wire(found.named(["claude"]))
+    wired = plane.tools.wire(found.named(["claude"]))
     assert why in wired.blocked[".mcp.json"]
     assert json.loads(wired.by_hand[".mcp.json"])["mcpServers"]["agentplane"]["args"][0] == "mcp"
     assert ".claude/settings.json" in wired.written
     assert path.read_bytes() == data
-    (wiring,) = plane.wiring(found.named(["claude"]))
+    (wiring,) = plane.tools.wiring(found.named(["claude"]))
     assert [part.state for part in wiring.parts] == ["current", "current", "blocked"]
-    plane.unwire(found.named(["claude"]))
+    plane.tools.unwire(found.named(["claude"]))
     assert path.read_bytes() == data
     assert not (project / ".claude").exists()
 
@@ -131,11 +131,11 @@ def test_a_command_of_a_person_that_calls_us_stays_and_is_said(plane: Plane, pro
     hook = {"type": "command", "command": "make lint && agentplane hook stop --tool claude-code"}
     path.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
     before = path.read_text()
-    plane.wire(tools)
-    assert plane.unwire(tools).calling == (".claude/settings.json",)
+    plane.tools.wire(tools)
+    assert plane.tools.unwire(tools).calling == (".claude/settings.json",)
     assert path.read_text() == before
     path.write_text("{broken")
-    assert plane.unwire(tools).calling == ()
+    assert plane.tools.unwire(tools).calling == ()
 
 
 @pytest.mark.parametrize("case", ["read-only", "torn", "full"])
@@ -158,7 +158,7 @@ def test_an_instruction_file_that_is_not_ours_to_change_stays_and_is_said(
     path.write_text(text)
     path.chmod(0o444 if case == "read-only" else 0o644)
     assert ("AGENTS.md" in wire.touched(project, tools)) == (case == "full")
-    wired = plane.wire(tools)
+    wired = plane.tools.wire(tools)
     assert wired.blocked == {"AGENTS.md": why}
     assert ".codex/hooks.json" in wired.written
     assert path.read_text() == text
@@ -173,9 +173,9 @@ def test_links_out_of_the_project_are_left(plane: Plane, project: Path, tmp_path
         outside.write_text("{}")
     (project / name).parent.mkdir(exist_ok=True)
     (project / name).symlink_to(outside)
-    wired = plane.wire(found.named(["claude"]))
+    wired = plane.tools.wire(found.named(["claude"]))
     assert list(wired.blocked.values()) == ["is a link to outside of the project"]
-    plane.unwire(found.named(["claude"]))
+    plane.tools.unwire(found.named(["claude"]))
     assert (list(outside.iterdir()) == []) if outside.is_dir() else (outside.read_text() == "{}")
     assert (project / name).is_symlink()
 
@@ -183,16 +183,16 @@ def test_links_out_of_the_project_are_left(plane: Plane, project: Path, tmp_path
 def test_a_link_within_the_project_is_followed(plane: Plane, project: Path) -> None:
     (project / "shared.json").write_text('{"mcpServers": {}}')
     (project / ".mcp.json").symlink_to("shared.json")
-    plane.wire(found.named(["claude"]))
+    plane.tools.wire(found.named(["claude"]))
     assert (project / ".mcp.json").is_symlink()
     assert "agentplane" in (project / "shared.json").read_text()
-    plane.unwire(found.named(["claude"]))
+    plane.tools.unwire(found.named(["claude"]))
     assert (project / "shared.json").read_text() == '{"mcpServers": {}}'
 
 
 def test_a_file_in_a_folders_place_is_said(plane: Plane, project: Path) -> None:
     (project / ".claude").write_text("mine")
-    wired = plane.wire(found.named(["claude"]))
+    wired = plane.tools.wire(found.named(["claude"]))
     assert ".claude/settings.json" in wired.blocked
     assert (project / ".claude").read_text() == "mine"
 
@@ -209,31 +209,31 @@ def test_a_new_hooks_file_never_silences_hooks_elsewhere(plane: Plane, project: 
     (project / ".factory").mkdir()
     rival = project / ".factory" / "settings.json"
     rival.write_text('{"hooks": {"Stop": []}}')
-    wired = plane.wire(found.named(["droid"]))
+    wired = plane.tools.wire(found.named(["droid"]))
     assert "silence" in wired.blocked[".factory/hooks.json"]
     assert not (project / ".factory" / "hooks.json").exists()
     rival.write_text('{"model": "x"}')
-    assert ".factory/hooks.json" in plane.wire(found.named(["droid"])).written
+    assert ".factory/hooks.json" in plane.tools.wire(found.named(["droid"])).written
 
 
 def test_a_file_that_others_read_too_keeps_the_memory(plane: Plane, project: Path) -> None:
     (project / "opencode.json").write_text("{}")
-    plane.wire(found.named(["codex", "opencode"]))
-    out = plane.unwire(found.named(["codex"]))
+    plane.tools.wire(found.named(["codex", "opencode"]))
+    out = plane.tools.unwire(found.named(["codex"]))
     assert out.shared == {"AGENTS.md": ("opencode",)}
     assert "agentplane:begin" in (project / "AGENTS.md").read_text()
     assert not (project / ".codex").exists()
-    plane.unwire(found.named(["opencode"]))
+    plane.tools.unwire(found.named(["opencode"]))
     assert tree(project) == {"opencode.json": b"{}"}
 
 
 def test_the_other_of_two_files_of_a_tool_is_used_when_it_is_there(plane: Plane, project: Path) -> None:
     (project / "opencode.jsonc").write_text("{ /* mine */ }")
-    plane.wire(found.named(["opencode"]))
+    plane.tools.wire(found.named(["opencode"]))
     assert not (project / "opencode.json").exists()
     assert "agentplane" in (project / "opencode.jsonc").read_text()
     (project / "opencode.json").write_text("{}")
-    plane.unwire(found.named(["opencode"]))
+    plane.tools.unwire(found.named(["opencode"]))
     assert (project / "opencode.jsonc").read_text() == "{ /* mine */ }"
 
 
@@ -243,16 +243,16 @@ def test_settings_in_the_home_folder_are_never_written(
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text("{}")
     monkeypatch.setenv("HOME", str(project))
-    wired = plane.wire(found.named(["claude"]))
+    wired = plane.tools.wire(found.named(["claude"]))
     assert wired.written == ("CLAUDE.md",)
     assert set(wired.blocked) == {".claude/settings.json", ".mcp.json"}
     assert (project / ".claude" / "settings.json").read_text() == "{}"
 
 
 def test_a_folder_that_holds_something_else_stays(plane: Plane, project: Path) -> None:
-    plane.wire(found.named(["cursor", "kiro"]))
+    plane.tools.wire(found.named(["cursor", "kiro"]))
     (project / ".cursor" / "rules" / "own.mdc").write_text("mine\n")
-    plane.unwire(found.named(["cursor", "kiro"]))
+    plane.tools.unwire(found.named(["cursor", "kiro"]))
     assert tree(project) == {".cursor": None, ".cursor/rules": None, ".cursor/rules/own.mdc": b"mine\n"}
 
 

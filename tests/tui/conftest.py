@@ -162,8 +162,8 @@ def three(plane: Plane) -> Plane:
 
 
 def on_shelf(plane: Plane) -> list[str]:
-    return [entry.statement for entry in plane.memory().shelf]
+    return [entry.statement for entry in plane.memory.read().shelf]
 
 
 def waiting(plane: Plane) -> list[str]:
-    return [entry.statement for entry in plane.memory().inbox]
+    return [entry.statement for entry in plane.memory.read().inbox]

@@ -117,7 +117,7 @@ class _Desk:
 
 def made() -> str:
     with stage() as (plane, app):
-        plane.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code")])
+        plane.tools.wire([tool for tool in TOOLS if tool.name in ("codex", "claude-code")])
         desk = _Desk(plane)
         with desk.sat_at():
             return composed(asyncio.run(_played(app, desk)))

@@ -537,8 +537,8 @@ def test_a_folder_that_is_deleted_is_said_and_comes_back(three: Plane) -> None:
 
 def test_a_candidate_that_somebody_else_decided_meanwhile_is_said(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
-        gone = three.memory().inbox_ids[0]
-        three.reject([gone])
+        gone = three.memory.read().inbox_ids[0]
+        three.inbox.reject([gone])
         await sitting.press("a")
         await sitting.until(lambda: f"no entry {gone}" in sitting.said, "said")
         await sitting.calm()
@@ -648,13 +648,13 @@ def test_closing_the_terminal_in_the_middle_of_a_bulk_approval_loses_nothing(pla
     terminal.type("y")
     terminal.hang_up()
     terminal.child.wait(60)
-    left, done = len(plane.memory().inbox), len(plane.memory().shelf)
+    left, done = len(plane.memory.read().inbox), len(plane.memory.read().shelf)
     assert left + done == 60
-    assert done == 0 or [op.verb for op in plane.ops(1)] == ["approve"]
+    assert done == 0 or [op.verb for op in plane.history.ops(1)] == ["approve"]
     assert not plane.is_damaged()
     if done:
-        plane_in(plane.layout.project, plane.ops(1)[0].actor).undo()
-        assert len(plane.memory().inbox) == 60
+        plane_in(plane.layout.project, plane.history.ops(1)[0].actor).history.undo()
+        assert len(plane.memory.read().inbox) == 60
 
 
 def test_it_ends_when_it_is_asked_to(three: Plane) -> None:

@@ -39,7 +39,7 @@ def test_it_never_takes_focus_and_its_names_can_be_clicked(three: Plane) -> None
 
 def test_it_changes_when_another_process_proposes_or_edits(three: Plane) -> None:
     other = plane_in(three.layout.project, "codex", "mcp")
-    other.approve([other.memory().inbox_ids[0]])
+    other.inbox.approve([other.memory.read().inbox_ids[0]])
 
     async def steps(sitting: Sitting) -> None:
         assert "● 2 wait" in sitting.screen
@@ -86,7 +86,7 @@ def test_at_any_width_the_counts_come_first(three: Plane, width: int) -> None:
 
 
 def test_it_stands_also_over_what_one_compares_or_writes(three: Plane) -> None:
-    three.approve([three.memory().inbox_ids[0]])
+    three.inbox.approve([three.memory.read().inbox_ids[0]])
     three.propose(decision("Use MySQL for the ledger."))
 
     async def steps(sitting: Sitting) -> None:

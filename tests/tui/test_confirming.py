@@ -110,7 +110,7 @@ def test_spots_below_the_edge_are_read_before_the_key_counts(open_gate: Plane, s
         await sitting.calm()
 
     sit(open_gate, steps, size=size)
-    assert open_gate.ops()[0].confirmed == ["secret", "instruction"]
+    assert open_gate.history.ops()[0].confirmed == ["secret", "instruction"]
 
 
 def test_more_spots_than_anybody_reads_cannot_be_confirmed(open_gate: Plane) -> None:
@@ -144,7 +144,7 @@ def test_the_spot_is_shown_and_its_own_key_approves_and_is_recorded(open_gate: P
 
     sit(open_gate, steps, size=(120, 40))
     assert on_shelf(open_gate) == [SAID]
-    assert open_gate.ops()[0].confirmed == ["secret"]
+    assert open_gate.history.ops()[0].confirmed == ["secret"]
 
 
 def test_where_that_key_approves_in_the_list_it_does_not_confirm(open_gate: Plane) -> None:
@@ -183,14 +183,14 @@ def test_one_key_masks_and_it_waits_without_the_flag(open_gate: Plane) -> None:
 
     sit(open_gate, steps)
     assert on_shelf(open_gate) == [SAID.replace(SECRET, "[masked: a password in a URL]")]
-    assert open_gate.ops()[0].confirmed == []
+    assert open_gate.history.ops()[0].confirmed == []
 
 
 def test_a_candidate_that_changes_a_fact_is_confirmed_as_it_was_shown(open_gate: Plane) -> None:
     def fact(statement: str) -> str:
         return open_gate.propose(Proposal(type="fact", statement=statement, external_id="uploader"))
 
-    open_gate.approve([fact("The staging uploader signs in with a token.")])
+    open_gate.inbox.approve([fact("The staging uploader signs in with a token.")])
     fact(SAID)
 
     async def steps(sitting: Sitting) -> None:
@@ -200,7 +200,7 @@ def test_a_candidate_that_changes_a_fact_is_confirmed_as_it_was_shown(open_gate:
 
     sit(open_gate, steps)
     assert on_shelf(open_gate) == [SAID]
-    assert open_gate.ops()[0].confirmed == ["secret"]
+    assert open_gate.history.ops()[0].confirmed == ["secret"]
 
 
 def test_what_is_no_secret_cannot_be_masked_and_can_be_edited(open_gate: Plane) -> None:
@@ -237,7 +237,7 @@ def test_no_bulk_approval_takes_it(open_gate: Plane, keys: list[str]) -> None:
 
 @pytest.mark.parametrize("room", ["1", "2"])
 def test_a_hand_edit_is_confirmed_in_both_lists(open_gate: Plane, room: str) -> None:
-    open_gate.approve([open_gate.propose(decision("Amounts are whole cents."))])
+    open_gate.inbox.approve([open_gate.propose(decision("Amounts are whole cents."))])
     path = open_gate.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Amounts are whole cents.", TURNED))
 
@@ -247,19 +247,22 @@ def test_a_hand_edit_is_confirmed_in_both_lists(open_gate: Plane, room: str) -> 
         await sitting.calm()
         await sitting.press("a", "a", "enter")
         assert isinstance(sitting.app.screen, Confirm)
-        assert open_gate.ops()[0].verb == "approve"
+        assert open_gate.history.ops()[0].verb == "approve"
         await sitting.confirm()
         await sitting.calm()
 
     sit(open_gate, steps)
-    assert (open_gate.ops()[0].verb, open_gate.ops()[0].confirmed) == ("adopt", ["hidden", "bidi"])
+    assert (open_gate.history.ops()[0].verb, open_gate.history.ops()[0].confirmed) == (
+        "adopt",
+        ["hidden", "bidi"],
+    )
 
 
 def test_of_several_hand_edits_the_flagged_one_stays(
     open_gate: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for statement in ("Amounts are whole cents.", "Reports are written as CSV."):
-        open_gate.approve([open_gate.propose(decision(statement))])
+        open_gate.inbox.approve([open_gate.propose(decision(statement))])
     path = open_gate.layout.memory / "decisions.md"
     text = path.read_text().replace("Amounts are whole cents.", TURNED)
     path.write_text(text.replace("as CSV.", "as JSON."))
@@ -273,11 +276,11 @@ def test_of_several_hand_edits_the_flagged_one_stays(
     monkeypatch.setattr(App, "notify", lambda self, text, **_: said.append(text))
     sit(open_gate, steps)
     assert said == ["1 with a high-severity flag. Accept those individually."]
-    assert [edit.id for edit in open_gate.memory().hand_edits] == ["DEC-001"]
+    assert [edit.id for edit in open_gate.memory.read().hand_edits] == ["DEC-001"]
 
 
 def test_an_edit_of_an_approved_entry_is_confirmed_in_the_editor(open_gate: Plane) -> None:
-    open_gate.approve([open_gate.propose(decision("Amounts are whole cents."))])
+    open_gate.inbox.approve([open_gate.propose(decision("Amounts are whole cents."))])
 
     async def steps(sitting: Sitting) -> None:
         await sitting.calm()
@@ -302,7 +305,7 @@ def test_an_edit_of_an_approved_entry_is_confirmed_in_the_editor(open_gate: Plan
 
     sit(open_gate, steps, size=(120, 40))
     assert on_shelf(open_gate) == [SAID]
-    assert open_gate.ops()[0].confirmed == ["secret"]
+    assert open_gate.history.ops()[0].confirmed == ["secret"]
 
 
 def test_a_withheld_entry_is_named_in_the_pack(open_gate: Plane) -> None:

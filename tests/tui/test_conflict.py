@@ -26,7 +26,7 @@ NEW = "Use PostgreSQL 16 for the ledger."
 @pytest.fixture
 def rivals(plane: Plane) -> tuple[Plane, str]:
     """DEC-001, and a candidate that contradicts it."""
-    plane.approve([plane.propose(decision(OLD))])
+    plane.inbox.approve([plane.propose(decision(OLD))])
     return plane, plane.propose(decision(NEW, rationale="The old one ends."))
 
 
@@ -89,7 +89,7 @@ def test_superseding(rivals: tuple[Plane, str], keys: list[str]) -> None:
     asked.drive(steps)
     assert asked.back == [Decision(Approve((id_,), Choice(supersede=("DEC-001",))))]
     asked.app.model.do(asked.back[0].op)
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert memory.get("DEC-001").head.superseded_by == ("DEC-002",)
     assert memory.get("DEC-002").head.supersedes == ("DEC-001",)
 
@@ -108,7 +108,7 @@ def test_keeping_both_asks_why_and_insists(rivals: tuple[Plane, str]) -> None:
     asked.drive(steps)
     assert asked.back == [Decision(Approve((id_,), Choice(keep_both=True, why="two clusters")))]
     asked.app.model.do(asked.back[0].op)
-    assert [entry.head.status for entry in plane.memory().shelf] == ["accepted", "accepted"]
+    assert [entry.head.status for entry in plane.memory.read().shelf] == ["accepted", "accepted"]
 
 
 def test_rejecting_asks_why(rivals: tuple[Plane, str]) -> None:
@@ -146,7 +146,7 @@ def test_merging_opens_the_draft_and_writes_one_text(rivals: tuple[Plane, str]) 
 
     asked.drive(steps)
     assert asked.back == [None]
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert memory.get("DEC-001").statement == "Use PostgreSQL 15 or 16."
     assert memory.inbox == []
 
@@ -164,7 +164,7 @@ def test_leaving_decides_nothing(rivals: tuple[Plane, str]) -> None:
 
 
 def test_an_invariant_cannot_be_kept_beside_what_contradicts_it(plane: Plane) -> None:
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Never log webhook bodies."))])
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement="Never log webhook bodies."))])
     id_ = plane.propose(decision("Always log webhook bodies."))
     asked = Asked(plane, id_)
 
@@ -228,14 +228,14 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
 
     asked.drive(steps)
     assert asked.back == [Decision(Approve((come,), Choice(reject=(gone,))))]
-    before = len(plane.ops())
+    before = len(plane.history.ops())
     asked.app.model.do(asked.back[0].op)
-    assert len(plane.ops()) == before + 1
-    memory = plane.memory()
+    assert len(plane.history.ops()) == before + 1
+    memory = plane.memory.read()
     assert (len(memory.shelf), memory.inbox) == (1, [])
     assert tombstones.rejections(memory.snapshot)[0].id == gone
     assert told(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
-    memory = plane.memory()
+    memory = plane.memory.read()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
     assert tombstones.rejections(memory.snapshot) == []
 
@@ -256,15 +256,15 @@ def test_two_candidates_become_one_entry(waiting: tuple[Plane, str, str]) -> Non
         await pilot.press("ctrl+s")
         await app.calm(pilot)
 
-    before = len(plane.ops())
+    before = len(plane.history.ops())
     asked.drive(steps)
     assert asked.back == [None]
-    assert len(plane.ops()) == before + 1
-    memory = plane.memory()
+    assert len(plane.history.ops()) == before + 1
+    memory = plane.memory.read()
     assert [entry.statement for entry in memory.shelf] == ["Use PostgreSQL 15 or 16."]
     assert memory.inbox == []
-    plane.undo()
-    assert {entry.id for entry in plane.memory().inbox} == {first, second}
+    plane.history.undo()
+    assert {entry.id for entry in plane.memory.read().inbox} == {first, second}
 
 
 def test_two_candidates_are_both_kept_with_a_reason(waiting: tuple[Plane, str, str]) -> None:
@@ -281,13 +281,13 @@ def test_two_candidates_are_both_kept_with_a_reason(waiting: tuple[Plane, str, s
     choice = Choice(keep_both=True, why="two clusters")
     assert asked.back == [Decision(Approve((second, first), choice))]
     asked.app.model.do(asked.back[0].op)
-    assert len(plane.memory().shelf) == 2
-    plane.undo()
-    assert len(plane.memory().inbox) == 2
+    assert len(plane.memory.read().shelf) == 2
+    plane.history.undo()
+    assert len(plane.memory.read().inbox) == 2
 
 
 def test_a_choice_does_not_go_around_the_confirmation(plane: Plane) -> None:
-    plane.approve([plane.propose(decision(OLD))])
+    plane.inbox.approve([plane.propose(decision(OLD))])
     id_ = plane.propose(decision("Use PostgreSQL 16 for\u200b the ledger."))
     asked = Asked(plane, id_)
 
@@ -305,7 +305,7 @@ def test_a_choice_does_not_go_around_the_confirmation(plane: Plane) -> None:
     asked.drive(steps)
     assert asked.back[0].op.confirmed.codes == ("hidden",)
     asked.app.model.do(asked.back[0].op)
-    assert plane.ops()[0].confirmed == ["hidden"]
+    assert plane.history.ops()[0].confirmed == ["hidden"]
 
 
 def test_a_flagged_candidate_is_not_kept_together_with_another(plane: Plane) -> None:
@@ -324,8 +324,10 @@ def test_a_flagged_candidate_is_not_kept_together_with_another(plane: Plane) -> 
 
 
 def test_several_conflicts_are_gone_through(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
-    plane.approve([plane.propose(decision("Use MySQL for the ledger."))], Choice(keep_both=True, why="x"))
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
+    plane.inbox.approve(
+        [plane.propose(decision("Use MySQL for the ledger."))], Choice(keep_both=True, why="x")
+    )
     id_ = plane.propose(decision("Use SQLite for the ledger."))
     asked = Asked(plane, id_)
     count = len(asked.screen.reviewed.conflicts)
@@ -343,11 +345,11 @@ def test_several_conflicts_are_gone_through(plane: Plane) -> None:
 
     asked.drive(steps)
     asked.app.model.do(asked.back[0].op)
-    assert {entry.head.status for entry in plane.memory().shelf[:2]} == {"superseded"}
+    assert {entry.head.status for entry in plane.memory.read().shelf[:2]} == {"superseded"}
 
 
 def test_keeping_two_candidates_names_the_entries_that_stay_too(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL for the ledger."))])
     first, second = (plane.propose(decision(f"Use {name} for the ledger.")) for name in ("MySQL", "SQLite"))
     asked = Asked(plane, second)
     asked.screen = ConflictScreen(asked.app.shown.reviewed[second], first)
@@ -359,7 +361,7 @@ def test_keeping_two_candidates_names_the_entries_that_stay_too(plane: Plane) ->
 
 
 def test_text_of_others_stays_text(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use [red]PostgreSQL 15[/red] for the ledger."))])
+    plane.inbox.approve([plane.propose(decision("Use [red]PostgreSQL 15[/red] for the ledger."))])
     id_ = plane.propose(decision("Use [red]PostgreSQL 16[/red] for\u200b the ledger."))
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
@@ -397,7 +399,7 @@ def test_what_another_process_decided_is_not_decided_again(rivals: tuple[Plane, 
     asked = Asked(plane, id_)
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
-        plane.reject([id_])
+        plane.inbox.reject([id_])
         app.shown = app.model.load()
         app.screen.post_message(Refreshed(app.shown))
         await app.calm(pilot)
@@ -416,7 +418,7 @@ def test_what_is_being_typed_stays_where_another_process_decides_meanwhile(rival
         editor = app.screen
         assert isinstance(editor, EditScreen)
         await pilot.press("x")
-        plane.reject([id_])
+        plane.inbox.reject([id_])
         app.shown = app.model.load()
         for screen in app.screen_stack:
             screen.post_message(Refreshed(app.shown))
@@ -437,10 +439,10 @@ def test_what_another_process_changed_is_shown(rivals: tuple[Plane, str]) -> Non
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         await pilot.press("j")
-        memory = plane.memory()
+        memory = plane.memory.read()
         old = memory.get("DEC-001")
         core = memory.snapshot.core(old.file, old.id) or b""
-        plane.edit("DEC-001", core.replace(b"15", b"14"), old.digest)
+        plane.memory.edit("DEC-001", core.replace(b"15", b"14"), old.digest)
         app.shown = app.model.load()
         app.look_at_all()
         app.screen.post_message(Refreshed(app.shown))
@@ -458,7 +460,7 @@ def test_of_several_conflicts_one_that_is_gone_is_left_out(plane: Plane, looked:
     assert len(asked.screen.reviewed.conflicts) == 2
 
     async def gone(pilot: Pilot[None], app: Stand) -> None:
-        plane.reject([others.pop()])
+        plane.inbox.reject([others.pop()])
         app.shown = app.model.load()
         if looked:
             app.look_at_all()

@@ -92,7 +92,7 @@ def test_each_verb_is_carried_out(three: Plane) -> None:
 
 
 def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
-    three.approve([three.memory().inbox_ids[0]])
+    three.inbox.approve([three.memory.read().inbox_ids[0]])
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     model = model_of(three)
@@ -104,7 +104,7 @@ def test_what_is_adopted_is_what_was_seen(three: Plane) -> None:
     with pytest.raises(Refused, match="once more"):
         model.do(Adopt(("DEC-001",), seen))
     model.do(Adopt(("DEC-001",), (("DEC-001", None),)))
-    assert not three.memory().shelf
+    assert not three.memory.read().shelf
 
 
 def test_a_decision_is_a_persons(three: Plane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_many_are_told_by_their_number() -> None:
 
 
 def test_hand_edits_are_rows_of_their_own_after_the_candidates(three: Plane) -> None:
-    three.approve(three.memory().inbox_ids[:1])
+    three.inbox.approve(three.memory.read().inbox_ids[:1])
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB"))
     model = model_of(three)
@@ -205,7 +205,7 @@ def test_the_heading_says_when_more_follow_than_were_kept(
 
 
 def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: Plane) -> None:
-    three.approve([three.memory().inbox_ids[0]])
+    three.inbox.approve([three.memory.read().inbox_ids[0]])
     rival = three.propose(decision("Use MySQL for the ledger."))
     model = model_of(three)
     model.load()
@@ -213,7 +213,7 @@ def test_after_an_op_those_that_met_what_was_changed_are_looked_at_first(three: 
     assert model.shown is not None
     assert [met.id for met in model.shown.reviewed[rival].conflicts] == ["DEC-001"]
     assert model.shown.inbox[-1].id == rival
-    three.deprecate(["DEC-001"])
+    three.memory.deprecate(["DEC-001"])
     model.load()
     assert model.to_look_at() == [rival]
     assert not model.shown.reviewed[rival].checked
@@ -236,7 +236,7 @@ def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None
     model = model_of(plane)
     model.load()
     model.look([first, second])
-    plane.approve([first])
+    plane.inbox.approve([first])
     shown = model.load()
     assert second not in shown.reviewed
     assert model.is_urgent(second)
@@ -247,7 +247,7 @@ def test_what_met_something_that_is_gone_is_looked_at_anew(plane: Plane) -> None
 def test_where_tools_have_the_new_memory_is_said(three: Plane) -> None:
     model = model_of(three)
     first, second, _ = (entry.id for entry in model.load().inbox)
-    three.sync(found.named(["codex", "claude", "copilot"]), three.pack(Ask(passing=False)))
+    three.tools.sync(found.named(["codex", "claude", "copilot"]), three.tools.pack(Ask(passing=False)))
     assert told(model.do(Approve((first,)))) == "Approved DEC-001, in 3 files · u undoes"
     rules = three.layout.project / "AGENTS.md"
     rules.write_text(rules.read_text().replace("## Decisions", "## Decisions\n\n- Mine."))
@@ -276,7 +276,7 @@ def test_an_approval_says_what_it_is_against(plane: Plane) -> None:
         plane.propose(
             Proposal(type="fact", statement=f"HTTP timeout is {seconds} seconds.", evidence=["a.py"])
         )
-    first, second = (entry.id for entry in plane.memory().inbox)
+    first, second = (entry.id for entry in plane.memory.read().inbox)
     model = PlaneModel(plane, lambda *_: None)
     assert told(model.do(Approve((first,)))) == "Approved FACT-001 · u undoes"
     assert told(model.do(Approve((second,)))) == "Approved FACT-002, against FACT-001 · u undoes"

@@ -60,8 +60,8 @@ def drive(app: DetailApp, steps: Steps, size: tuple[int, int] = (80, 50)) -> Non
 
 
 def subject(plane: Plane, id_: str) -> Subject:
-    memory = plane.memory()
-    (reviewed,) = plane.review([id_])
+    memory = plane.memory.read()
+    (reviewed,) = plane.inbox.review([id_])
     edits = {edit.id: edit for edit in memory.hand_edits}
     return Subject(memory.get(id_), memory, reviewed, edits.get(id_))
 
@@ -70,7 +70,7 @@ def subject(plane: Plane, id_: str) -> Subject:
 def candidate(plane: Plane, project: Path) -> str:
     """One with all that can be said of a candidate."""
     (project / "hooks.py").write_text("def retry(): ...\n")
-    plane.approve([plane.propose(decision("Retry webhooks after a fixed 30 s."))])
+    plane.inbox.approve([plane.propose(decision("Retry webhooks after a fixed 30 s."))])
     run = plane.write_log({"tool": "codex", "task": "retry policy", "summary": "Met the rate limit."})
     return plane.propose(
         decision(
@@ -138,7 +138,7 @@ def test_enter_asks_for_the_comparison(plane: Plane, candidate: str) -> None:
 
 
 def test_without_a_review_it_says_that_it_looks(plane: Plane, candidate: str) -> None:
-    memory = plane.memory()
+    memory = plane.memory.read()
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
         assert "looking for conflicts" in words_on(app)
@@ -278,7 +278,7 @@ def test_no_control_code_of_a_header_reaches_the_terminal(plane: Plane) -> None:
     lines += [f'{key}: ["{esc}"]' for key in ("evidence", "scope", "supersedes", "superseded_by")]
     path = plane.layout.memory / "decisions.md"
     path.write_text("\n".join([*lines, "---", "Decision: x", ""]))
-    memory = plane.memory()
+    memory = plane.memory.read()
     (entry,) = memory.shelf
     (edit,) = memory.hand_edits
 
@@ -294,7 +294,7 @@ def test_no_control_code_of_a_header_reaches_the_terminal(plane: Plane) -> None:
 def test_an_entry_without_a_text(plane: Plane) -> None:
     path = plane.layout.memory / "decisions.md"
     path.write_text("---\nid: DEC-001\ntype: decision\nstatus: accepted\n---\n")
-    memory = plane.memory()
+    memory = plane.memory.read()
 
     async def steps(pilot: Pilot[None], app: DetailApp) -> None:
         assert "DEC-001  decision" in words_on(app)

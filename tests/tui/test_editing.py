@@ -19,7 +19,7 @@ from tests.tui.stand import Stand, drive, words_on
 
 @pytest.fixture
 def entry(plane: Plane) -> str:
-    return plane.approve([plane.propose(decision("Use Textual.", rationale="It is there."))]).ids[-1]
+    return plane.inbox.approve([plane.propose(decision("Use Textual.", rationale="It is there."))]).ids[-1]
 
 
 def screen_of(app: Stand, id_: str) -> EditScreen:
@@ -45,12 +45,12 @@ def test_saving_is_one_op_and_undo_takes_it_back(plane: Plane, entry: str) -> No
         assert app.screen is not screen
 
     drive(app, steps, screen=screen)
-    assert plane.memory().get(entry).statement == "Use Rich."
-    assert plane.memory().get(entry).trusted
+    assert plane.memory.read().get(entry).statement == "Use Rich."
+    assert plane.memory.read().get(entry).trusted
     assert [op.verb for op in app.ops] == ["edit"]
     assert drafts_of(plane) == []
-    plane.undo()
-    assert plane.memory().get(entry).statement == "Use Textual."
+    plane.history.undo()
+    assert plane.memory.read().get(entry).statement == "Use Textual."
 
 
 def test_keys_are_typed_and_not_taken_for_verbs(plane: Plane, entry: str) -> None:
@@ -97,10 +97,10 @@ def test_where_the_entry_was_changed_meanwhile_the_text_stays(plane: Plane, entr
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:
         put(screen, "Textual", "Rich")
-        memory = plane.memory()
+        memory = plane.memory.read()
         old = memory.get(entry)
         core = memory.snapshot.core(old.file, old.id) or b""
-        plane.edit(entry, core.replace(b"Textual", b"Curses"), old.digest)
+        plane.memory.edit(entry, core.replace(b"Textual", b"Curses"), old.digest)
         await pilot.press("ctrl+s")
         await app.calm(pilot)
         assert app.screen is screen
@@ -109,7 +109,7 @@ def test_where_the_entry_was_changed_meanwhile_the_text_stays(plane: Plane, entr
         assert any("Use Rich." in draft for draft in drafts_of(plane))
 
     drive(app, steps, screen=screen)
-    assert plane.memory().get(entry).statement == "Use Curses."
+    assert plane.memory.read().get(entry).statement == "Use Curses."
 
 
 def test_leaving_unchanged_asks_nothing(plane: Plane, entry: str) -> None:
@@ -144,7 +144,7 @@ def test_leaving_with_a_changed_text_asks(
     drive(app, steps, screen=screen)
     if kept is not None:
         assert len(drafts_of(plane)) == kept
-    assert plane.memory().get(entry).statement == "Use Textual."
+    assert plane.memory.read().get(entry).statement == "Use Textual."
 
 
 def test_what_is_typed_is_kept_before_it_is_saved(
@@ -235,7 +235,7 @@ def test_a_candidate_is_edited_too(plane: Plane) -> None:
         await app.calm(pilot)
 
     drive(app, steps, screen=screen)
-    assert plane.memory().get(id_).statement == "Use Textual."
+    assert plane.memory.read().get(id_).statement == "Use Textual."
 
 
 def test_a_successor_is_proposed_with_its_link(plane: Plane, entry: str) -> None:
@@ -250,7 +250,7 @@ def test_a_successor_is_proposed_with_its_link(plane: Plane, entry: str) -> None
         assert app.screen is not screen
 
     drive(app, steps, screen=screen)
-    (candidate,) = plane.memory().inbox
+    (candidate,) = plane.memory.read().inbox
     assert candidate.head.supersedes == (entry,)
     assert candidate.body.strip() == "Decision: Use Rich alone.\nRationale: Less to load."
 
@@ -314,7 +314,7 @@ def test_the_users_own_editor(
             assert "the id was changed" in words_on(app)
 
     drive(app, steps)
-    assert plane.memory().get(entry).statement == statement
+    assert plane.memory.read().get(entry).statement == statement
     assert len(drafts_of(plane)) == (open_still or "exit 3" in script)
 
 

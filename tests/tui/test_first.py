@@ -79,8 +79,8 @@ def test_one_key_makes_it_wires_the_tools_and_offers_what_is_remembered(bare: Pa
 
     assert drive(bare, steps).return_value == ""
     plane = open_plane(bare)
-    assert "Always use UTC for timestamps." in [entry.statement for entry in plane.memory().inbox]
-    assert plane.memory().shelf == []
+    assert "Always use UTC for timestamps." in [entry.statement for entry in plane.memory.read().inbox]
+    assert plane.memory.read().shelf == []
     assert b"@.agentplane/context/active.md" in (bare / "CLAUDE.md").read_bytes()
     assert (bare / ".mcp.json").exists()
     assert not (bare / ".codex").exists()
@@ -95,7 +95,7 @@ def test_what_the_gate_refuses_is_told(bare: Path) -> None:
 
     told = str(drive(bare, steps).return_value)
     assert told.startswith("of what is remembered, 2 did not enter the inbox: holds a hidden"), told
-    assert [entry.statement for entry in open_plane(bare).memory().inbox] == [
+    assert [entry.statement for entry in open_plane(bare).memory.read().inbox] == [
         "Always use UTC for timestamps.",
         "Never commit secrets.",
     ]
@@ -108,7 +108,7 @@ def test_the_plane_alone_touches_no_file_of_a_tool(bare: Path) -> None:
         await pilot.press("p")
 
     assert drive(bare, steps).return_value == ""
-    assert open_plane(bare).memory().inbox == []
+    assert open_plane(bare).memory.read().inbox == []
     assert (bare / "CLAUDE.md").read_bytes() == before
     assert not (bare / ".mcp.json").exists()
 

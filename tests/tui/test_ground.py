@@ -14,7 +14,7 @@ from tests.conftest import decision, plane_in
 
 
 def look(plane: Plane, id_: str) -> Subject:
-    memory = plane.memory()
+    memory = plane.memory.read()
     edits = {edit.id: edit for edit in memory.hand_edits}
     entry = memory.get(id_) if id_ in memory.ids_in_files else None
     return Subject(entry, memory, None, edits.get(id_))
@@ -58,7 +58,7 @@ def test_a_commit_is_evidence(git_project: Path) -> None:
 
 def test_commits_that_touched_it(git_project: Path) -> None:
     plane = plane_in(git_project)
-    done = plane.approve([plane.propose(decision("Retry."))])
+    done = plane.inbox.approve([plane.propose(decision("Retry."))])
     for words in (("add", "-A"), ("commit", "-q", "-m", "memory: one entry")):
         subprocess.run(("git", *words), cwd=git_project, check=True)
     (commit,) = facts_of(look(plane, done.ids[-1])).commits
@@ -71,7 +71,7 @@ def test_without_git_there_are_no_commits(plane: Plane) -> None:
 
 def test_the_run_that_it_came_from_and_those_that_used_it(plane: Plane) -> None:
     run = plane.write_log({"tool": "codex", "task": "retry policy", "summary": "Backoff now."})
-    id_ = plane.approve([plane.propose(decision("Retry.", source=run))]).ids[-1]
+    id_ = plane.inbox.approve([plane.propose(decision("Retry.", source=run))]).ids[-1]
     plane.write_log({"tool": "claude-code", "inputs": [{"memory": id_}], "summary": "Read it."})
     plane.write_log({"tool": "other", "summary": f"Speaks of {id_}."})
     found = facts_of(look(plane, id_))
@@ -81,11 +81,11 @@ def test_the_run_that_it_came_from_and_those_that_used_it(plane: Plane) -> None:
 
 
 def test_links_both_ways(plane: Plane) -> None:
-    first = plane.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))]).ids[-1]
-    second = plane.approve(
+    first = plane.inbox.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))]).ids[-1]
+    second = plane.inbox.approve(
         [plane.propose(decision("Use PostgreSQL 16 for the ledger."))], Choice(supersede=(first,))
     ).ids[-2]
-    third = plane.approve(
+    third = plane.inbox.approve(
         [plane.propose(Proposal(type="fact", statement=f"As {second} says, it is quick.", evidence=["x"]))]
     )
     named = third.ids[-1]
@@ -104,21 +104,21 @@ def test_a_link_to_nowhere_is_told_as_such(plane: Plane) -> None:
 
 
 def test_an_id_inside_a_longer_one_is_no_link(plane: Plane) -> None:
-    id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
+    id_ = plane.inbox.approve([plane.propose(decision("Retry."))]).ids[-1]
     plane.propose(decision(f"Not {id_}9, nor X{id_}, nor {id_}-a."))
     assert facts_of(look(plane, id_)).links == ()
 
 
 def test_history_goes_back_to_the_candidate(plane: Plane) -> None:
-    id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
-    plane.deprecate([id_], "no more")
+    id_ = plane.inbox.approve([plane.propose(decision("Retry."))]).ids[-1]
+    plane.memory.deprecate([id_], "no more")
     steps = facts_of(look(plane, id_)).steps
     assert [step.verb for step in steps] == ["propose", "approve", "deprecate"]
     assert steps[-1].why == "no more"
 
 
 def test_a_hand_edit_comes_with_both_texts(plane: Plane) -> None:
-    id_ = plane.approve([plane.propose(decision("Retry."))]).ids[-1]
+    id_ = plane.inbox.approve([plane.propose(decision("Retry."))]).ids[-1]
     path = plane.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Retry.", "Give up."))
     found = facts_of(look(plane, id_))
@@ -136,7 +136,7 @@ def test_what_an_id_holds_runs_nothing(git_project: Path, name: str) -> None:
     path = plane.layout.memory / "decisions.md"
     path.write_text(f"---\nid: '{name}'\ntype: decision\nstatus: accepted\n---\nDecision: x\n")
     before = set(os.listdir(git_project))
-    memory = plane.memory()
+    memory = plane.memory.read()
     entry = next(iter(memory.entries.values()))
     assert entry.id == name
     facts_of(Subject(entry, memory))

@@ -22,7 +22,7 @@ def test_a_key_approves_and_the_next_is_there_at_once(three: Plane) -> None:
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger."]
     assert b"status: accepted" in files_of(three)["memory/decisions.md"]
-    assert three.ops(1)[0].verb == "approve"
+    assert three.history.ops(1)[0].verb == "approve"
 
 
 def test_approving_three_in_a_row_without_waiting_takes_each_once(three: Plane) -> None:
@@ -34,7 +34,7 @@ def test_approving_three_in_a_row_without_waiting_takes_each_once(three: Plane) 
 
     sit(three, steps)
     assert len(on_shelf(three)) == 3
-    assert [op.verb for op in three.ops(3)] == ["approve"] * 3
+    assert [op.verb for op in three.history.ops(3)] == ["approve"] * 3
 
 
 def test_undo_and_redo_go_back_and_forth_and_the_cursor_follows(three: Plane) -> None:
@@ -86,12 +86,12 @@ def test_reject_asks_why_and_keeps_the_reason(three: Plane) -> None:
         await sitting.calm()
 
     sit(three, steps)
-    assert [(op.verb, op.why) for op in three.ops(2)] == [("reject", "not ours")] * 2
+    assert [(op.verb, op.why) for op in three.history.ops(2)] == [("reject", "not ours")] * 2
     assert waiting(three) == ["Deploy on Tuesdays only."]
 
 
 def test_the_last_reasons_come_from_the_plane_and_from_the_arrow(three: Plane) -> None:
-    three.reject([three.memory().inbox_ids[0]], "too early")
+    three.inbox.reject([three.memory.read().inbox_ids[0]], "too early")
 
     async def steps(sitting: Sitting) -> None:
         await sitting.until(lambda: sitting.app.model and sitting.app.model.reasons, "reasons")
@@ -99,7 +99,7 @@ def test_the_last_reasons_come_from_the_plane_and_from_the_arrow(three: Plane) -
         await sitting.calm()
 
     sit(three, steps)
-    assert three.ops(1)[0].why == "too early"
+    assert three.history.ops(1)[0].why == "too early"
 
 
 def test_escape_leaves_a_rejection_alone(three: Plane) -> None:
@@ -133,11 +133,11 @@ def test_marked_ones_are_approved_in_one_op_after_one_summary(three: Plane) -> N
 
     sit(three, steps)
     assert on_shelf(three) == ["Use Postgres for the ledger.", "Log in JSON lines."]
-    assert [op.verb for op in three.ops(3)] == ["redo", "undo", "approve"]
+    assert [op.verb for op in three.history.ops(3)] == ["redo", "undo", "approve"]
 
 
 def test_all_clean_ones_leave_out_conflicts_and_flags_and_say_so(three: Plane) -> None:
-    three.approve([three.memory().inbox_ids[0]])
+    three.inbox.approve([three.memory.read().inbox_ids[0]])
     three.propose(decision("Use MySQL for the ledger."))
     three.propose(Proposal(type="fact", statement="The queue holds a million jobs."))
 
@@ -221,11 +221,11 @@ def test_a_filter_finds_by_tag_tool_and_id_and_escape_takes_it_away(plane: Plane
 
 
 def waiting_id(plane: Plane, place: int) -> str:
-    return plane.memory().inbox_ids[place]
+    return plane.memory.read().inbox_ids[place]
 
 
 def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(three: Plane) -> None:
-    three.approve([three.memory().inbox_ids[0]])
+    three.inbox.approve([three.memory.read().inbox_ids[0]])
     three.propose(decision("Use MySQL for the ledger."))
 
     async def steps(sitting: Sitting) -> None:
@@ -239,7 +239,7 @@ def test_a_conflict_says_what_it_is_with_and_approving_begins_with_comparing(thr
         assert "Approved DEC-002 · u undoes" in sitting.said
 
     sit(three, steps)
-    statuses = {entry.id: entry.head.status for entry in three.memory().shelf}
+    statuses = {entry.id: entry.head.status for entry in three.memory.read().shelf}
     assert statuses == {"DEC-001": "superseded", "DEC-002": "accepted"}
 
 
@@ -254,9 +254,9 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
         assert isinstance(sitting.app.screen, ConflictScreen)
         await sitting.press("a", "enter", "y", "escape")
         await sitting.calm()
-        assert plane.memory().shelf == []
+        assert plane.memory.read().shelf == []
         assert sitting.app.screen is sitting.inbox
-        plane.reject([first])  # another process
+        plane.inbox.reject([first])  # another process
         await sitting.until(lambda: len(sitting.rows) == 1)
         await sitting.calm()
         await sitting.press("g", "a")
@@ -264,12 +264,12 @@ def test_of_two_that_exclude_each_other_the_second_waits_on_when_the_first_is_de
         assert "Approved DEC-001" in sitting.said
 
     sit(plane, steps)
-    assert [entry.statement for entry in plane.memory().shelf] == ["Use MySQL for the ledger"]
-    assert second not in plane.memory().entries
+    assert [entry.statement for entry in plane.memory.read().shelf] == ["Use MySQL for the ledger"]
+    assert second not in plane.memory.read().entries
 
 
 def test_a_hand_edit_is_adopted_and_another_one_reverted(three: Plane) -> None:
-    three.approve(three.memory().inbox_ids[:2])
+    three.inbox.approve(three.memory.read().inbox_ids[:2])
     path = three.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace("Postgres", "MariaDB").replace("JSON lines", "plain text"))
 
@@ -285,7 +285,7 @@ def test_a_hand_edit_is_adopted_and_another_one_reverted(three: Plane) -> None:
 
     sit(three, steps)
     assert on_shelf(three) == ["Use MariaDB for the ledger.", "Log in JSON lines."]
-    assert three.memory().hand_edits == []
+    assert three.memory.read().hand_edits == []
 
 
 def test_a_candidate_changed_by_hand_is_adopted_first_and_then_approved(three: Plane) -> None:

@@ -23,7 +23,7 @@ from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 def rivals(plane: Plane) -> Plane:
     """A candidate that contradicts two entries."""
     for words in ("Use PostgreSQL 14 for the ledger.", "Use PostgreSQL 15 for the ledger."):
-        plane.approve([plane.propose(decision(words))], _kept_both())
+        plane.inbox.approve([plane.propose(decision(words))], _kept_both())
     plane.propose(decision("Use PostgreSQL 16 for the ledger."))
     return plane
 
@@ -226,7 +226,7 @@ def test_what_is_typed_right_after_r_is_the_reason(three: Plane) -> None:
 
     sit(three, steps)
     assert waiting(three) == ["Log in JSON lines.", "Deploy on Tuesdays only."]
-    assert three.ops(1)[0].why == "aArunqe"
+    assert three.history.ops(1)[0].why == "aArunqe"
 
 
 def test_a_reason_and_its_end_in_one_breath_reject_one_and_no_more(three: Plane) -> None:
@@ -236,7 +236,7 @@ def test_a_reason_and_its_end_in_one_breath_reject_one_and_no_more(three: Plane)
 
     sit(three, steps)
     assert waiting(three) == ["Use Postgres for the ledger.", "Deploy on Tuesdays only."]
-    assert three.ops(1)[0].why == "a"
+    assert three.history.ops(1)[0].why == "a"
 
 
 def test_what_is_typed_right_after_e_is_text(three: Plane) -> None:
@@ -260,7 +260,7 @@ def test_what_is_typed_right_after_a_choice_is_its_reason(rivals: Plane) -> None
 
 
 def test_what_is_typed_right_after_d_is_the_reason(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use UTC."))])
+    plane.inbox.approve([plane.propose(decision("Use UTC."))])
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("2")
@@ -269,7 +269,7 @@ def test_what_is_typed_right_after_d_is_the_reason(plane: Plane) -> None:
         assert _typed(sitting) == "dsu"
 
     sit(plane, steps)
-    assert plane.memory().get("DEC-001").head.status == "accepted"
+    assert plane.memory.read().get("DEC-001").head.status == "accepted"
 
 
 def test_keys_of_one_breath_are_done_one_after_the_other(three: Plane) -> None:

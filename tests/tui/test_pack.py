@@ -38,8 +38,10 @@ def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def shelf(plane: Plane) -> Plane:
     """Six decisions, DEC-001 to DEC-006, each with a reason; one invariant, scoped to the app; a run; a candidate."""
     more = {"rationale": "We talked about it for a whole afternoon, and this is what was left of it."}
-    plane.approve([plane.propose(decision(words, **more)) for words in UNLIKE])
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Sums are zero.", scope=["app/**"]))])
+    plane.inbox.approve([plane.propose(decision(words, **more)) for words in UNLIKE])
+    plane.inbox.approve(
+        [plane.propose(Proposal(type="invariant", statement="Sums are zero.", scope=["app/**"]))]
+    )
     plane.write_log({"task": "refunds", "summary": "Half of the refunds are done."})
     plane.propose(decision("Deploy on Tuesdays only."))
     return plane
@@ -92,7 +94,7 @@ def told(sitting: Sitting) -> str:
 def test_the_text_stands_there_as_it_would_be_written(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        made = shelf.pack(Ask())
+        made = shelf.tools.pack(Ask())
         assert screen.made is not None
         assert screen.made.pack.text == made.text
         assert screen.current == pack_rows.THIS
@@ -109,7 +111,7 @@ def test_the_text_stands_there_as_it_would_be_written(shelf: Plane) -> None:
 
 
 def test_entries_stand_by_group_each_with_why_it_is_there(shelf: Plane) -> None:
-    shelf.pin(["DEC-003"])
+    shelf.memory.pin(["DEC-003"])
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -159,13 +161,15 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
 
 def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane) -> None:
     project = shelf.layout.project
-    shelf.wire(found.named(["codex", "claude", "windsurf"]))
+    shelf.tools.wire(found.named(["codex", "claude", "windsurf"]))
     (project / ".windsurf").mkdir()
     (project / ".devin/rules/agentplane.md").unlink()
     many = [f"Rule {number} about subject {number}: " + "words " * 60 for number in range(40)]
     from agentplane.review.resolve import Choice
 
-    shelf.approve([shelf.propose(decision(text)) for text in many], Choice(keep_both=True, why="numbers"))
+    shelf.inbox.approve(
+        [shelf.propose(decision(text)) for text in many], Choice(keep_both=True, why="numbers")
+    )
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -194,7 +198,7 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
 
 def test_what_is_said_of_a_file_is_what_sync_then_writes(shelf: Plane) -> None:
     """Size and text are not a second reckoning."""
-    shelf.sync(found.named(["codex", "windsurf"]), shelf.pack(Ask(passing=False)))
+    shelf.tools.sync(found.named(["codex", "windsurf"]), shelf.tools.pack(Ask(passing=False)))
     project = shelf.layout.project
     (project / "AGENTS.md").write_text("# Ours\n\n" + (project / "AGENTS.md").read_text())
 
@@ -227,7 +231,7 @@ def test_a_key_pins_the_entry_and_u_takes_it_back(shelf: Plane) -> None:
         assert screen.current == "DEC-005"
         assert "Pinned DEC-005" in sitting.screen
         assert b"pinned: true" in files_of(shelf)["memory/decisions.md"]
-        assert shelf.ops(1)[0].verb == "pin"
+        assert shelf.history.ops(1)[0].verb == "pin"
         assert "i unpin" in sitting.screen
         await sitting.press("u")
         await done(sitting, screen)
@@ -242,7 +246,7 @@ def test_a_key_pins_the_entry_and_u_takes_it_back(shelf: Plane) -> None:
 
     sit(shelf, steps)
     assert files_of(shelf) == before
-    assert shelf.ops(1)[0].verb == "unpin"
+    assert shelf.history.ops(1)[0].verb == "unpin"
 
 
 def test_all_that_is_marked_is_pinned_in_one_op(shelf: Plane) -> None:
@@ -256,7 +260,7 @@ def test_all_that_is_marked_is_pinned_in_one_op(shelf: Plane) -> None:
         assert group(screen, "Pinned") == ["DEC-002", "DEC-004"]
 
     sit(shelf, steps)
-    assert shelf.ops(1)[0].ids == ["INV-001", "DEC-002", "DEC-004"]
+    assert shelf.history.ops(1)[0].ids == ["INV-001", "DEC-002", "DEC-004"]
 
 
 def test_a_pin_keeps_the_entry_in_where_there_is_no_room_for_all(shelf: Plane) -> None:
@@ -278,10 +282,10 @@ def test_a_pin_keeps_the_entry_in_where_there_is_no_room_for_all(shelf: Plane) -
 def test_what_is_not_an_entry_is_not_pinned_and_the_foot_says_so(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        ops = len(shelf.ops())
+        ops = len(shelf.history.ops())
         await sitting.press("i")
         await sitting.until(lambda: "no entry is chosen" in sitting.screen, "why not")
-        assert len(shelf.ops()) == ops
+        assert len(shelf.history.ops()) == ops
         assert screen.view.listing.settled == {}
 
     sit(shelf, steps)
@@ -310,7 +314,7 @@ def test_the_shelf_pins_too_and_finds_what_is_pinned(shelf: Plane) -> None:
         assert isinstance(screen, ShelfScreen)
         screen.view.seek("DEC-004")
         await sitting.press("i")
-        await sitting.until(lambda: shelf.memory().get("DEC-004").head.pinned, "pinned")
+        await sitting.until(lambda: shelf.memory.read().get("DEC-004").head.pinned, "pinned")
         await sitting.calm()
         row = next(row for row in screen.view.listing.rows if row.id == "DEC-004")
         assert row.right == "pinned"
@@ -332,7 +336,7 @@ def test_another_budget_changes_what_is_cut_and_writes_nothing(shelf: Plane) -> 
         assert group(screen, pack_rows.LEFT_OUT) == []
         await typed(sitting, "b", "250")
         out = group(screen, pack_rows.LEFT_OUT)
-        wanted = shelf.pack(Ask(budget=250)).receipt
+        wanted = shelf.tools.pack(Ask(budget=250)).receipt
         assert out == [cut.id for cut in wanted.cut]
         assert out
         assert "of 250 tokens · tried" in told(sitting)
@@ -377,7 +381,7 @@ def test_a_budget_that_is_none_is_said_and_the_field_stays(shelf: Plane, text: s
 
 
 def test_plus_and_minus_step_through_the_limits_of_the_tools(shelf: Plane) -> None:
-    shelf.wire(found.named(["codex", "windsurf"]))
+    shelf.tools.wire(found.named(["codex", "windsurf"]))
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -431,12 +435,12 @@ def test_the_files_that_the_branch_changed_are_offered(shelf: Plane, git_project
 def test_what_is_typed_right_after_the_key_is_in_the_field(shelf: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        ops = len(shelf.ops())
+        ops = len(shelf.history.ops())
         await sitting.burst("t", *"siuq")
         assert sitting.app.screen.query_one(Input).value == "siuq"
         await sitting.press("escape")
         assert sitting.app.screen is screen
-        assert len(shelf.ops()) == ops
+        assert len(shelf.history.ops()) == ops
 
     sit(shelf, steps)
 
@@ -458,7 +462,7 @@ def test_the_task_of_the_shell_is_the_one_that_is_shown(
 
 
 def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None:
-    shelf.sync(found.named(["codex"]), shelf.pack(Ask(passing=False)))
+    shelf.tools.sync(found.named(["codex"]), shelf.tools.pack(Ask(passing=False)))
     project, root = shelf.layout.project, shelf.layout.root
 
     async def steps(sitting: Sitting) -> None:
@@ -480,7 +484,7 @@ def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None
         assert "Brought the memory to .agentplane/context/active.md, AGENTS.md" in told(sitting)
 
     sit(shelf, steps)
-    wanted = shelf.pack(Ask("signatures of webhooks", passing=False)).text
+    wanted = shelf.tools.pack(Ask("signatures of webhooks", passing=False)).text
     assert (root / "context/active.md").read_text() == wanted
     assert wanted in (project / "AGENTS.md").read_text()
     receipt = json.loads((root / "context/receipt.json").read_bytes())
@@ -500,7 +504,7 @@ def test_where_no_tool_is_wired_only_the_pack_is_written(shelf: Plane) -> None:
         await sitting.until(lambda: "nothing is to be written" in sitting.screen, "why not")
 
     sit(shelf, steps)
-    assert (shelf.layout.root / "context/active.md").read_text() == shelf.pack(Ask(passing=False)).text
+    assert (shelf.layout.root / "context/active.md").read_text() == shelf.tools.pack(Ask(passing=False)).text
     assert sorted(os.listdir(shelf.layout.project)) == [".agentplane"]
 
 
@@ -532,11 +536,11 @@ def test_what_another_process_does_is_seen(shelf: Plane) -> None:
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        other.pin(["DEC-006"])
+        other.memory.pin(["DEC-006"])
         await sitting.until(lambda: group(screen, "Pinned") == ["DEC-006"], "pinned elsewhere")
-        other.deprecate(["DEC-001"])
+        other.memory.deprecate(["DEC-001"])
         await sitting.until(lambda: "DEC-001" not in group(screen, "Decisions"), "gone")
-        other.sync(found.named(["crush"]), other.pack(Ask(passing=False)))
+        other.tools.sync(found.named(["crush"]), other.tools.pack(Ask(passing=False)))
         await sitting.press("1", "5")
         await sitting.until(
             lambda: f"{pack_rows.TOOL}crush" in group(screen, pack_rows.FOR), "wired elsewhere"
@@ -613,12 +617,12 @@ def test_nothing_at_all_is_told_in_a_line(plane: Plane) -> None:
 )
 def test_hostile_text_is_shown_as_text_at_any_size(plane: Plane, size: tuple[int, int]) -> None:
     hostile = "Use \x1b[31mred\x1b[0m [bold]or[/bold] \u202eevil\u202c [link=x]y[/link] $(rm) 漢字🜁"
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     path = plane.layout.memory / "decisions.md"
     path.write_text(path.read_text().replace(UNLIKE[0], hostile.replace("\x1b", "").replace("\u202e", "")))
     with pytest.raises(Unconfirmed) as error:
-        plane.adopt()
-    plane.adopt(confirmed=error.value.confirmation)
+        plane.memory.adopt()
+    plane.memory.adopt(confirmed=error.value.confirmation)
     (plane.layout.project / ".codex").mkdir()
 
     async def steps(sitting: Sitting) -> None:
@@ -639,7 +643,7 @@ def test_without_colours_and_with_plain_characters_all_is_told(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     shelf.layout.config.write_text("[tui]\nascii = true\n")
-    shelf.pin(["DEC-002"])
+    shelf.memory.pin(["DEC-002"])
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -697,7 +701,7 @@ def test_any_keys_at_any_size_write_nothing_but_pins(shelf: Plane, seed: int) ->
         await sitting.calm()
 
     sit(shelf, steps)
-    assert {op.verb for op in shelf.ops()} <= {"init", "propose", "approve", "pin", "unpin", "undo"}
+    assert {op.verb for op in shelf.history.ops()} <= {"init", "propose", "approve", "pin", "unpin", "undo"}
     assert not (shelf.layout.root / "context").exists()
     assert sorted(os.listdir(shelf.layout.project)) == [".agentplane"]
 

@@ -100,7 +100,7 @@ def test_what_another_program_decides_is_noticed_too(stage: Stage) -> None:
 
 
 def waiting_id(stage: Stage) -> str:
-    return stage.plane.memory().inbox[0].id
+    return stage.plane.memory.read().inbox[0].id
 
 
 def test_it_is_put_away_and_comes_back_with_the_next_decision(stage: Stage) -> None:
@@ -195,7 +195,7 @@ def test_the_line_goes_with_the_session(stage: Stage) -> None:
 
 
 def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage, by_hand: int) -> None:
-    stage.plane.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(found.named(["claude-code"]))
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
@@ -216,7 +216,7 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
 
 def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
     terminal, _ = stage.began(hooked=_said(stage))
-    stage.plane.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(found.named(["claude-code"]))
     before = stage.revision
 
     async def steps(sitting: Sitting) -> None:
@@ -421,7 +421,7 @@ def test_a_tool_that_was_started_by_hand_is_seen_too(stage: Stage) -> None:
 
 def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
     terminal, id_ = stage.began()
-    stage.plane.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(found.named(["claude-code"]))
     before = stage.revision
     stage.approve(UNLIKE[3])
 

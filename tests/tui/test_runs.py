@@ -218,7 +218,7 @@ def test_who_ran_it_is_no_tool(plane: Plane) -> None:
 
 
 def test_the_receipt_of_a_pack_names_what_was_given(plane: Plane) -> None:
-    plane.approve([plane.propose(decision("Use PostgreSQL 16."))])
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL 16."))])
     pack = {
         "kind": "pack", "revision": "0f261520", "given": ["DEC-001", "DEC-404"], "given_in_all": 30, "cut": {"no room": 2},
     }  # fmt: skip
@@ -285,7 +285,7 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
         file.truncate(200 << 20)
         file.seek(-8000, 2)
         file.write(b"\n" * 7995 + b"last\n")
-    memory = plane.memory()
+    memory = plane.memory.read()
     rows = {row.run_id: row for row in _rows(plane)}
 
     def took(run: capsule.Run) -> float:
@@ -534,7 +534,7 @@ def test_the_chart_comes_and_goes(ran: Plane) -> None:
         await sitting.until(lambda: "runs a day: 2, 1 failed" in sitting.screen, "drawn")
         assert "nothing was decided" in sitting.screen
         assert screen.query_one(RunChart).size.height == 6
-        ran.approve(ran.memory().inbox_ids)
+        ran.inbox.approve(ran.memory.read().inbox_ids)
         await sitting.until(lambda: "approved: 1 of 1 (100 %)" in sitting.screen, "drawn anew")
         await sitting.press("C")
         await sitting.until(lambda: "runs a day" not in sitting.screen, "gone")

@@ -18,12 +18,12 @@ from tests.tui.stand import Stand, drive, words_on
 @pytest.fixture
 def shelf(plane: Plane) -> Plane:
     """DEC-001 superseded by DEC-002, DEC-003 with evidence and a scope, INV-001."""
-    plane.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))])
-    plane.approve(
+    plane.inbox.approve([plane.propose(decision("Use PostgreSQL 15 for the ledger."))])
+    plane.inbox.approve(
         [plane.propose(decision("Use PostgreSQL 16 for the ledger."))], Choice(supersede=("DEC-001",))
     )
     (plane.layout.project / "app.py").write_text("import os\n\ndef retry() -> None: ...\n")
-    plane.approve(
+    plane.inbox.approve(
         [
             plane.propose(
                 decision(
@@ -34,7 +34,7 @@ def shelf(plane: Plane) -> Plane:
         ],
         Choice(keep_both=True, why="x"),
     )  # fmt: skip
-    plane.approve([plane.propose(Proposal(type="invariant", statement="Never log bodies."))])
+    plane.inbox.approve([plane.propose(Proposal(type="invariant", statement="Never log bodies."))])
     return plane
 
 
@@ -174,10 +174,10 @@ def test_deprecating_asks_why_and_undo_takes_it_back(shelf: Plane) -> None:
         assert "deprecate" in screen.off
 
     drive(app, steps, screen=screen)
-    assert shelf.memory().get("DEC-003").head.status == "deprecated"
-    assert shelf.ops(1)[0].why == "we poll now"
-    shelf.undo()
-    assert shelf.memory().get("DEC-003").head.status == "accepted"
+    assert shelf.memory.read().get("DEC-003").head.status == "deprecated"
+    assert shelf.history.ops(1)[0].why == "we poll now"
+    shelf.history.undo()
+    assert shelf.memory.read().get("DEC-003").head.status == "accepted"
 
 
 def test_many_are_deprecated_in_one_op(shelf: Plane) -> None:
@@ -190,7 +190,7 @@ def test_many_are_deprecated_in_one_op(shelf: Plane) -> None:
 
     drive(app, steps, screen=screen)
     assert [op.verb for op in app.ops] == ["deprecate"]
-    assert {entry.head.status for entry in shelf.memory().shelf} == {"deprecated"}
+    assert {entry.head.status for entry in shelf.memory.read().shelf} == {"deprecated"}
 
 
 def test_marks_that_a_filter_hides_are_not_acted_on(shelf: Plane) -> None:
@@ -224,7 +224,7 @@ def test_editing_in_place(shelf: Plane) -> None:
         assert "backoff and jitter" in words_on(app)
 
     drive(Stand(shelf), steps, screen=screen)
-    assert shelf.memory().get("DEC-003").trusted
+    assert shelf.memory.read().get("DEC-003").trusted
 
 
 def test_superseding_writes_a_candidate(shelf: Plane) -> None:
@@ -244,7 +244,7 @@ def test_superseding_writes_a_candidate(shelf: Plane) -> None:
         assert app.said[-1] == "it is superseded already"
 
     drive(Stand(shelf), steps, screen=screen)
-    (candidate,) = shelf.memory().inbox
+    (candidate,) = shelf.memory.read().inbox
     assert candidate.head.supersedes == ("DEC-003",)
 
 
@@ -271,8 +271,8 @@ def test_a_hand_edit_is_shown_and_adopted_or_reverted(shelf: Plane, key: str, st
         assert "~ D" not in words_on(app)
 
     drive(app, steps, (140, 40), screen)
-    assert shelf.memory().hand_edits == []
-    assert shelf.memory().get("DEC-003").statement == statement
+    assert shelf.memory.read().hand_edits == []
+    assert shelf.memory.read().get("DEC-003").statement == statement
 
 
 def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> None:
@@ -292,7 +292,7 @@ def test_an_entry_that_was_taken_out_by_hand_can_be_put_back(shelf: Plane) -> No
         assert "INV-001" in rows_of(screen)
 
     drive(Stand(shelf), steps, (140, 40), screen)
-    assert shelf.memory().get("INV-001").trusted
+    assert shelf.memory.read().get("INV-001").trusted
 
 
 def test_a_refused_op_leaves_the_row_as_it_was(shelf: Plane) -> None:
@@ -308,11 +308,11 @@ def test_a_refused_op_leaves_the_row_as_it_was(shelf: Plane) -> None:
         assert screen.view.listing.settled == {}
 
     drive(app, steps, screen=screen)
-    assert shelf.memory().get("DEC-003").head.status == "accepted"
+    assert shelf.memory.read().get("DEC-003").head.status == "accepted"
 
 
 def test_text_of_others_is_text(plane: Plane) -> None:
-    plane.approve(
+    plane.inbox.approve(
         [plane.propose(decision('[bold]Use[/] <b>it</b> [x](http://evil.test "t").', tags=["[red]"]))]
     )
     screen = ShelfScreen()

@@ -40,7 +40,7 @@ def test_a_key_that_cannot_sign_leaves_all_as_it_was(
     three: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require(three, signed.make_key(tmp_path, "ada", "a passphrase"), monkeypatch)
-    three.pack(Ask())  # the log gets the note about the settings
+    three.tools.pack(Ask())  # the log gets the note about the settings
     before = three.layout.log.read_bytes()
 
     async def steps(sitting: Sitting) -> None:

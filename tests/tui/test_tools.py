@@ -27,7 +27,7 @@ def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def one(plane: Plane) -> Plane:
     """A plane with one entry."""
-    plane.approve([plane.propose(decision("Use UTC everywhere."))])
+    plane.inbox.approve([plane.propose(decision("Use UTC everywhere."))])
     return plane
 
 
@@ -162,7 +162,7 @@ def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> 
 
 
 def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: Plane) -> None:
-    one.wire(found.named(["codex"]))
+    one.tools.wire(found.named(["codex"]))
     path = one.layout.project / "AGENTS.md"
     path.write_text(
         path.read_text().replace("Use UTC everywhere.", "Use UTC everywhere.\n- Never on Fridays.")
@@ -185,9 +185,9 @@ def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: P
 
 
 def test_old_memory_is_told_and_brought(one: Plane) -> None:
-    one.wire(found.named(["codex"]))
+    one.tools.wire(found.named(["codex"]))
     one.layout.config.write_text("[tools]\ndeliver = false\n")
-    one.approve([one.propose(decision("Log in JSON lines."))])
+    one.inbox.approve([one.propose(decision("Log in JSON lines."))])
     path = one.layout.project / "AGENTS.md"
 
     async def steps(sitting: Sitting) -> None:
@@ -265,7 +265,7 @@ def test_what_was_wired_elsewhere_meanwhile_is_seen_on_return(one: Plane) -> Non
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await sitting.press("1")
-        one.wire(found.named(["codex"]))
+        one.tools.wire(found.named(["codex"]))
         await sitting.press("4")
         await sitting.until(lambda: state(screen, "codex")[1] == "wired", "seen")
 

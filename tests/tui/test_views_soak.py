@@ -37,11 +37,11 @@ KEYS = [
 
 @pytest.fixture
 def full(plane: Plane) -> Plane:
-    plane.approve(
+    plane.inbox.approve(
         [plane.propose(decision("Use PostgreSQL 15 for the ledger.", tags=["db"], evidence=["x.py", "y.py"]))]
     )
     for n in range(30):
-        plane.approve(
+        plane.inbox.approve(
             [plane.propose(decision(f"Topic number {n} has colour {n * 7}.", scope=[f"app/{n}/**"]))]
         )
     plane.propose(decision("Use PostgreSQL 16 for the ledger."))
@@ -76,6 +76,6 @@ def test_any_keys_at_any_size(full: Plane, name: str, seed: int) -> None:
         await app.calm(pilot)
 
     drive(app, steps, luck.choice(SIZES[6:]), screen())
-    memory = full.memory()
+    memory = full.memory.read()
     assert full.is_damaged() is False
     assert len(memory.shelf) + len(memory.inbox) >= 31

@@ -51,7 +51,7 @@ def test_an_edit_of_a_file_is_noticed(three: Plane) -> None:
 def test_reading_is_no_change(three: Plane) -> None:
     with watched(three) as seen:
         for _ in range(5):
-            assert three.memory().inbox
+            assert three.memory.read().inbox
         time.sleep(0.5)
         assert seen == []
 

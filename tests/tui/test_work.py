@@ -183,7 +183,7 @@ def test_many_that_are_only_looked_at_again_wait_longer(
         read.reader.hush()
         read.reader.reload()
         read.until(Looked)
-        while len(model.to_look_at()) == len(three.memory().inbox_ids):
+        while len(model.to_look_at()) == len(three.memory.read().inbox_ids):
             time.sleep(0.01)
         # Another commit may have other files as evidence; what nobody looked at does not wait for that.
         assert not waits or time.monotonic() - begin >= 0.6
@@ -203,10 +203,10 @@ def test_what_was_compared_is_kept_at_the_end_and_forgotten_after_a_prune(three:
     assert not kept.exists()
     model.look(rest)
     assert kept.exists()
-    before, statement = model._looks, three.memory().get(first).statement
-    three.reject([first])
+    before, statement = model._looks, three.memory.read().get(first).statement
+    three.inbox.reject([first])
     model.load()
     assert model._looks is before
-    three.prune(statement)
+    three.history.prune(statement)
     model.load()
     assert model._looks is not before

@@ -1,0 +1,53 @@
+"""Checking every candidate for conflicts and flags, without the plane's lock."""
+
+import time
+from typing import TYPE_CHECKING
+
+from agentplane.plane import stamp
+from agentplane.review.inbox import Reviewer
+from agentplane.review.looked import Looks
+
+
+if TYPE_CHECKING:
+    from agentplane.api.committer import Committer
+
+
+_BLOCK = 100
+"""So many candidates are checked between two looks at whether the plane was changed."""
+_KEEP_SECONDS = 3.0
+_KEEP_SHARE = 10
+"""Results are stored so rarely that storing takes a tenth of the time, or less."""
+
+
+def check_all(committer: "Committer") -> None:
+    """Check every candidate that was not checked as things are now.
+
+    The results are stored every few seconds, so that the next call goes on where this one was interrupted.
+    """
+    looks = Looks(committer.layout)
+    while not _checked(committer, looks):
+        pass
+
+
+def _checked(committer: "Committer", looks: Looks) -> bool:
+    """Check the candidates as they are now. Return False if the plane was changed meanwhile."""
+    memory, mark = committer.read(), stamp.of(str(committer.layout.root))
+    progress = committer.listeners.progress
+    reviewer = Reviewer(memory, committer.today(), looks=looks, in_parts=True)
+    touched = reviewer.touched()
+    total = len(memory.inbox)
+    left = [entry.id for entry in memory.inbox if entry.id in touched]
+    keep_at = time.monotonic() + _KEEP_SECONDS
+    for begin in range(0, len(left), _BLOCK):
+        progress(total - len(left) + begin, total)
+        if stamp.of(str(committer.layout.root)) != mark:
+            return False
+        reviewer.look(left[begin : begin + _BLOCK])
+        began = time.monotonic()
+        if began >= keep_at:
+            reviewer.conflicts.keep()
+            keep_at = time.monotonic() + max(_KEEP_SECONDS, _KEEP_SHARE * (time.monotonic() - began))
+    reviewer.conflicts.keep()
+    committer.keep_badge(memory)
+    progress(total, total)
+    return True

@@ -1,0 +1,271 @@
+"""The committer: a plan becomes one operation, and what depends on the memory follows it."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentplane.api import plans
+from agentplane.api.listeners import Listeners
+from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
+from agentplane.commands import ApproveClean, Decision, MemoryCommand, Redo, Undo
+from agentplane.errors import AgentplaneError, BadInput, Refused
+from agentplane.memory import verbs
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Stamp
+from agentplane.plane import badges, git
+from agentplane.plane.badges import Badge
+from agentplane.plane.layout import Layout
+from agentplane.plane.origin import Origin
+from agentplane.plane.store import Done, Plan, Snapshot, Store
+from agentplane.tools.ground import Change
+
+
+# These modules are loaded when they are used: reading the memory needs few of them.
+if TYPE_CHECKING:
+    from agentplane.review.conflicts import Conflict
+    from agentplane.tools.sessions import Session
+
+
+class Committer:
+    """Makes every change of one plane.
+
+    It takes a plan, commits it as one operation, updates what depends on the memory, and returns a `Committed`. It keeps no
+    state: each call reads the plane as it is on disk.
+    """
+
+    def __init__(self, store: Store, origin: Origin, listeners: Listeners) -> None:
+        self.store = store
+        self.origin = origin
+        self.listeners = listeners
+
+    @property
+    def layout(self) -> Layout:
+        return self.store.layout
+
+    def acting_as(self, actor: str) -> "Committer":
+        """Return a committer for the same plane that records another actor and reports to nobody."""
+        return Committer(self.store, msgspec.structs.replace(self.origin, actor=actor), Listeners())
+
+    def read(self) -> Memory:
+        """Read the approved entries, the inbox and the manual edits."""
+        return Memory(self.store.snapshot())
+
+    def today(self) -> date:
+        """Return the current day in UTC, which decides about the dates of entries."""
+        return self.store.clock().astimezone(UTC).date()
+
+    def stamp(self, actor: str) -> Stamp:
+        return Stamp(self.today(), actor, git.head(self.layout.project))
+
+    def keep_badge(self, memory: Memory) -> Badge:
+        """Store the counts of a memory for `agentplane badge`."""
+        waiting = memory.inbox_ids
+        contested = badges.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
+        badge = Badge(len(waiting), len(contested), len(memory.hand_edits))
+        snapshot = memory.snapshot
+        shas = {file: page.sha256 for file, page in snapshot.pages.items()}
+        badges.keep(self.layout, badge, shas, snapshot.ledger.size)
+        return badge
+
+    def do(self, command: Decision | Undo | Redo) -> Committed | None:
+        """Carry out a command as one operation. Return None if there was nothing to change."""
+        by = self._by()
+        if isinstance(command, Undo | Redo):
+            return self.commit_snapshot(lambda snapshot: plans.of(command, Memory(snapshot), by).plan)
+        if isinstance(command, ApproveClean):
+            from agentplane.api import checking
+
+            # Most of the checking happens before the lock is taken.
+            checking.check_all(self)
+        met: dict[str, Sequence[Conflict]] = {}
+
+        def plan(memory: Memory) -> Plan | None:
+            planned = plans.of(command, memory, by)
+            met.update(planned.conflicts)
+            return planned.plan
+
+        done = self.commit(plan)
+        left = _left_contradicting(done, met) if done else ()
+        return msgspec.structs.replace(done, left_contradicting=left) if done else None
+
+    def preview(self, command: MemoryCommand) -> tuple[Change, ...]:
+        """Return the memory files that a command would change, without writing anything."""
+        memory = self.read()
+        plan = plans.of(command, memory, self._by()).plan
+        if plan is None:
+            return ()
+        snapshot = memory.snapshot
+        before = {file: page.document.data for file, page in snapshot.pages.items()}
+        after = self.store.preview(plan, snapshot)
+        return tuple(
+            Change(snapshot.layout.shown(file), before.get(file), data)
+            for file, data in after.items()
+            if before.get(file) != data
+        )
+
+    def commit(self, plan: Callable[[Memory], Plan | None], by: Origin | None = None) -> Committed | None:
+        """Commit the plan that `plan` works out under the lock. Return None if there was nothing to change.
+
+        `by` is the origin that the log records, if it is another one than the committer's.
+        """
+        self._accept_manual_edits()
+        done = self._settled_first(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin)
+        return None if done is None else self._followed(done)
+
+    def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
+        """Commit a plan that needs no entries, such as an undo."""
+        self._accept_manual_edits()
+        done = self._settled_first(plan, self.origin)
+        if done is None:
+            raise nothing_to_do()
+        return self._followed(done)
+
+    def settle(self, *, deep: bool = True) -> Settlement:
+        """Bring branches together that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
+        from agentplane.memory import settle as settling
+        from agentplane.memory.notes import FileRemoved
+        from agentplane.plane import gitdriver
+        from agentplane.tools import conflicts
+
+        layout = self.layout
+        is_merge = gitdriver.merging(layout)
+        before = set(git.unstaged(layout.project)) if is_merge else set()
+        solved = conflicts.solve(layout)
+        changed = (*solved.merged, *solved.removed)
+        done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
+        told = (*done.told, *map(FileRemoved, solved.removed))
+        done = msgspec.structs.replace(
+            done, told=told, merged=list(solved.merged), conflicts=list(solved.left)
+        )
+        reached = Reached()
+        if done.op or done.joined or done.told or (done.merged and not done.picking and not done.left):
+            reached = self._update_dependents(self.read())
+        if solved.merged or (done.did and is_merge):
+            self._add_to_merge(before if is_merge else None, solved.merged, reached)
+        if done.did:
+            self.listeners.settled(done)
+        return Settlement(done, reached)
+
+    def settle_merged(self) -> Settlement | None:
+        """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
+        set up.
+        """
+        from agentplane.plane import gitdriver
+
+        with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
+            ledger = self.store.snapshot().ledger
+            is_open = ledger.unsettled and not ledger.gaps and gitdriver.is_set(self.layout)
+            is_busy = is_open and (git.going_on(self.layout.root) or git.stages(self.layout.root))
+            return self.settle(deep=False) if is_open and not is_busy else None
+        return None
+
+    def _by(self) -> plans.By:
+        stamp = self.stamp(self.origin.actor)
+        return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
+
+    def _followed(self, done: Done) -> Committed:
+        return Committed(
+            **msgspec.structs.asdict(done), reached=self._update_dependents(Memory(done.snapshot))
+        )
+
+    def _update_dependents(self, memory: Memory) -> Reached:
+        """Update the badge, and the tool files that have older memory."""
+        from agentplane.tools import deliver
+
+        self.keep_badge(memory)
+        if memory.snapshot.ledger.unsettled:
+            return Reached()
+        settings = memory.snapshot.settings.tools
+        delivered = deliver.deliver(memory, self.today, write=settings.deliver)
+        return Reached(delivered, self._restart_old(memory) if settings.restart == "auto" else ())
+
+    def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":
+        """Ask sessions with older memory to restart. Never raises, because the operation is committed already."""
+        from agentplane.tools import restart, sessions
+
+        with suppress(AgentplaneError, OSError):
+            revision = memory.snapshot.ledger.revision()
+            found = sessions.here(self.layout, revision, os.environ, closely=False)
+            wanted = [one for one in sessions.old(found) if one.hooked]
+            return tuple(restart.ask(self.store, wanted, self.origin.actor, auto=True))
+        return ()
+
+    def _add_to_merge(self, before: set[str] | None, merged: tuple[str, ...], reached: Reached) -> None:
+        """Stage the files that settling wrote. `before` lists the files that were unstaged before, during a merge."""
+        wanted = set(merged)
+        if before is not None:
+            now = set(git.unstaged(self.layout.project)) - before
+            brought = reached.delivered.brought if reached.delivered else ()
+            wanted |= {
+                path
+                for path in now
+                if path in brought or path.startswith(f"{self.layout.root.name}/context/")
+            }
+        if wanted:
+            git.add(self.layout.project, sorted(wanted))
+
+    def _settled_first(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Done | None:
+        """Commit a plan. If branches meet in the plane, settle them by an operation of their own before."""
+
+        def checked(snapshot: Snapshot) -> Plan | None:
+            if snapshot.ledger.unsettled and not snapshot.ledger.gaps:
+                raise _BranchesMeet
+            return plan(snapshot)
+
+        try:
+            return self.store.commit(checked, by)
+        except _BranchesMeet:
+            # What can't be settled with these files stays open, and `doctor` reports it.
+            with suppress(BadInput, Refused):
+                self.settle(deep=False)
+            return self.store.commit(plan, by)
+
+    def _accept_manual_edits(self) -> None:
+        """If the settings accept manual edits, approve them by an operation of their own before the next one."""
+        if self.store.settings().trust.hand_edits != "accept":
+            return
+        by = msgspec.structs.replace(self.origin, channel="policy")
+        # Where branches meet, a difference in the files may be nobody's edit.
+        self._settled_first(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
+
+
+def required(done: Committed | None) -> Committed:
+    """Return what was committed. Raise BadInput if there was nothing to change."""
+    if done is None:
+        raise nothing_to_do()
+    return done
+
+
+def nothing_to_do() -> BadInput:
+    return BadInput("nothing to do")
+
+
+def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
+    """Refuse a plan whose texts cite no receipts, if the settings require them."""
+    from agentplane.review import receipts
+
+    planned = plan(memory)
+    if planned is not None:
+        receipts.require(memory, planned)
+    return planned
+
+
+def _left_contradicting(
+    done: Committed, met: "Mapping[str, Sequence[Conflict]]"
+) -> tuple[LeftContradiction, ...]:
+    return tuple(
+        LeftContradiction(
+            done.renamed.get(id_, id_), done.renamed.get(conflict.id, conflict.id), conflict.score
+        )
+        for id_, found in met.items()
+        for conflict in found
+        if conflict.kind == "contradiction" and conflict.id not in done.ids
+    )
+
+
+class _BranchesMeet(Exception):
+    """Raised under the lock, before anything is written."""

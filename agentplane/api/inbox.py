@@ -1,0 +1,213 @@
+"""`plane.inbox`: proposing candidates, checking them, and deciding about them."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agentplane.api import plans
+from agentplane.api.committer import Committer, required
+from agentplane.api.results import Committed
+from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject
+from agentplane.memory import verbs
+from agentplane.memory.shelf import Memory
+from agentplane.memory.verbs import Proposal
+from agentplane.plane.badges import Badge
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import Plan
+from agentplane.review import policy, promote
+from agentplane.review.confirm import Confirmation
+
+
+# These modules are loaded when they are used: reading the memory needs few of them.
+if TYPE_CHECKING:
+    from agentplane.review.gate import Context
+    from agentplane.review.inbox import Reviewed, Reviewer
+    from agentplane.review.offer import Offered
+    from agentplane.review.resolve import Choice
+
+
+class Promoted(msgspec.Struct, frozen=True):
+    """What became of a fact: a candidate, or an entry if the policy approved it."""
+
+    id: str
+    approved: bool
+
+
+class _Entered(msgspec.Struct, frozen=True):
+    """A proposal that is in the inbox now."""
+
+    id: str
+    done: Committed | None
+    """None if a candidate had the relation already."""
+    read: Memory
+    """The plane as it was before."""
+    context: "Context | None"
+    """What the gate held the proposal against. None if the statement was a candidate already."""
+
+    @property
+    def seen(self) -> Memory:
+        """The plane with the proposal."""
+        return Memory(self.done.snapshot) if self.done else self.read
+
+
+class Inbox:
+    """The candidates of one plane."""
+
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+
+    def propose(self, proposal: Proposal, *, again: bool = False) -> str:
+        """Put a candidate into the inbox, unless the gate refuses it. Return its ID.
+
+        `again` lets in what was rejected before; the reviewer sees the earlier rejection. The doors set it only on behalf
+        of a person.
+        """
+        return self._enter(Propose(proposal, again)).id
+
+    def put(self, command: Propose) -> Committed | None:
+        """Carry out a `Propose`. Return None if it had nothing to add to a candidate."""
+        return self._enter(command).done
+
+    def offer(self, command: Propose) -> "Offered":
+        """Carry out a `Propose`, and return how the candidate relates to the entries and the other candidates."""
+        from agentplane.review import inbox, offer
+
+        self._committer.listeners.step("reading the plane")
+        entered = self._enter(command)
+        self._committer.listeners.step("looking for conflicts")
+        seen = entered.seen
+        judged = entered.context if inbox.same_for_gate(entered.read, seen) else None
+        reviewer = inbox.Reviewer(seen, self._committer.today(), judged=judged)
+        (reviewed,) = reviewer.look([entered.id])
+        self._committer.keep_badge(seen)
+        return offer.Offered(reviewed, reviewer, again=entered.context is None)
+
+    def reviewer(self, memory: Memory | None = None) -> "Reviewer":
+        """Return a reviewer that checks candidates a few at a time, as they are now or in `memory`."""
+        from agentplane.review.inbox import Reviewer
+
+        return Reviewer(memory or self._committer.read(), self._committer.today())
+
+    def review(self, wanted: Sequence[str] = ()) -> "list[Reviewed]":
+        """Return the candidates with their conflicts and flags. Without IDs, all of them."""
+        reviewer = self.reviewer()
+        found = reviewer.look(wanted)
+        self.keep_badge(reviewer.memory)
+        return found
+
+    def check_all(self) -> None:
+        """Check every candidate that was not checked as things are now, without the plane's lock."""
+        from agentplane.api import checking
+
+        checking.check_all(self._committer)
+
+    def badge(self) -> Badge:
+        """Count what needs a decision, and store the counts for `agentplane badge`."""
+        return self.keep_badge(self._committer.read())
+
+    def keep_badge(self, memory: Memory) -> Badge:
+        """Store the counts of a memory for `agentplane badge`."""
+        return self._committer.keep_badge(memory)
+
+    def contested(self, memory: Memory) -> tuple[int, int]:
+        """Return how many candidates need a choice, and how many are unchecked. A few are checked now."""
+        if not memory.inbox_ids:
+            return 0, 0
+        from agentplane.review import inbox
+
+        conflicts = inbox.Conflicts(memory)
+        known = conflicts.known()
+        left = [entry for entry in memory.inbox if entry.id not in known]
+        if 0 < len(left) <= inbox.AT_ONCE:
+            found = conflicts.of_each(left)
+            known.update(zip((entry.id for entry in left), found, strict=True))
+            left = []
+        self.keep_badge(memory)
+        contested = (any(one.needs_choice for one in found) for found in known.values())
+        return sum(contested), len(left)
+
+    def approve(
+        self,
+        wanted: Sequence[str],
+        choice: "Choice | None" = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Approve candidates. Refuse those with conflicts that the choice doesn't resolve."""
+        return required(self._committer.do(Approve(tuple(wanted), choice, confirmed)))
+
+    def approve_clean(
+        self,
+        *,
+        source: str | None = None,
+        kind: str | None = None,
+        tag: str | None = None,
+        why: str | None = None,
+    ) -> Committed:
+        """Approve every candidate without a conflict or flag, in one operation."""
+        return required(self._committer.do(ApproveClean(source, kind, tag, why)))
+
+    def merge(
+        self,
+        candidate: str,
+        target: str,
+        text: bytes,
+        seen: str,
+        why: str | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Merge a candidate into an entry, or into another candidate."""
+        return required(self._committer.do(Merge(candidate, target, text, seen, why, confirmed)))
+
+    def reject(self, wanted: Sequence[str], why: str | None = None, *, alike: bool = False) -> Committed:
+        """Drop candidates. `alike` also drops the candidates that say the same."""
+        return required(self._committer.do(Reject(tuple(wanted), why, alike)))
+
+    def promote_fact(self, fact: Mapping[str, Any] | str) -> Promoted:
+        """Propose a fact, and approve it if the policy allows that and nothing is flagged.
+
+        With the ID of an accepted entry, it proposes a change to that entry. A known fact isn't proposed again.
+        """
+        from agentplane.runs import events
+
+        committer = self._committer
+        memory = committer.read()
+        proposal = verbs.unlabelled(memory, promote.fact_proposal(fact, memory))
+        if known := promote.said_already(memory, proposal):
+            return Promoted(known.id, approved=known.file != INBOX)
+        entered = self._enter(Propose(proposal), memory)
+        settings = entered.seen.snapshot.settings
+        allowed = policy.may_auto_approve(settings, proposal)
+        if not (allowed and events.is_logged(committer.layout, proposal.source)):
+            return Promoted(entered.id, approved=False)
+        by = msgspec.structs.replace(committer.origin, channel="policy")
+        plan = partial(promote.approve_clean, id_=entered.id, stamp=committer.stamp("policy"))
+        done = committer.commit(plan, by)
+        return Promoted(done.ids[-1], approved=True) if done else Promoted(entered.id, approved=False)
+
+    def _enter(self, command: Propose, memory: Memory | None = None) -> _Entered:
+        """Put a proposal into the inbox. The gate checks it before the lock is taken."""
+        from agentplane.review import gate_answers, offer, suppressed
+
+        committer = self._committer
+        memory = memory or committer.read()
+        who, today = committer.origin.actor, committer.today()
+        proposal = plans.prepared(command, memory)
+        if command.joins and (copy := offer.waiting_copy(memory, proposal, who)):
+            id_ = copy.id
+            done = committer.commit(lambda now: offer.relate(now, id_, who, proposal))
+            return _Entered(id_, done, memory, None)
+        committer.listeners.step("asking the gate")
+        verdict, context = plans.judged(command, proposal, memory, today)
+        if verdict.refused:
+            earlier = verdict.earlier
+            times = suppressed.add(committer.layout, who, earlier.id) if earlier else 1
+            raise gate_answers.refusal(verdict, times)
+
+        def plan(now: Memory) -> Plan:
+            committer.listeners.step("writing")
+            return verbs.propose(now, proposal, who, today, committer.store.token)
+
+        committed = required(committer.commit(plan))
+        return _Entered(committed.ids[0], committed, memory, context)

@@ -1,0 +1,25 @@
+"""Callbacks that a door passes to a plane when it opens it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+
+if TYPE_CHECKING:
+    from agentplane.memory.settle import Settled
+
+
+def _ignore(*_args: object) -> None:
+    """The default of every callback."""
+
+
+class Listeners(msgspec.Struct, frozen=True):
+    """The callbacks that report on work in progress."""
+
+    settled: "Callable[[Settled], None]" = _ignore
+    """Gets the result when a change had to settle merged branches first."""
+    step: Callable[[str], None] = _ignore
+    """Gets each step of a proposal. An exception from it stops the proposal before anything is written."""
+    progress: Callable[[int, int], None] = _ignore
+    """Gets the number of checked candidates and the total while many candidates are checked."""

@@ -1,0 +1,73 @@
+"""`plane.memory`: reading the memory of a plane, and changing its entries."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from agentplane.api.committer import Committer, required
+from agentplane.api.results import Committed
+from agentplane.commands import Adopt, Deprecate, Edit, Mask, Pin, Revert, Unpin
+from agentplane.memory import expiry
+from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
+from agentplane.memory.shelf import Memory
+from agentplane.review.confirm import Confirmation
+
+
+class PlaneMemory:
+    """The entries of one plane."""
+
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+
+    def read(self) -> Memory:
+        """Read the approved entries, the inbox and the manual edits."""
+        return self._committer.read()
+
+    def read_for_tools(self) -> Memory:
+        """Read the memory to give to a tool. If trust settings changed, the log records that before the tool gets text."""
+        return Memory(self._committer.store.for_delivery(self._committer.origin))
+
+    def expiry_of(self, entry: Entry) -> Expiry | None:
+        """Return when an accepted entry expires, or None. The setting `warn_days` decides how early that is reported."""
+        warn_days = self._committer.store.settings().expiry.warn_days
+        return expiry.of(entry, self._committer.today(), warn_days)
+
+    def expiring(self, memory: Memory) -> dict[str, Expiry]:
+        """Return the accepted entries that have expired or expire soon, by ID."""
+        return expiry.of_each(
+            memory.shelf, self._committer.today(), memory.snapshot.settings.expiry.warn_days
+        )
+
+    def deprecate(self, wanted: Sequence[str], why: str | None = None) -> Committed:
+        """Mark entries as deprecated, so that tools no longer receive them."""
+        return required(self._committer.do(Deprecate(tuple(wanted), why)))
+
+    def pin(self, wanted: Sequence[str]) -> Committed:
+        """Put entries in front of those that are not pinned."""
+        return required(self._committer.do(Pin(tuple(wanted))))
+
+    def unpin(self, wanted: Sequence[str]) -> Committed:
+        return required(self._committer.do(Unpin(tuple(wanted))))
+
+    def edit(
+        self, id_: str, text: bytes, seen: str, confirmed: Confirmation | None = None
+    ) -> Committed | None:
+        """Replace an entry or a candidate by what a person wrote. Return None if the text is the same."""
+        return self._committer.do(Edit(id_, text, seen, confirmed))
+
+    def mask(self, id_: str, seen: str | None = None) -> Committed:
+        """Replace the likely secrets in an entry or a candidate."""
+        return required(self._committer.do(Mask(id_, seen)))
+
+    def adopt(
+        self,
+        wanted: Collection[str] = (),
+        seen: Mapping[str, str | None] | None = None,
+        confirmed: Confirmation | None = None,
+    ) -> Committed:
+        """Approve manual edits. Without IDs, all of them. `seen` has the digests of what the person was shown."""
+        digests = None if seen is None else tuple(seen.items())
+        return required(self._committer.do(Adopt(tuple(wanted), digests, confirmed)))
+
+    def revert(self, wanted: Collection[str] = ()) -> Committed:
+        """Restore what was approved before a manual edit. Without IDs, all of them."""
+        return required(self._committer.do(Revert(tuple(wanted))))

@@ -1,0 +1,53 @@
+"""`plane.recall`: finding entries by words."""
+
+from agentplane.api.committer import Committer
+from agentplane.errors import BadInput
+from agentplane.memory.shelf import Memory
+from agentplane.plane.store import deliverable
+from agentplane.retrieval.recalled import Recalled
+from agentplane.retrieval.recalled import find as find_recalled
+from agentplane.retrieval.scan import IN_FORCE, Result, Wanted
+from agentplane.review import delivery
+
+
+class Recall:
+    """Finds the trusted entries of one plane. `plane.recall("words", limit=5)` is the usual call."""
+
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+
+    def __call__(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> list[Result]:
+        """Return the trusted entries that match a query best. By default, only accepted entries.
+
+        Entries that look like they contain a secret are withheld. A query that is a task, a run or a path also finds
+        its runs, the facts from those runs, and the files that they produced.
+        """
+        return list(self.find(query, limit=limit, wanted=wanted).results)
+
+    def find(self, query: str, *, limit: int = 5, wanted: Wanted = IN_FORCE) -> Recalled:
+        """Return the matching entries, and the IDs of those that match but are withheld."""
+        _check_question(query, limit)
+        committer = self._committer
+        memory = Memory(committer.store.for_delivery(committer.origin))
+        return find_recalled(memory, query, limit, wanted, committer.today())
+
+    def find_in(self, memory: Memory, query: str, *, limit: int = 5) -> Recalled:
+        """Return the accepted entries of `memory` that match. The plane isn't read again."""
+        snapshot = deliverable(memory.snapshot)
+        memory = memory if snapshot is memory.snapshot else Memory(snapshot)
+        return find_recalled(memory, query, limit, IN_FORCE, self._committer.today())
+
+    def withheld(self) -> tuple[str, ...]:
+        """Return the IDs of accepted entries that tools don't get because they look like they contain a secret."""
+        memory = Memory(self._committer.store.for_delivery(self._committer.origin))
+        given = delivery.given(memory)
+        return tuple(entry.id for entry in given.withheld if entry.head.status == "accepted")
+
+
+def _check_question(query: object, limit: object) -> None:
+    if not isinstance(query, str) or not isinstance(limit, int):
+        raise BadInput(
+            f"expected a text and a whole number, got {type(query).__name__} and {type(limit).__name__}",
+            where="recall",
+            todo='call it as recall("words", limit=5).',
+        )
