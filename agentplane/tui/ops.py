@@ -83,6 +83,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     pairs: tuple[tuple[str, str], ...] = ()
     """The approved candidates, each with the id of the entry that it became."""
+    merged_into: tuple[str, ...] = ()
+    """The entry that a candidate was merged into."""
 
 
 def told(outcome: Outcome) -> str:
@@ -99,8 +101,8 @@ def _told(outcome: Outcome) -> str:
     ids = outcome.ids
     if outcome.pairs:
         ids = tuple(new for _, new in outcome.pairs)
-    elif outcome.verb == "merge":
-        ids = ids[-1:]
+    elif outcome.merged_into:
+        ids = outcome.merged_into
     count = len(ids)
     if outcome.verb in ("undo", "redo") and outcome.of in ("approve", "supersede"):
         from agentplane.memory.ids import is_candidate
@@ -151,4 +153,5 @@ def outcome_of(done: "Committed", said: str = "") -> Outcome:
         restarting=done.reached.restarting,
         beside=tuple(dict.fromkeys(both.other for both in done.left_contradicting)),
         pairs=tuple(done.renamed.items()) if done.verb in ("approve", "supersede") else (),
+        merged_into=tuple(done.renamed.values()) if done.verb == "merge" else (),
     )
