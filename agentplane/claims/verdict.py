@@ -7,20 +7,20 @@ from operator import itemgetter
 
 import numpy as np
 
-from agentplane.claims import fitted, meaning
-from agentplane.claims.beside import BatchSimilarity, Similarity
-from agentplane.claims.evidence import Evidence
-from agentplane.claims.frames import one_role
-from agentplane.claims.heads import head, is_long
-from agentplane.claims.opposed import opposition, permits
-from agentplane.claims.proof import excludes, replaces
-from agentplane.claims.sense import Floats, common, sense
-from agentplane.claims.shades import unmatched_rows
-from agentplane.claims.signals import PRODUCTS, signals_of
-from agentplane.claims.statement import Statement, parse
-from agentplane.claims.structure import UNSURE, Kind, Relation, structural_relation
-from agentplane.claims.versions import without_name_numbers
-from agentplane.claims.whys import fallback_reasons
+from agentplane.claims.compare.evidence import Evidence
+from agentplane.claims.compare.opposites import opposition, permits
+from agentplane.claims.compare.proof import excludes, replaces
+from agentplane.claims.compare.structure import UNSURE, Kind, Relation, structural_relation
+from agentplane.claims.compare.word_order import one_role
+from agentplane.claims.features import fitted_weights, word_similarity
+from agentplane.claims.features.batch_similarity import BatchSimilarity, Similarity
+from agentplane.claims.features.measures import PRODUCTS, signals_of
+from agentplane.claims.features.sentence_vectors import Floats, common, sense
+from agentplane.claims.features.similarity import unmatched_rows
+from agentplane.claims.parse.first_sentence import head, is_long
+from agentplane.claims.parse.statement import Statement, parse
+from agentplane.claims.parse.versions import without_name_numbers
+from agentplane.claims.reasons import fallback_reasons
 
 
 SURE_CONTRADICTION = 0.5
@@ -291,7 +291,7 @@ def probabilities_each(measures: Sequence[Mapping[str, float]]) -> list[tuple[fl
     """Return the probabilities of a contradiction and of a duplicate, for each pair."""
     if not measures:
         return []
-    fit = columns_of(meaning.embeds())
+    fit = columns_of(word_similarity.embeds())
     values = np.array([fit.named(signals) for signals in measures])
     both = values[:, fit.pairs[0]] * values[:, fit.pairs[1]]
     totals = (values @ fit.alone + both @ fit.together + fit.bias).tolist()
@@ -321,7 +321,7 @@ class Columns:
 
 @lru_cache(maxsize=2)
 def columns_of(embeds: bool) -> Columns:
-    return Columns(*(fitted.WITH if embeds else fitted.WITHOUT))
+    return Columns(*(fitted_weights.WITH if embeds else fitted_weights.WITHOUT))
 
 
 def _score(chance: float) -> float:

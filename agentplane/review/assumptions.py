@@ -21,8 +21,8 @@ from agentplane.text import decoding
 
 # Kept answers need none of these, and they take long to load.
 if TYPE_CHECKING:
-    from agentplane.claims.statement import Statement
-    from agentplane.claims.structure import Relation
+    from agentplane.claims.compare.structure import Relation
+    from agentplane.claims.parse.statement import Statement
 
 KIND = "assumption"
 KEPT = "assumptions"
@@ -133,7 +133,7 @@ def _near(statements: Sequence[str]) -> list[tuple[int, int]]:
 
 def _judged(pairs: Mapping[bytes, tuple[Entry, Entry]]) -> _Judged:
     """Each with all of its others at once, which is much faster than pair by pair."""
-    from agentplane.claims.statement import parse
+    from agentplane.claims.parse.statement import parse
     from agentplane.claims.verdict import judge_each
 
     grouped: dict[str, dict[bytes, str]] = {}
@@ -156,7 +156,7 @@ def _is_sure(found: "Relation", one: "Statement", other: "Statement") -> bool:
     Of 71,288 pairs of decision records within one repository, 22 pass by their decisions and 69 by their titles.
     Without this rule, 78 and 112 pass.
     """
-    from agentplane.claims.heads import is_long
+    from agentplane.claims.parse.first_sentence import is_long
     from agentplane.claims.verdict import SURE_FRAME
 
     return found.proven or (found.score >= SURE_FRAME and not is_long(one) and not is_long(other))

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.claims.statement import parse
-from agentplane.claims.structure import Kind, Relation
+from agentplane.claims.compare.structure import Kind, Relation
+from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import RelationCache, judge_each, near_each
 from agentplane.memory.entry import INBOX_STATUS, Entry
 from agentplane.review import globs

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
-from agentplane.claims.statement import parse
+from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, held

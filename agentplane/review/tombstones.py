@@ -7,8 +7,8 @@ from functools import cached_property
 
 import msgspec
 
-from agentplane.claims import wording
-from agentplane.claims.wording import Words
+from agentplane.claims.compare import wording
+from agentplane.claims.compare.wording import Words
 from agentplane.memory.entry import Header, read_header, without_label
 from agentplane.memory.kinds import kinds_in
 from agentplane.plane import cache, records

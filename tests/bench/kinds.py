@@ -1,6 +1,6 @@
 """`python -m tests.bench.kinds`: precision and recall of conflict detection for each kind, for each truth set.
 
-`--fit` works out the weights of agentplane/claims/fitted.py anew, from the pairs that may be tuned on. `--file` measures
+`--fit` works out the weights of agentplane/claims/features/fitted_weights.py anew, from the pairs that may be tuned on. `--file` measures
 pairs of another hand, which lie elsewhere, and prints none of them.
 """
 
@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentplane.claims import aligned, fitted, meaning
-from agentplane.claims.evidence import Evidence
-from agentplane.claims.sense import sense
-from agentplane.claims.signals import model_inputs, signals_of
-from agentplane.claims.statement import parse
+from agentplane.claims.compare import alignment
+from agentplane.claims.compare.evidence import Evidence
+from agentplane.claims.features import fitted_weights, word_similarity
+from agentplane.claims.features.measures import model_inputs, signals_of
+from agentplane.claims.features.sentence_vectors import sense
+from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import columns_of, rule_relation
 from agentplane.match import vectors
 from agentplane.match.corpus import Corpus, nearest_each
@@ -167,12 +168,12 @@ def _bend(values: Floats, shares: Floats, counts: Floats, held: Floats) -> Float
 
 @contextmanager
 def weights_of(with_vectors: Fitted) -> Iterator[None]:
-    before, fitted.WITH = fitted.WITH, with_vectors
+    before, fitted_weights.WITH = fitted_weights.WITH, with_vectors
     columns_of.cache_clear()
     try:
         yield
     finally:
-        fitted.WITH = before
+        fitted_weights.WITH = before
         columns_of.cache_clear()
 
 
@@ -180,11 +181,11 @@ def weights_of(with_vectors: Fitted) -> Iterator[None]:
 def no_embeddings() -> Iterator[None]:
     """As if wordllama were not installed."""
     known = (
-        meaning._vectors,
-        meaning._narrow,
-        meaning._vector,
+        word_similarity._vectors,
+        word_similarity._narrow,
+        word_similarity._vector,
         sense,
-        aligned.likeness_of,
+        alignment.likeness_of,
         signals,
     )
     available, vectors.available = vectors.available, lambda: "embeddings are off"
@@ -302,7 +303,7 @@ def main() -> int:
     parser.add_argument("--cost", action="store_true", help="microseconds of a comparison")
     arguments = parser.parse_args()
     if arguments.fit:
-        write(Path(fitted.__file__))
+        write(Path(fitted_weights.__file__))
         return 0
     if arguments.crossed:
         crossed()

@@ -215,7 +215,7 @@ def test_two_servers_of_one_plane_see_each_other(tmp_path: Path) -> None:
 
 
 def test_caches_that_grow_with_each_statement_are_cut_back() -> None:
-    from agentplane.claims.statement import parse
+    from agentplane.claims.parse.statement import parse
 
     for text in TEXTS[:800]:
         parse(text)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane, open_plane
-from agentplane.claims.sense import sense
-from agentplane.claims.vocabulary import MEMBERS
+from agentplane.claims.features.sentence_vectors import sense
+from agentplane.claims.parse.vocabulary import MEMBERS
 from agentplane.match.words import _forms
 from agentplane.mcp import answers, library, thrift
 from agentplane.mcp import tools as asked_of

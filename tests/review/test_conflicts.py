@@ -8,15 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentplane.claims import fitted, meaning
-from agentplane.claims.aligned import likeness
-from agentplane.claims.contrasts import poles
-from agentplane.claims.denials import denials_in
-from agentplane.claims.evidence import Evidence
-from agentplane.claims.frames import one_role
-from agentplane.claims.lines import Item
-from agentplane.claims.statement import parse
-from agentplane.claims.subjects import same_word
+from agentplane.claims.compare.alignment import likeness
+from agentplane.claims.compare.contrasts import poles
+from agentplane.claims.compare.evidence import Evidence
+from agentplane.claims.compare.subjects import same_word
+from agentplane.claims.compare.word_order import one_role
+from agentplane.claims.features import fitted_weights, word_similarity
+from agentplane.claims.features.word_weights import Item
+from agentplane.claims.parse.denials import denials_in
+from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import RelationCache, judge
 from agentplane.review.conflicts import Conflict, Text, compare, compare_each, find
 from tests.bench import kinds
@@ -535,7 +535,7 @@ def no_embeddings() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_embeddings")
 def test_everything_works_without_embeddings() -> None:
-    assert meaning.nearness("quickly", "rapidly") == 0.0
+    assert word_similarity.nearness("quickly", "rapidly") == 0.0
     table = figures(TUNED)
     assert table["contradiction"]["precision"] >= 0.8
     assert table["duplicate"]["precision"] >= 0.8
@@ -548,7 +548,7 @@ def test_the_kind_does_not_depend_on_which_is_the_new_one() -> None:
 
 
 def test_the_weights_are_those_of_the_signals_in_use() -> None:
-    for _, weights in (fitted.WITH, fitted.WITHOUT):
+    for _, weights in (fitted_weights.WITH, fitted_weights.WITHOUT):
         assert set(weights) == set(signals(TUNED[0]))
 
 

@@ -9,8 +9,8 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
-from agentplane.claims import wording
-from agentplane.claims.wording import words_of
+from agentplane.claims.compare import wording
+from agentplane.claims.compare.wording import words_of
 from agentplane.plane import cache
 from agentplane.review import tombstones
 from agentplane.review.tombstones import Rejection, Tombstones, kept, rejections

@@ -1,0 +1,1 @@
+"""Two statements compared: what they share, and what excludes what."""
