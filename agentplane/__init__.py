@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agentplane.api import Plane, Promoted, open_plane
     from agentplane.errors import AgentplaneError
-    from agentplane.memory.verbs import Proposal
+    from agentplane.memory.operations import Proposal
     from agentplane.retrieval.scan import Result
 
 __version__ = "0.1.0"
@@ -36,7 +36,7 @@ _HOMES = {
     "AgentplaneError": "agentplane.errors",
     "Plane": "agentplane.api",
     "Promoted": "agentplane.api",
-    "Proposal": "agentplane.memory.verbs",
+    "Proposal": "agentplane.memory.operations",
     "Result": "agentplane.retrieval.scan",
     "open_plane": "agentplane.api",
 }

@@ -12,7 +12,7 @@ import msgspec
 # A screen builds commands long before the modules that carry them out are needed.
 if TYPE_CHECKING:
     from agentplane.context.choose import Ask
-    from agentplane.memory.verbs import Proposal
+    from agentplane.memory.operations import Proposal
     from agentplane.review.confirm import Confirmation
     from agentplane.review.relation import Relation
     from agentplane.review.resolve import Choice

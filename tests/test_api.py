@@ -9,7 +9,7 @@ from agentplane.api import Plane
 from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.text import chain
 from tests.conftest import decision
 

@@ -13,9 +13,9 @@ from agentplane.api.listeners import Listeners
 from agentplane.api.results import Committed, LeftContradiction, Reached, Settlement
 from agentplane.commands import ApproveClean, Decision, MemoryCommand, Redo, Undo
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.memory import verbs
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Stamp
+from agentplane.memory import operations
+from agentplane.memory.operations import Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane import badges, git
 from agentplane.plane.badges import Badge
 from agentplane.plane.layout import Layout
@@ -230,7 +230,7 @@ class Committer:
             return
         by = msgspec.structs.replace(self.origin, channel="policy")
         # Where branches meet, a difference in the files may be nobody's edit.
-        self._settled_first(lambda snapshot: verbs.adopt_what_counts(Memory(snapshot)), by)
+        self._settled_first(lambda snapshot: operations.adopt_what_counts(Memory(snapshot)), by)
 
 
 def required(done: Committed | None) -> Committed:

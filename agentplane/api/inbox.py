@@ -10,9 +10,9 @@ from agentplane.api import plans
 from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
 from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject
-from agentplane.memory import verbs
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
+from agentplane.memory import operations
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane.badges import Badge
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Plan
@@ -173,7 +173,7 @@ class Inbox:
 
         committer = self._committer
         memory = committer.read()
-        proposal = verbs.unlabelled(memory, promote.fact_proposal(fact, memory))
+        proposal = operations.unlabelled(memory, promote.fact_proposal(fact, memory))
         if known := promote.said_already(memory, proposal):
             return Promoted(known.id, approved=known.file != INBOX)
         entered = self._enter(Propose(proposal), memory)
@@ -207,7 +207,7 @@ class Inbox:
 
         def plan(now: Memory) -> Plan:
             committer.listeners.step("writing")
-            return verbs.propose(now, proposal, who, today, committer.store.token)
+            return operations.propose(now, proposal, who, today, committer.store.token)
 
         committed = required(committer.commit(plan))
         return _Entered(committed.ids[0], committed, memory, context)

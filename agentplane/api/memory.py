@@ -8,7 +8,7 @@ from agentplane.commands import Adopt, Deprecate, Edit, Mask, Pin, Revert, Unpin
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.review.confirm import Confirmation
 
 

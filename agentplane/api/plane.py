@@ -41,8 +41,8 @@ from agentplane.commands import (
     Unwire,
     Wire,
 )
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane import layout, lock, origin, recover, trust_settings
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin

@@ -24,11 +24,11 @@ from agentplane.commands import (
     Unpin,
 )
 from agentplane.errors import BadInput
-from agentplane.memory import verbs
+from agentplane.memory import operations
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane import undo
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Plan
@@ -69,7 +69,7 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
         case ApproveClean():
             return Planned(_approve_clean(command, memory, by))
         case Reject():
-            return Planned(verbs.reject(memory, [*command.ids, *_same(memory, command)], command.why))
+            return Planned(operations.reject(memory, [*command.ids, *_same(memory, command)], command.why))
         case Merge():
             return Planned(_merge(command, memory, by))
         case Edit():
@@ -79,17 +79,17 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
 
             return Planned(masking.plan(memory, command.id, command.seen))
         case Deprecate():
-            return Planned(verbs.deprecate(memory, command.ids, by.today, command.why))
+            return Planned(operations.deprecate(memory, command.ids, by.today, command.why))
         case Pin():
-            return Planned(verbs.pin(memory, command.ids))
+            return Planned(operations.pin(memory, command.ids))
         case Unpin():
-            return Planned(verbs.unpin(memory, command.ids))
+            return Planned(operations.unpin(memory, command.ids))
         case Adopt():
             seen = None if command.seen is None else dict(command.seen)
-            planned = verbs.adopt(memory, command.ids, seen)
+            planned = operations.adopt(memory, command.ids, seen)
             return Planned(confirm.checked(memory, planned, command.confirmed))
         case Revert():
-            return Planned(verbs.revert(memory, command.ids))
+            return Planned(operations.revert(memory, command.ids))
         case Undo():
             return Planned(undo.plan_undo(memory.snapshot, by.actor, command.op))
         case Redo():
@@ -103,8 +103,8 @@ def prepared(command: Propose, memory: Memory) -> Proposal:
     from agentplane.review import offer
 
     proposal = offer.with_relation(memory, command.proposal, command.relation)
-    verbs.check_proposal(memory, proposal)
-    return verbs.unlabelled(memory, proposal)
+    operations.check_proposal(memory, proposal)
+    return operations.unlabelled(memory, proposal)
 
 
 def judged(command: Propose, proposal: Proposal, memory: Memory, today: date) -> "tuple[Verdict, Context]":
@@ -124,7 +124,7 @@ def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
     verdict, _ = judged(command, proposal, memory, by.today)
     if verdict.refused:
         raise gate_answers.refusal(verdict)
-    return verbs.propose(memory, proposal, by.actor, by.today, by.token)
+    return operations.propose(memory, proposal, by.actor, by.today, by.token)
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:
@@ -161,7 +161,7 @@ def _approve_clean(command: ApproveClean, memory: Memory, by: By) -> Plan:
         narrowed = " of those that were asked for" if command.source or kind or command.tag else ""
         todo = "`agentplane inbox` says what stands in the way."
         raise BadInput(f"no candidate is clean{narrowed}", todo=todo)
-    return msgspec.structs.replace(verbs.approve(memory, clean, by.stamp), why=command.why)
+    return msgspec.structs.replace(operations.approve(memory, clean, by.stamp), why=command.why)
 
 
 def _same(memory: Memory, command: Reject) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 from agentplane.api.committer import Committer
 from agentplane.errors import BadInput
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.store import deliverable
 from agentplane.retrieval.recalled import Recalled
 from agentplane.retrieval.recalled import find as find_recalled

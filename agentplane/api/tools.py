@@ -14,9 +14,9 @@ from agentplane.api.inbox import Inbox
 from agentplane.api.runs import Runs
 from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
-from agentplane.memory import verbs
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
+from agentplane.memory import operations
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane.store import deliverable, settings_changed
 from agentplane.text.visible import visible
 from agentplane.tools.ground import Change
@@ -243,7 +243,7 @@ class Tools:
         refused: list[str | None] = []
         for offer in found.offers:
             try:
-                verbs.check_proposal(memory, offer.proposal)
+                operations.check_proposal(memory, offer.proposal)
             except AgentplaneError as error:
                 # What somebody else wrote cannot keep the rest out.
                 refused.append(error.what)
@@ -269,7 +269,7 @@ class Tools:
             for place, offer in enumerate(passed)
         }
         done = committer.commit(
-            lambda now: verbs.propose_many(now, proposals, today, self._store.token, successors)
+            lambda now: operations.propose_many(now, proposals, today, self._store.token, successors)
         )
         ids_ = iter(required(done).ids)
         return Harvested(tuple(next(ids_) if why is None else None for why in refused), tuple(refused))

@@ -16,7 +16,7 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import lock, stamp
 from agentplane.plane.layout import INBOX
 from agentplane.review import promote

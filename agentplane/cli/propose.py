@@ -13,7 +13,7 @@ from agentplane.cli import complete, out, rows
 from agentplane.cli.door import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.text.visible import one_line, visible
 
 

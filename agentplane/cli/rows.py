@@ -12,7 +12,7 @@ from agentplane.cli import out
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
-from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.memory.view import HandEdit, Memory
 from agentplane.text.visible import visible
 
 

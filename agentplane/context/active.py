@@ -12,7 +12,7 @@ from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory import expiry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
 from agentplane.review import assumptions, delivery
 from agentplane.runs import last_runs

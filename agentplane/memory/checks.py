@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import tidy
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store

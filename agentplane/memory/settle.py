@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.memory import leftover, meeting
-from agentplane.memory.meeting import Joined, Story
+from agentplane.memory import branch_merge, replaced_text
+from agentplane.memory.branch_merge import Joined, Story
 from agentplane.memory.notes import Deduplicated, FilledGaps, Note, RemovedAgain
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import git, gitdriver, gitlog, merge_file, tidy
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.gitdriver import Stages
@@ -153,7 +153,7 @@ def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[No
     named = hashlib.sha256("\n".join(sorted(ledger.heads)).encode())
 
     def join(snapshot: Snapshot) -> Joined | None:
-        made = meeting.join(Memory(snapshot), _story(store.layout))
+        made = branch_merge.join(Memory(snapshot), _story(store.layout))
         for edit in made.plan.edits if made else ():
             standing = snapshot.core(edit.file, edit.id)
             named.update(repr((edit.id, edit.file, edit.text, edit.after, edit.was, standing)).encode())
@@ -169,7 +169,7 @@ def _bring_together(store: Store, ledger: Ledger) -> tuple[Done | None, tuple[No
     known = ledgers.read(store.layout).known
     store.cut_doubled(
         lambda _, id_, core: (
-            leftover.candidate_id(id_, document.digest(core)) in known
+            replaced_text.candidate_id(id_, document.digest(core)) in known
             or document.digest(core) in story.digests(id_)
         )
     )
@@ -193,7 +193,7 @@ def _moment(store: Store, ledger: Ledger) -> Clock:
 def _is_new_candidate(done: Done, id_: str) -> bool:
     mark = done.snapshot.ledger.known.get(id_)
     core = done.snapshot.core(mark.file, id_) if mark and mark.op == done.op else None
-    return core is not None and f"proposed_by: {leftover.PROPOSED_BY}".encode() in core
+    return core is not None and f"proposed_by: {replaced_text.PROPOSED_BY}".encode() in core
 
 
 def _stop_tracking(layout: Layout) -> list[str]:

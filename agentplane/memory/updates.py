@@ -11,8 +11,8 @@ import msgspec
 
 from agentplane.errors import Refused
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import STATED, Stamp, check_candidate
+from agentplane.memory.operations import STATED, Stamp, check_candidate
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.text import document, header

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from agentplane.match.words import listed
 from agentplane.memory.entry import Entry, said
-from agentplane.memory.lookup import Places, Words
+from agentplane.memory.word_index import Places, Words
 from agentplane.retrieval.scan import LEAST_SCORE, Result, Wanted, as_result, score_of, shared_words, words_of
 
 

@@ -11,7 +11,7 @@ import msgspec
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import held
 from agentplane.retrieval import traces
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
@@ -67,10 +67,10 @@ def _by_words(memory: Memory, wanted: Wanted, query: str, limit: int) -> Recalle
 def _nearest(memory: Memory, wanted: Wanted, query: str, many: int) -> list[Result]:
     if not held.is_on() or wanted.unreviewed:
         return scan(_looked_at(memory, wanted), query, many)
-    from agentplane.memory import lookup
+    from agentplane.memory import word_index
     from agentplane.retrieval.indexed import look_up
 
-    return look_up(lookup.of_shelf(memory), wanted, query, many)
+    return look_up(word_index.of_shelf(memory), wanted, query, many)
 
 
 def _readable(memory: Memory, found: Sequence[Result]) -> Recalled:

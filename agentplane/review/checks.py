@@ -6,7 +6,7 @@ from datetime import date
 from agentplane.findings import Finding, Instruction, Shell
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.store import Store
 from agentplane.review import assumptions, delivery, gate, gate_evidence, receipts
 from agentplane.review.neighbours import embeds

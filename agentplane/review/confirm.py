@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Plan
 from agentplane.text.visible import one_line

@@ -12,7 +12,7 @@ import msgspec
 
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import cache, held
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import Snapshot

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.memory.operations import MAX_TEXT, Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane import held
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Action, Gate
@@ -35,7 +35,7 @@ from agentplane.text.visible import one_line
 
 
 if TYPE_CHECKING:
-    from agentplane.memory.lookup import Words
+    from agentplane.memory.word_index import Words
 
 DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
 """What is noticed, and what follows. `Gate` says what each code means."""
@@ -99,9 +99,9 @@ def context(
 def _words(memory: Memory) -> "Words | None":
     if not held.is_on():
         return None
-    from agentplane.memory import lookup
+    from agentplane.memory import word_index
 
-    return lookup.of_shelf(memory)
+    return word_index.of_shelf(memory)
 
 
 def check(proposal: Proposal, context: Context) -> Verdict:

@@ -8,7 +8,7 @@ from functools import cached_property
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.settings import Action
 from agentplane.review import gate, gate_evidence, gate_repeats, tombstones
 from agentplane.review.conflicts import text_of

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.memory import updates
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot

@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import badges, held
 from agentplane.plane.settings import Action
 from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones

@@ -7,8 +7,8 @@ import msgspec
 
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import check_untouched
+from agentplane.memory.operations import check_untouched
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate, secrets

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory import verbs
+from agentplane.memory import operations
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import delivery, gate
@@ -101,8 +101,8 @@ def _said(entry: Entry) -> str:
 
 def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan | None:
     """Adds the links of a proposal to the candidate that it repeats; None: it has them already."""
-    entry = verbs.candidates(memory, [candidate])[0]
-    verbs.check_candidate(memory, entry)
+    entry = operations.candidates(memory, [candidate])[0]
+    operations.check_candidate(memory, entry)
     if entry.head.proposed_by != by:
         raise BadInput(f"{entry.id} was proposed by another", where="relation")
     changes: dict[str, Any] = {}

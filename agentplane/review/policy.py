@@ -5,7 +5,7 @@ import sys
 
 from agentplane.agents.catalog import tool_in
 from agentplane.errors import Refused
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane.settings import Settings
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.memory import ids, updates, verbs
+from agentplane.memory import ids, operations, updates
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane.store import Plan
 from agentplane.text.visible import one_line
 
@@ -84,7 +84,7 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
     target = updates.target_of(memory, entry)
     if target is not None:
         return updates.plan(memory, entry, target, stamp) if target.trusted else None
-    return verbs.approve(memory, [id_], stamp)
+    return operations.approve(memory, [id_], stamp)
 
 
 def awaited(memory: Memory) -> dict[str, str]:

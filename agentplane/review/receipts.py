@@ -14,7 +14,7 @@ import msgspec
 
 from agentplane.errors import Refused
 from agentplane.memory.entry import Entry, Header, read_header
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import git, logged
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings

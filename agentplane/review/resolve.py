@@ -6,11 +6,11 @@ from contextlib import suppress
 import msgspec
 
 from agentplane.errors import BadInput, Refused
-from agentplane.memory import updates, verbs
+from agentplane.memory import operations, updates
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import CANDIDATE_PREFIX
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Stamp
+from agentplane.memory.operations import Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
@@ -85,13 +85,13 @@ def approve(
         _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
     if changed:
         return msgspec.structs.replace(updates.plan(memory, entries[0], changed, stamp), why=choice.why)
-    plan = verbs.approve(memory, [entry.id for entry in entries], stamp)
+    plan = operations.approve(memory, [entry.id for entry in entries], stamp)
     if targets:
         plan = _with_supersession(memory, plan, targets, stamp)
     elif choice.keep_both:
         plan = _without_claims(memory, plan)
     gone = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
-    dropped = [Edit(entry.id, INBOX, None) for entry in verbs.candidates(memory, gone)] if gone else []
+    dropped = [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, gone)] if gone else []
     rejected = _rejected(memory, entries, choice)
     why = choice.why or (f"{entries[0].id} was approved instead." if rejected else None)
     return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=why, rejected=rejected)
@@ -105,7 +105,7 @@ def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[
         raise BadInput(
             "--reject works with a single candidate to approve", todo="Approve the candidates individually."
         )
-    found = [entry.id for entry in verbs.candidates(memory, choice.reject)]
+    found = [entry.id for entry in operations.candidates(memory, choice.reject)]
     if entries[0].id in found:
         raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
     return found
@@ -130,9 +130,9 @@ def merge(
     memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
 ) -> Plan:
     """Takes a candidate up into an entry, in the words of a person who saw the entry with the digest `seen`."""
-    entry, into = verbs.candidates(memory, [candidate])[0], _target(memory, target)
-    verbs.check_candidate(memory, entry)
-    planned = verbs.edit(memory, into.id, text, seen)
+    entry, into = operations.candidates(memory, [candidate])[0], _target(memory, target)
+    operations.check_candidate(memory, entry)
+    planned = operations.edit(memory, into.id, text, seen)
     if planned is None:
         raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
     todo = "say it in another way, or approve it with --supersede {}."
@@ -147,12 +147,12 @@ def merge_candidates(
     """Approve one text that a person wrote from two candidates. `seen` is the digest of the first, which is
     rewritten.
     """
-    entry, gone = verbs.candidates(memory, [one])[0], verbs.candidates(memory, [other])[0]
+    entry, gone = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
     if entry.id == gone.id:
         raise BadInput(f"{entry.id} can't be merged with itself")
     for candidate in (entry, gone):
-        verbs.check_candidate(memory, candidate)
-    planned = verbs.edit(memory, entry.id, text, seen)
+        operations.check_candidate(memory, candidate)
+    planned = operations.edit(memory, entry.id, text, seen)
     if planned is None:
         raise BadInput(
             f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
@@ -160,14 +160,14 @@ def merge_candidates(
     core = planned.edits[0].text or b""
     todo = "say it in another way, or approve it with --supersede {}."
     _check_reworded(memory, entry, core, "the merged text", todo, before=False)
-    plan = verbs.approve(memory, [entry.id], stamp, {entry.id: core})
+    plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
     left, come = plan.edits
     return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
 
 
 def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
     """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
-    planned = verbs.edit(memory, wanted, text, seen)
+    planned = operations.edit(memory, wanted, text, seen)
     entry = memory.get(wanted)
     if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
         todo = "say it in another way, or `agentplane deprecate {}` first."
@@ -205,7 +205,7 @@ def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, by
 
     `target` is the entry that absorbs the candidate, or another candidate.
     """
-    entry = verbs.candidates(memory, [candidate])[0]
+    entry = operations.candidates(memory, [candidate])[0]
     other = memory.get(target)
     # Of two candidates, the one that the person decides about is rewritten.
     into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.text import chain

@@ -9,7 +9,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs

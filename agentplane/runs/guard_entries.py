@@ -7,7 +7,7 @@ import msgspec
 from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import Header, read_header
-from agentplane.memory.shelf import HandEdit
+from agentplane.memory.view import HandEdit
 from agentplane.plane.layout import INBOX
 from agentplane.runs import deeds
 from agentplane.runs.deeds import Deed

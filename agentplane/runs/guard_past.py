@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import ledger as ledgers
 from agentplane.plane import records, versions
 from agentplane.plane.braid import Braid

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.memory import ids, updates, verbs
+from agentplane.memory import ids, operations, updates
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal, Stamp
+from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane import undo
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known, Ledger
@@ -280,7 +280,7 @@ def _is_out_of_force(asked: _Asked, change: Change) -> bool:
     """True if it was superseded or deprecated before, so that an approval can only have linked it to its successor."""
     block = asked.past.block(asked.text(change, change.found)) if change.found else None
     head = read_header(block.packed)[0] if block else None
-    return head is not None and (head.arrives or head.status) in verbs.ARRIVING
+    return head is not None and (head.arrives or head.status) in operations.ARRIVING
 
 
 def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
@@ -331,12 +331,12 @@ def _deprecate(asked: _Asked) -> str | None:
         day = asked.moment(asked.head(changes[0]).updated) if changes else None
     except ValueError:
         return f"stamps {shown(changes[0].id, 40)} with another day than its own"
-    plan = day and verbs.deprecate(asked.memory(), [change.id for change in changes], day, None)
+    plan = day and operations.deprecate(asked.memory(), [change.id for change in changes], day, None)
     return asked.compared(plan or None)
 
 
 def _pin(asked: _Asked) -> str | None:
-    verb = verbs.pin if asked.record.verb == "pin" else verbs.unpin
+    verb = operations.pin if asked.record.verb == "pin" else operations.unpin
     return asked.compared(verb(asked.memory(), [change.id for change in asked.record.changes]))
 
 
@@ -349,7 +349,7 @@ def _edit(asked: _Asked) -> str | None:
     if asked.is_pruned(change):
         return asked.moved(change)
     text = asked.text(change, change.left)
-    return asked.compared(verbs.edit(asked.memory(), change.id, text, change.found))
+    return asked.compared(operations.edit(asked.memory(), change.id, text, change.found))
 
 
 def _merge(asked: _Asked) -> str | None:

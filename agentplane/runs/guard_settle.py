@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from agentplane.memory import ids, leftover, meeting
+from agentplane.memory import branch_merge, ids, replaced_text
+from agentplane.memory.branch_merge import Story
 from agentplane.memory.entry import INBOX_STATUS
-from agentplane.memory.meeting import Story
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Change, Record
@@ -88,7 +88,7 @@ class _Replay:
         self.met = frozenset(ledger.met)
         if any(braid.strands):
             self.lost = frozenset(id_ for id_ in versions if self._lost_an_end(id_))
-        joined = meeting.join(self._memory(ledger), Story(braid, versions))
+        joined = branch_merge.join(self._memory(ledger), Story(braid, versions))
         return joined.plan if joined else None
 
     def _memory(self, ledger: Ledger) -> Memory:
@@ -147,7 +147,7 @@ class _Replay:
         return (
             change.left == change.after
             and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
-            and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, leftover.PROPOSED_BY)
+            and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, replaced_text.PROPOSED_BY)
             and fields.keys() <= kept
         )
 

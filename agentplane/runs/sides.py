@@ -9,7 +9,7 @@ from io import BytesIO
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import git, ledger, records, settings
 from agentplane.plane.facts import Texts
 from agentplane.plane.git import ObjectId

@@ -183,7 +183,7 @@ _REASONS = {"said": "its own files say it", "expired": "expired"}
 def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
     """The context, and whether the history of the commit checked out has a part in it."""
     from agentplane.context import active, pack
-    from agentplane.memory.shelf import Memory
+    from agentplane.memory.view import Memory
 
     sources = active.sources(Memory(snapshot), ask, store.clock().date())
     return pack.make(sources, ask, said=own.of(sources.entries)), sources.by_history

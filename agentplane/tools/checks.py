@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.findings import Finding, Instruction, Shell
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import cache, gitattributes, gitdriver
 from agentplane.plane.store import Store
 from agentplane.text.visible import one_line

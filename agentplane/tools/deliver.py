@@ -8,7 +8,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.errors import AgentplaneError
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.tools import found, room, sync
 
 

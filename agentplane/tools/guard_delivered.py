@@ -15,7 +15,7 @@ from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import git
 from agentplane.plane.git import ObjectId
 from agentplane.review import delivery, gate

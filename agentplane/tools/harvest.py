@@ -14,8 +14,8 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import BadInput
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Snapshot

@@ -14,7 +14,7 @@ from agentplane.context import active, pack
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.tools import said
 from agentplane.tools.said import Said
 

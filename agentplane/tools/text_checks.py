@@ -8,7 +8,7 @@ from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Severity, Shell
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import cache_checks, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from agentplane.commands import Approve, Command, Mask, Reject
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.review.conflicts import Conflict
 from agentplane.review.inbox import Reviewed

@@ -15,7 +15,7 @@ from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.settle import Settled
-from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import cache, git, layout, stamp
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui

@@ -37,7 +37,7 @@ from agentplane.tui.protocols import HasStatusLine
 
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
-    from agentplane.memory.shelf import Memory
+    from agentplane.memory.view import Memory
     from agentplane.tui.app import PlaneApp
 
 _REST = 0.8
@@ -60,7 +60,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 def of_entry(memory: "Memory", entry: "Entry") -> Draft:
     """An entry or a candidate as it stands in its file."""
-    from agentplane.memory import verbs
+    from agentplane.memory import operations
 
     return Draft(
         id=entry.id,
@@ -70,7 +70,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
         else "Saving changes the candidate; it still waits.",
         text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
         layout=memory.snapshot.layout,
-        check=lambda text: _discard(verbs.edit(memory, entry.id, text, entry.digest)),
+        check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
         op=lambda text: Edit(entry.id, text, entry.digest),
     )
 
@@ -95,7 +95,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
 
 def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
     """One approved text out of two candidates."""
-    from agentplane.memory.verbs import Stamp
+    from agentplane.memory.operations import Stamp
     from agentplane.review import resolve
 
     stamp = Stamp(date.min, "", None)
@@ -112,8 +112,8 @@ def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
 
 def of_successor(memory: "Memory", entry: "Entry") -> Draft:
     """The text of an entry that shall take the place of another one."""
-    from agentplane.memory import verbs
-    from agentplane.memory.verbs import Proposal
+    from agentplane.memory import operations
+    from agentplane.memory.operations import Proposal
 
     def proposal(text: bytes) -> Proposal:
         statement, _, rest = text.decode(errors="replace").strip().partition("\n")
@@ -137,7 +137,7 @@ def of_successor(memory: "Memory", entry: "Entry") -> Draft:
         told="The first line is the statement. It waits in the inbox until it is approved.",
         text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
         layout=memory.snapshot.layout,
-        check=lambda text: verbs.check_proposal(memory, proposal(text)),
+        check=lambda text: operations.check_proposal(memory, proposal(text)),
         op=lambda text: Propose(proposal(text)),
     )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry, Header
-from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import git, history
 from agentplane.plane.layout import Layout
 from agentplane.text import chain, decoding, files

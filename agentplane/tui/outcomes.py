@@ -9,10 +9,10 @@ import msgspec
 
 from agentplane.commands import Approve, Command
 from agentplane.errors import AgentplaneError
-from agentplane.memory import verbs
+from agentplane.memory import operations
 from agentplane.memory.entry import Entry
-from agentplane.memory.shelf import Memory
-from agentplane.memory.verbs import Stamp
+from agentplane.memory.operations import Stamp
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Plan
 from agentplane.review import confirm, resolve
@@ -95,7 +95,7 @@ class _Trial:
         writes = f"You write one text from both. {target} gets that text, and {self.id} leaves the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, target))
         if not why:
-            _, why = _tried(lambda: verbs.check_candidate(self.memory, self.reviewed.entry))
+            _, why = _tried(lambda: operations.check_candidate(self.memory, self.reviewed.entry))
         return ChoicePreview("merge", f"merge {self.id} into {target}", writes, None, why)
 
     def keep_both(self, target: str) -> ChoicePreview:
@@ -113,7 +113,7 @@ class _Trial:
 
     def rejects(self, id_: str, other: str) -> ChoicePreview:
         writes = f"{id_} is rejected, and recognized if it is proposed again. {other} stays as it is."
-        _, why = _tried(lambda: verbs.reject(self.memory, [id_], None))
+        _, why = _tried(lambda: operations.reject(self.memory, [id_], None))
         return ChoicePreview("reject", f"reject {id_}, keep {other}", writes, None, why)
 
     # Two candidates
@@ -130,7 +130,7 @@ class _Trial:
         writes = f"You write one text from both. It is approved, and {self.id} and {other} leave the inbox."
         _, why = _tried(lambda: resolve.merged_draft(self.memory, self.id, other))
         for entry in filter(None, map(self.memory.entries.get, (self.id, other))):
-            why = why or _tried(partial(verbs.check_candidate, self.memory, entry))[1]
+            why = why or _tried(partial(operations.check_candidate, self.memory, entry))[1]
         return ChoicePreview("merge", f"merge {self.id} and {other} into one", writes, None, why)
 
     def keep_two(self, other: str) -> ChoicePreview:

@@ -14,7 +14,7 @@ from agentplane.tui.listing import Row
 # The first paint needs neither.
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
-    from agentplane.memory.shelf import HandEdit
+    from agentplane.memory.view import HandEdit
     from agentplane.review.inbox import Reviewed
     from agentplane.tui.desk import PlaneView
 

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.runs import titles
 from agentplane.runs.surroundings import Git
 from agentplane.runs.timeline import Row

@@ -9,7 +9,7 @@ from textual import on
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.runs.timeline import Row
 from agentplane.text.visible import one_line
 from agentplane.tui import detail

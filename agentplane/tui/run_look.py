@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
 from agentplane.runs import artifacts, born, capsule, commands, glance, session, tape
 from agentplane.runs.artifacts import Artifact

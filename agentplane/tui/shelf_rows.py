@@ -10,7 +10,7 @@ from agentplane.tui.rows import EDIT
 if TYPE_CHECKING:
     from agentplane.memory.entry import Entry
     from agentplane.memory.expiry import Expiry
-    from agentplane.memory.shelf import HandEdit
+    from agentplane.memory.view import HandEdit
     from agentplane.tui.desk import PlaneView
 
 _BADGES = {"accepted": ("●", "clean"), "deprecated": ("×", "quiet"), "superseded": ("→", "quiet")}

@@ -15,7 +15,7 @@ from agentplane.api import Plane
 from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
 from agentplane.context import active
 from agentplane.context.choose import Ask
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.text.visible import one_line
 from agentplane.tools import entries, found, room, settings, sync, wire
 from agentplane.tools.ground import Change

@@ -23,7 +23,7 @@ from agentplane.context.choose import Ask
 from agentplane.findings import Finding
 from agentplane.mcp import answers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import cache, stamp, user_key
 from agentplane.text import document
 from agentplane.tools import answers, found, hook_log

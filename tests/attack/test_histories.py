@@ -174,15 +174,15 @@ def settle_of_a_real_merge_that_does_more(repo: Repo) -> None:
     repo.git("merge", "-q", "other", fails=True)
     repo.git("checkout", "--theirs", "--", ".agentplane")
     union(repo, "other", "work")
-    from agentplane.memory import meeting, settle
-    from agentplane.memory.shelf import Memory
+    from agentplane.memory import branch_merge, settle
+    from agentplane.memory.view import Memory
     from agentplane.plane.store import Plan, Snapshot, Store
 
     store = Store(repo.layout)
     store.put_in_order()
 
     def plan(snapshot: Snapshot) -> Plan | None:
-        joined = meeting.join(Memory(snapshot), settle._story(repo.layout))
+        joined = branch_merge.join(Memory(snapshot), settle._story(repo.layout))
         assert joined
         made = joined.plan
         edits = [

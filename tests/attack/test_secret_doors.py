@@ -17,7 +17,7 @@ from agentplane.mcp import resources
 from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session
 from agentplane.memory.entry import Entry
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import confirm, delivery, gate, result_versions
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.resolve import Choice

@@ -13,7 +13,7 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.review.inbox import Reviewer
 from agentplane.review.looked import Looks
 from agentplane.review.resolve import Choice

@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import gate, masks
 from tests.bench import secrets_made, secrets_near
 from tests.bench.secrets_made import Made

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.cli import confirming, out
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import spots
 from agentplane.review.confirm import Unconfirmed
 from tests.cli.conftest import Cli, candidate, change_by_hand

@@ -3,7 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from tests.cli.conftest import Cli, candidate, change_by_hand
 from tests.conftest import files_of
 

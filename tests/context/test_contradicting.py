@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse.statement import parse
 from agentplane.context.choose import Ask
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import cache
 from agentplane.review import assumptions
 

@@ -12,7 +12,7 @@ from agentplane.context import pack
 from agentplane.context.choose import Ask, choose
 from agentplane.context.pack import Sources, characters, tokens
 from agentplane.memory.entry import Entry, Header
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from tests.conftest import UNLIKE, decision, files_of
 
 

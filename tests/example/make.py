@@ -20,7 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin

@@ -15,7 +15,7 @@ from agentplane.api import Plane, open_plane
 from agentplane.mcp import answers, thrift
 from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
-from agentplane.memory import lookup
+from agentplane.memory import word_index
 from agentplane.plane import cache, held
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
@@ -126,7 +126,7 @@ def test_an_index_finds_what_a_scan_finds(tmp_path: Path) -> None:
     dice = random.Random(5)
     for round_ in range(3):
         memory = plane.memory()
-        index = lookup.of_shelf(memory)
+        index = word_index.of_shelf(memory)
         entries = [entry for entry in memory.shelf if IN_FORCE.takes(entry)]
         for _ in range(25):
             words = " ".join(dice.choices(" ".join(dice.choices(TEXTS, k=3)).split(), k=dice.randint(1, 14)))
@@ -147,7 +147,7 @@ def test_words_of_any_script_are_found_word_for_word(git_project: Path) -> None:
     for statement in said:
         plane.inbox.approve([plane.propose(decision(statement))])
     memory = plane.memory.read()
-    index = lookup.of_shelf(memory)
+    index = word_index.of_shelf(memory)
     for entry in memory.shelf:
         assert entry in index.holding(entry.statement)
         assert entry in index.holding(entry.statement.casefold())

@@ -13,7 +13,7 @@ from mcp import Client
 from agentplane.api import Plane
 from agentplane.context import pack
 from agentplane.mcp import tools
-from agentplane.memory.verbs import MAX_TEXT
+from agentplane.memory.operations import MAX_TEXT
 from agentplane.review.relation import Relation
 from agentplane.runs import timeline
 from tests.cli.test_event_format import EVENT

@@ -13,7 +13,7 @@ from agentplane.health import collect
 from agentplane.mcp import resources
 from agentplane.memory import expiry
 from agentplane.memory.entry import Header
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane.store import Store
 from agentplane.tools import found
 from agentplane.tui import shelf_rows

@@ -8,8 +8,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Damaged
-from agentplane.memory import verbs
-from agentplane.memory.shelf import Memory
+from agentplane.memory import operations
+from agentplane.memory.view import Memory
 from agentplane.plane import ledger, records
 from agentplane.plane.store import Plan, Snapshot
 from agentplane.text import canonical, files
@@ -66,7 +66,7 @@ def test_what_somebody_saves_while_an_op_runs_is_not_lost(plane: Plane) -> None:
     path = plane.layout.memory / "decisions.md"
 
     def plan(snapshot: Snapshot) -> Plan:
-        planned = verbs.deprecate(Memory(snapshot), ["DEC-001"], plane.store.clock().date(), None)
+        planned = operations.deprecate(Memory(snapshot), ["DEC-001"], plane.store.clock().date(), None)
         path.write_bytes(
             path.read_bytes().replace(b"Two.", b"Two, saved meanwhile.") + b"\nA note at the end.\n"
         )

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.health import collect, fix
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import facts, recover, views
 from agentplane.plane import ledger as ledgers
 from agentplane.plane.ledger import Ledger

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import Refused
-from agentplane.memory.verbs import MAX_TEXT, Proposal
+from agentplane.memory.operations import MAX_TEXT, Proposal
 from agentplane.review import gate, gate_answers, gate_evidence, gate_repeats, gate_words
 from agentplane.review.gate import Context
 from agentplane.review.gate_answers import Verdict

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import gate
 from agentplane.review.gate import Context
 from agentplane.review.tombstones import Rejection, Tombstones

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate, gate_header
 from agentplane.review.inbox import Reviewer
@@ -129,11 +129,11 @@ def test_a_header_that_changed_is_looked_at_again(plane: Plane) -> None:
 
 
 def test_what_a_merge_left_over_has_no_flag_of_its_header(plane: Plane) -> None:
-    from agentplane.memory import leftover
+    from agentplane.memory import replaced_text
 
     id_ = plane.inbox.approve([plane.propose(decision(UNLIKE[0]))]).ids[-1]
     memory = plane.memory.read()
     core = memory.snapshot.core(memory.get(id_).file, id_) or b""
-    again = leftover.as_candidate(core, "CAND-ABCDEF", None)
+    again = replaced_text.as_candidate(core, "CAND-ABCDEF", None)
     block = document.parse(again).blocks[0]
     assert list(gate_header.odd(gate_header.text_of(again[block.head : block.body]))) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentplane.memory.verbs import MAX_TEXT
+from agentplane.memory.operations import MAX_TEXT
 from agentplane.review import gate
 
 

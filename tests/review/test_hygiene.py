@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.review import hygiene
 from tests.conftest import decision, plane_in
 

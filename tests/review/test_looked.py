@@ -13,7 +13,7 @@ import pytest
 
 from agentplane.api import Listeners, Plane
 from agentplane.cli import behind
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import cache, lock
 from agentplane.review import looked
 from agentplane.review.inbox import AT_ONCE, Reviewed, Reviewer

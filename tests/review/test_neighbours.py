@@ -7,7 +7,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import Refused
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import badges, cache
 from agentplane.review.conflicts import Text, find
 from agentplane.review.inbox import Alike, Conflicts, alike

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import gate, gate_orders, orders, views
 from agentplane.text import invisible
 from tests.bench import orders as bench

@@ -10,7 +10,7 @@ import pytest
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import settings, trust_settings
 from agentplane.review import receipts
 from agentplane.review.receipts import Receipt

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import resolve
 from agentplane.review.resolve import Choice
 from tests.conftest import decision, files_of

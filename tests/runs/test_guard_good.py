@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import ledger as ledgers
 from agentplane.plane import views
 from agentplane.plane.layout import Layout

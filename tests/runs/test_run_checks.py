@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect, fix
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.plane import gitdriver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run

@@ -14,7 +14,7 @@ from agentplane.api import Harvested, Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review.resolve import Choice
 from agentplane.runs import guard
 from agentplane.tools import harvest, harvest_adr

@@ -10,7 +10,7 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.health import collect
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.tools import answers, found, harvest, said
 from tests.conftest import decision, plane_in
 

@@ -5,7 +5,7 @@ from textual import events
 from textual.app import App
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import spots
 from agentplane.tui.confirming import READING_SECONDS, Confirm
 from agentplane.tui.editing import EditScreen

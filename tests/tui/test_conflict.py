@@ -6,7 +6,7 @@ from textual.widgets import Input, OptionList
 
 from agentplane.api import Plane
 from agentplane.commands import Approve, Reject, Undo
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review import tombstones
 from agentplane.review.resolve import Choice
 from agentplane.tui.confirming import READING_SECONDS

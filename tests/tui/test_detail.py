@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.tui import ground as grounds
 from agentplane.tui.detail import Detail
 from agentplane.tui.ground import Subject

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review.resolve import Choice
 from agentplane.tui.ground import Evidence, Subject, facts_of
 from tests.conftest import decision, plane_in

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from agentplane.api import Plane
-from agentplane.memory.verbs import Proposal
+from agentplane.memory.operations import Proposal
 from agentplane.review.resolve import Choice
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.shelf import ShelfScreen

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from agentplane.memory import ids
-from agentplane.memory.leftover import as_candidate, candidate_id, fields, id_of, listed, says_the_same
 from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
-from agentplane.memory.shelf import Memory
+from agentplane.memory.replaced_text import as_candidate, candidate_id, fields, id_of, listed, says_the_same
+from agentplane.memory.view import Memory
 from agentplane.plane import merge_file, tidy, versions
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX

@@ -12,7 +12,7 @@ from agentplane.errors import BadInput, Refused
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header, without_label
 from agentplane.memory.kinds import kind_named
-from agentplane.memory.shelf import HandEdit, Memory
+from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import external_ids, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan

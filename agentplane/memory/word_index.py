@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from agentplane.match import words
 from agentplane.memory.entry import Entry, said
-from agentplane.memory.shelf import Memory
+from agentplane.memory.view import Memory
 from agentplane.plane import held
 
 
