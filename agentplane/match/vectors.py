@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentplane.match.bm25 import Floats
-from agentplane.match.pieces import Pieces
+from agentplane.match.subwords import Pieces
 from agentplane.text import decoding, files
 
 

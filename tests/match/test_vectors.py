@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agentplane.match import vectors
-from agentplane.match.pieces import Pieces
+from agentplane.match.subwords import Pieces
 from agentplane.match.vectors import Vectors
 
 
