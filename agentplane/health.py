@@ -14,7 +14,7 @@ from agentplane.plane.store import Rebuilt, Store
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
 from agentplane.runs import guard_settings, guard_signatures, repair
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tools import checks as tool_checks
 from agentplane.tools import text_checks
 

@@ -36,9 +36,9 @@ READING = frozenset(
 FOREIGN = {
     ("mcp/failures.py", "str(error).partition"),
     ("runs/events.py", "str(error).partition"),
-    ("text/toml_text.py", "re.search"),
+    ("text/toml/limited.py", "re.search"),
     ("tui/lookout.py", "str(error) != self._failed"),
-    ("text/walk.py", "(last.what, last.away, last.line + last.lines) == (what, away, self.number)"),
+    ("text/log/damage.py", "(last.what, last.away, last.line + last.lines) == (what, away, self.number)"),
 }
 """Messages of msgspec and tomllib, which have no fields; and two texts that are compared to say the same thing only once."""
 

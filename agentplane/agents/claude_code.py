@@ -21,7 +21,8 @@ from agentplane.agents.plugin import (
     SessionStart,
     Skipped,
 )
-from agentplane.text import decoding, front_matter
+from agentplane.text import front_matter
+from agentplane.text.json import decode
 
 
 _FORBIDDEN = re.compile(
@@ -136,7 +137,7 @@ def _folders_of_sessions(folder: Path) -> Iterator[str]:
             continue
         for text in found:
             try:
-                yield decoding.Json(str).decode(text)
+                yield decode.Json(str).decode(text)
             except msgspec.MsgspecError:
                 continue
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 _INT = 1 << 31
@@ -14,7 +14,7 @@ _EXIT = re.compile(r"(?i)\b(?:exit code|exited with code|exit status|exit_code)\
 REJECTED = re.compile(r"(?i)user doesn't want to proceed|rejected by (?:the )?user|user rejected")
 """The result of a call that the person rejected."""
 
-_json = decoding.Json()
+_json = decode.Json()
 
 
 def exit_in(text: str) -> int | None:

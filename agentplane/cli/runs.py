@@ -14,7 +14,7 @@ from agentplane.api import Logged, Plane
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.errors import BadInput
-from agentplane.text import decoding
+from agentplane.text.json import decode
 from agentplane.text.visible import one_line
 
 
@@ -318,7 +318,7 @@ def _event(given: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-_one_event = decoding.Json(dict[str, Any])
+_one_event = decode.Json(dict[str, Any])
 
 
 def _log_lines(plane: Plane, *, as_json: bool) -> None:

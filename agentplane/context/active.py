@@ -16,7 +16,8 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
 from agentplane.review import assumptions, delivery
 from agentplane.runs import last_runs
-from agentplane.text import canonical, decoding, files
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
 
 
 ACTIVE = "context/active.md"
@@ -71,7 +72,7 @@ def holds(root: Path, whole: Pack) -> bool:
     if data is None or data == whole.text.encode():
         return data is not None
     try:
-        told = decoding.Json(Receipt).decode(files.read_if(root / RECEIPT) or b"")
+        told = decode.Json(Receipt).decode(files.read_if(root / RECEIPT) or b"")
     except msgspec.MsgspecError:
         return False
     receipt = whole.receipt
@@ -108,7 +109,7 @@ def write_receipts(root: Path, receipts: Mapping[str, Receipt | None]) -> None:
 
 def _receipts(data: bytes | None) -> dict[str, Any]:
     try:
-        return dict(decoding.Json().decode(data or b"{}")["files"])
+        return dict(decode.Json().decode(data or b"{}")["files"])
     except (msgspec.DecodeError, KeyError, TypeError, ValueError):
         return {}
 

@@ -20,7 +20,7 @@ from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
 from agentplane.review.assumptions import Contradiction
-from agentplane.text import canonical
+from agentplane.text.json import canonical
 from agentplane.text.visible import one_line, visible
 
 

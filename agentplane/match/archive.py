@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 # Increase the number when the results computed from a text change.
@@ -50,7 +50,7 @@ def unpacked(data: bytes | memoryview, mark: bytes) -> tuple[dict[str, Any], dic
     if data[:start] != _MAGIC + hashlib.sha256(body).digest():
         return None
     try:
-        found = decoding.Pack(_Archive).decode(body)
+        found = decode.Pack(_Archive).decode(body)
         arrays = {n: np.frombuffer(a.data, dtype=a.kind).reshape(a.shape) for n, a in found.arrays.items()}
     except (msgspec.MsgspecError, ValueError, TypeError):
         return None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 _BLANK = "\u2581"
@@ -42,7 +42,7 @@ class Pieces:
         data = file.read_bytes()
         if hashlib.sha256(data).hexdigest() != _FILE:
             raise ValueError("another tokenizer")
-        config = decoding.Json(_Config).decode(data)
+        config = decode.Json(_Config).decode(data)
         self._vocab = config.model.vocab
         # Runs of blanks are merged last.
         last = len(self._vocab)

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from agentplane.match.bm25 import Floats
 from agentplane.match.subwords import Pieces
-from agentplane.text import decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
 
 
 WIDTH = 256
@@ -196,7 +197,7 @@ class _Rows:
     def __init__(self, weights: Path) -> None:
         self._fd = os.open(weights, os.O_RDONLY | os.O_CLOEXEC)
         (length,) = struct.unpack("<Q", os.pread(self._fd, 8, 0))
-        about = decoding.Json(dict[str, _Tensor]).decode(os.pread(self._fd, length, 8))[_TENSOR]
+        about = decode.Json(dict[str, _Tensor]).decode(os.pread(self._fd, length, 8))[_TENSOR]
         count, width = about.shape
         if about.dtype != "F16" or width != WIDTH:
             raise ValueError(f"rows of {width} numbers of the type {about.dtype}")

@@ -13,7 +13,7 @@ import msgspec
 
 from agentplane.mcp import library, thrift
 from agentplane.mcp.line import LONGEST, Line
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 KEPT = Path(__file__).with_name("greetings.json")
@@ -55,7 +55,7 @@ def load_meanwhile() -> None:
 
 def greet(line: Line) -> Greeted | None:
     """Answers until something is asked that needs the library; None: the client is gone."""
-    known = decoding.Json(Greetings).decode(KEPT.read_bytes())
+    known = decode.Json(Greetings).decode(KEPT.read_bytes())
     met: bytes | None = None
     confirmed: bytes | None = None
     number: str | int | None = None
@@ -77,7 +77,7 @@ def greet(line: Line) -> Greeted | None:
 def _message(said: bytes) -> dict[str, Any]:
     """Empty where it is none: then it is the library's."""
     try:
-        found = decoding.Json().decode(said) if len(said) <= LONGEST else None
+        found = decode.Json().decode(said) if len(said) <= LONGEST else None
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return {}
     return found if isinstance(found, dict) and found.get("jsonrpc") == "2.0" else {}

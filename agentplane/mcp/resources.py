@@ -18,7 +18,7 @@ from agentplane.memory.ids import match
 from agentplane.review import delivery
 from agentplane.runs import capsule, session, timeline
 from agentplane.runs.events import is_run_id
-from agentplane.text import times
+from agentplane.text.log import times
 from agentplane.text.visible import one_line, visible
 
 

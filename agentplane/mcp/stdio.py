@@ -19,7 +19,7 @@ from agentplane.mcp import thrift
 from agentplane.mcp.desk import Desk
 from agentplane.mcp.greeting import Greeted
 from agentplane.mcp.line import LONGEST, Line
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 _LAST_WRITE = 5.0
@@ -54,7 +54,7 @@ class Wire:
         return await anyio.to_thread.run_sync(self._line.read, abandon_on_cancel=True)
 
     async def write(self, text: str) -> None:
-        if self._answered is not None and decoding.Json().decode(text).get("id") == self._answered:
+        if self._answered is not None and decode.Json().decode(text).get("id") == self._answered:
             self._answered = None
             return
         await self._send(text.encode(errors="replace"))
@@ -74,7 +74,7 @@ def _complaint(line: bytes) -> bytes | None:
     if len(line) > LONGEST:
         return _error(None, -32600, f"a message has at most {LONGEST:,} bytes")
     try:
-        found: Any = decoding.Json().decode(line)
+        found: Any = decode.Json().decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return _refused(line)
     if not isinstance(found, dict):

@@ -18,7 +18,7 @@ from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.plane.versions import Version
-from agentplane.text import document, header
+from agentplane.text.markdown import document, header
 
 
 VERB = "settle"

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agentplane.text import days, decoding
-from agentplane.text.loose import as_list, as_number, as_text
-from agentplane.text.statements import statement_of
+from agentplane.text import days
+from agentplane.text.json import decode
+from agentplane.text.markdown.statement import statement_of
+from agentplane.text.yaml.coerce import as_list, as_number, as_text
 
 
 if TYPE_CHECKING:
-    from agentplane.text.document import Block
+    from agentplane.text.markdown.document import Block
 
 
 INBOX_STATUS = "proposed"
@@ -135,9 +136,9 @@ def without_label(text: str, label: str) -> str:
     return rest.lstrip() if colon and rest.strip() and head.casefold() == label.casefold() else text
 
 
-_strict = decoding.Pack(Header)
-_strict_list = decoding.Pack(list[Header])
-_loose = decoding.Pack()
+_strict = decode.Pack(Header)
+_strict_list = decode.Pack(list[Header])
+_loose = decode.Pack()
 _LISTS = ("tags", "evidence", "scope", "supersedes", "superseded_by", "refines", "unrelated")
 _NUMBERS = ("confidence", "systemic_scale")
 _FLAGS = ("pinned",)

@@ -16,8 +16,8 @@ from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import external_ids, records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
-from agentplane.text import document, header
-from agentplane.text.draft import Gap
+from agentplane.text.markdown import document, header
+from agentplane.text.markdown.draft import Gap
 from agentplane.text.visible import one_line
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from agentplane.errors import BadInput
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS
-from agentplane.text import document, header
+from agentplane.text.markdown import document, header
 
 
 PROPOSED_BY = "merge"

@@ -18,7 +18,8 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, latest
-from agentplane.text import document, files
+from agentplane.text import files
+from agentplane.text.markdown import document
 
 
 # The same for everyone: two clones that merge the same branches write the same op, byte for byte.

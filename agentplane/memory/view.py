@@ -16,9 +16,9 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Known
 from agentplane.plane.pages import Page
 from agentplane.plane.store import Snapshot
-from agentplane.text import document
-from agentplane.text.bulk import uncollected
-from agentplane.text.document import Block
+from agentplane.text.gc_pause import uncollected
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import Block
 from agentplane.text.visible import one_line
 
 

@@ -10,7 +10,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import cache, pages, stamp
 from agentplane.plane import layout as layouts
 from agentplane.plane.layout import Layout
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 _CONTESTED = "contested"
@@ -82,7 +82,7 @@ def contested(layout: Layout, waiting: Collection[str], is_there: Callable[[str]
 def _contested(layout: Layout) -> dict[str, list[str]]:
     data = cache.load(layout, _CONTESTED)
     try:
-        return decoding.Json(dict[str, list[str]]).decode(data) if data else {}
+        return decode.Json(dict[str, list[str]]).decode(data) if data else {}
     except (msgspec.MsgspecError, ValueError):
         return {}
 

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import msgspec
 
-from agentplane.text import links
+from agentplane.text.log import event_line
 
 
 _TS = re.compile(rb'"ts":"([^"]*)"')
@@ -49,7 +49,7 @@ def of(log: Iterable[bytes]) -> Braid:
     for line in log:
         read.append(line)
         found.setdefault(_name_of(line), line)
-    parents = {name: links.parents_of(line) for name, line in found.items()}
+    parents = {name: event_line.parents_of(line) for name, line in found.items()}
     order = _ordered(found, parents)
     place = {name: number for number, name in enumerate(order)}
     lines = tuple(found[name] for name in order)
@@ -66,7 +66,7 @@ def of(log: Iterable[bytes]) -> Braid:
 
 
 def _name_of(line: bytes) -> bytes:
-    return bytes.fromhex(links.stated_by(line).decode()) if links.has_form(line) else line
+    return bytes.fromhex(event_line.stated_by(line).decode()) if event_line.has_form(line) else line
 
 
 def _ordered(found: dict[bytes, bytes], parents: dict[bytes, tuple[bytes, ...]]) -> list[bytes]:

@@ -15,7 +15,8 @@ from pathlib import Path
 from agentplane.errors import AgentplaneError
 from agentplane.plane import cache_file, held
 from agentplane.plane.layout import Layout
-from agentplane.text import chain, files
+from agentplane.text import files
+from agentplane.text.log import chain
 
 
 # Holds what a person is editing right now: not derived, so it stays when the rest is cleared.

@@ -26,7 +26,10 @@ from agentplane.plane.layout import Layout, foreign_marks
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Stored
 from agentplane.plane.store import Store
-from agentplane.text import chain, decoding, document, files
+from agentplane.text import files
+from agentplane.text.json import decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
@@ -134,7 +137,7 @@ class _Event(msgspec.Struct):
     run_id: str = ""
 
 
-_event = decoding.Json(_Event)
+_event = decode.Json(_Event)
 
 
 def _event_named(line: bytes) -> str:

@@ -16,8 +16,10 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Known, Ledger
 from agentplane.plane.pages import Page
 from agentplane.plane.records import Stored
-from agentplane.text import decoding, document, loose
-from agentplane.text.statements import statement_of
+from agentplane.text.json import decode
+from agentplane.text.markdown import document
+from agentplane.text.markdown.statement import statement_of
+from agentplane.text.yaml import coerce
 
 
 Load = Callable[[str, str], Stored | None]
@@ -72,8 +74,8 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     op: str
 
 
-_head = decoding.Pack(_Head)
-_fields = decoding.Pack(dict[str, Any])
+_head = decode.Pack(_Head)
+_fields = decode.Pack(dict[str, Any])
 
 
 def of(ledger: Ledger, texts: "Texts") -> Iterator[Fact]:
@@ -186,7 +188,7 @@ def _bent(fields: dict[str, Any]) -> _Head:
     for name in _Head.__struct_fields__:
         if (value := fields.get(name)) is None:
             continue
-        bend = {"evidence": loose.as_list, "confidence": loose.as_number}.get(name, loose.as_text)
+        bend = {"evidence": coerce.as_list, "confidence": coerce.as_number}.get(name, coerce.as_text)
         if (bent := bend(value)) is not None:
             values[name] = bent
     return _Head(**values)

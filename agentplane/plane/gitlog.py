@@ -9,7 +9,8 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
-from agentplane.text import chain, document, links
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
 
 
 _LOG = "memory/log.jsonl"
@@ -99,7 +100,7 @@ def taken_out(layout: Layout) -> list[TakenOut]:
         heading, *lines = part.splitlines(keepends=True)
         commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
         removed = (line[1:] for line in lines if line.startswith(b"-{"))
-        gone = tuple(line for line in removed if line not in here and links.is_intact(line))
+        gone = tuple(line for line in removed if line not in here and event_line.is_intact(line))
         here.update(gone)  # an earlier commit that took them out, too, is not named
         if gone:
             before = found.get(commit)
@@ -113,7 +114,7 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
     known: dict[bytes, tuple[bytes, ObjectId]] = {}
     for commit in _commits(layout):
         known |= {_name(line): (line, commit) for line in _events(layout, commit)}
-    have = {_name(line) for _, line in chain.lines(layout.log) if links.is_intact(line)}
+    have = {_name(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
     found: dict[bytes, ObjectId] = {}
     wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
     while wanted:
@@ -123,12 +124,12 @@ def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
         have.add(name)
         line, commit = known[name]
         found[line] = commit
-        wanted += links.parents_of(line)
+        wanted += event_line.parents_of(line)
     return found
 
 
 def _name(line: bytes) -> bytes:
-    return bytes.fromhex(links.stated_by(line).decode())
+    return bytes.fromhex(event_line.stated_by(line).decode())
 
 
 def _commits(layout: Layout) -> list[ObjectId]:
@@ -136,7 +137,9 @@ def _commits(layout: Layout) -> list[ObjectId]:
 
 
 def _events(layout: Layout, commit: ObjectId) -> Iterator[bytes]:
-    return (line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if links.is_intact(line))
+    return (
+        line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if event_line.is_intact(line)
+    )
 
 
 def _records(layout: Layout, ops: Mapping[str, ObjectId]) -> Iterator[bytes]:

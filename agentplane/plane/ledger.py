@@ -15,7 +15,8 @@ from agentplane.plane import cache, external_ids, held, records, trust_settings,
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.versions import Version
-from agentplane.text import canonical, chain, decoding, links, times
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain, event_line, times
 
 
 VERSION = 10
@@ -185,9 +186,9 @@ def revision_after(ledger: Ledger, record: records.Record) -> str:
     return revision_of(known)
 
 
-_op_event = decoding.Json(OpEvent)
-_run_event = decoding.Json(RunEvent)
-_codec = decoding.Pack(Ledger)
+_op_event = decode.Json(OpEvent)
+_run_event = decode.Json(RunEvent)
+_codec = decode.Pack(Ledger)
 
 
 def read(layout: Layout) -> Ledger:
@@ -392,9 +393,9 @@ class _Sums:
 
     def follows(self, line: bytes) -> bool:
         """Whether all that was before is the history of this event: then no other can meet it."""
-        if self.want and self.want in line and not links.is_merge(line):
+        if self.want and self.want in line and not event_line.is_merge(line):
             return True
-        parents = links.parents_of(line)
+        parents = event_line.parents_of(line)
         heads = [bytes.fromhex(head) for head in self.heads]
         return set(parents) == set(heads) if heads else parents == (_GENESIS,)
 

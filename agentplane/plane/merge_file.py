@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from agentplane.plane import git
-from agentplane.text import document
-from agentplane.text.document import WHITE
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import WHITE
 
 
 VIEWS = frozenset({"state.json", "artifacts.json"})

@@ -11,8 +11,10 @@ import msgspec
 
 from agentplane.plane import cache, held
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, decoding, document, files
-from agentplane.text.document import Block, Document, Trouble
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import Block, Document, Trouble
 
 
 VERSION = 1
@@ -33,7 +35,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     troubles: tuple[Trouble, ...]
 
 
-_codec = decoding.Pack(_Kept)
+_codec = decode.Pack(_Kept)
 
 
 def read_all(layout: Layout) -> dict[str, Page]:

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.plane import braid
 from agentplane.plane.ledger import Output, run_event_of
-from agentplane.text import chain, links
+from agentplane.text.log import chain, event_line
 
 
 _GENESIS = bytes(32)
@@ -44,7 +44,9 @@ def _is_straight(lines: Iterable[bytes]) -> bool:
     """True if each line follows the one above it."""
     before, named = _GENESIS, b""
     for line in lines:
-        if not (named and named in line and not links.is_merge(line)) and links.parents_of(line) != (before,):
+        if not (named and named in line and not event_line.is_merge(line)) and event_line.parents_of(
+            line
+        ) != (before,):
             return False
         head = chain.hash_of(line)
         before, named = bytes.fromhex(head), b'"hash_prev":"' + head.encode() + b'"'

@@ -8,7 +8,8 @@ from agentplane.errors import BadInput, Refused
 from agentplane.plane import cache, records
 from agentplane.plane.layout import Layout
 from agentplane.plane.store import Plan, Snapshot
-from agentplane.text import chain, files
+from agentplane.text import files
+from agentplane.text.log import chain
 
 
 class Found(msgspec.Struct, frozen=True):

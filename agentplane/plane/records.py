@@ -15,8 +15,11 @@ import msgspec
 
 from agentplane.errors import Damaged
 from agentplane.plane.layout import Layout
-from agentplane.text import canonical, chain, decoding, document, files
-from agentplane.text.draft import Gap
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.markdown.draft import Gap
 
 
 _SEAM = b',"texts":{'
@@ -108,8 +111,8 @@ class Stored(msgspec.Struct, frozen=True):
         return None if text is None else text.decode(errors="replace")
 
 
-_record = decoding.Json(Record)
-_texts = decoding.Json(dict[str, Any])
+_record = decode.Json(Record)
+_texts = decode.Json(dict[str, Any])
 
 
 def encode_text(data: bytes) -> Any:

@@ -18,8 +18,11 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Stored
-from agentplane.text import canonical, chain, decoding, document, files
-from agentplane.text.draft import Draft
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.markdown.draft import Draft
 
 
 def needed(layout: Layout) -> bool:
@@ -287,7 +290,7 @@ def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
 def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
     """The files of a capsule that were sealed with one of these hashes."""
     try:
-        run = decoding.Json(_Capsule).decode(line)
+        run = decode.Json(_Capsule).decode(line)
     except msgspec.MsgspecError:
         return []
     return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]

@@ -3,7 +3,8 @@
 from agentplane.errors import BadInput
 from agentplane.plane import settings
 from agentplane.plane.layout import Layout
-from agentplane.text import files, toml_key
+from agentplane.text import files
+from agentplane.text.toml import edit
 
 
 _TRIES = 5
@@ -15,8 +16,8 @@ def with_key(layout: Layout, table: str, key: str, value: str) -> tuple[bytes | 
     data = files.read_if(layout.file("config.toml"))
     settings.parse(data or b"", shown)
     try:
-        made = toml_key.put((data or b"").decode(), table, key, value).encode()
-    except toml_key.NoPlace as error:
+        made = edit.put((data or b"").decode(), table, key, value).encode()
+    except edit.NoPlace as error:
         raise BadInput(
             str(error), where=shown, todo=f'write `{key} = "{value}"` under [{table}] yourself.'
         ) from None

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.text import files, toml_text
+from agentplane.text import files
+from agentplane.text.toml import limited
 from agentplane.text.visible import one_line
 
 
@@ -210,11 +211,11 @@ def parse(data: bytes, shown: str) -> Settings:
         raise BadInput(what, where=shown, todo="Remove what is no setting. docs/settings.md lists every key.")
     try:
         text = data.decode()
-        table = toml_text.read(text)
+        table = limited.read(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BadInput("is not UTF-8", where=f"{shown}:{line}", todo="save it as UTF-8.") from None
-    except toml_text.TomlError as error:
+    except limited.TomlError as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
         todo = "mend this line; docs/settings.md has every key."
         raise BadInput(error.what, where=where, todo=todo) from None

@@ -17,7 +17,8 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Settings
 from agentplane.plane.ssh_keygen import GUIDE, NoSshKeygenError, Verdict, Verifier, is_signature, sign
-from agentplane.text import canonical, chain, links
+from agentplane.text.json import canonical
+from agentplane.text.log import chain, event_line
 
 
 NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", trust_settings.VERB})
@@ -95,7 +96,7 @@ def _payload(event: Mapping[str, Any], prev: str) -> bytes:
 
 def of_line(line: bytes) -> Signed | None:
     """The signature in a line of the log, or None if it has none, or if the line is not what agentplane writes."""
-    if _MARK not in line or not links.is_intact(line):
+    if _MARK not in line or not event_line.is_intact(line):
         return None
     try:
         event = msgspec.json.decode(line)
@@ -104,7 +105,7 @@ def of_line(line: bytes) -> Signed | None:
         signature, op, ts = event.pop(_KEY), event["op"], event["ts"]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError, BadInput, msgspec.MsgspecError):
         return None
-    if links.seal(whole[:-1]) != line or not all(isinstance(text, str) for text in (signature, op, ts)):
+    if event_line.seal(whole[:-1]) != line or not all(isinstance(text, str) for text in (signature, op, ts)):
         return None
     return Signed(op, ts, canonical.dumps(event), signature) if is_signature(signature) else None
 

@@ -26,9 +26,12 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.pages import Page
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.plane.settings import Settings
-from agentplane.text import canonical, chain, decoding, document, files
-from agentplane.text.bulk import uncollected
-from agentplane.text.draft import Draft, Gap
+from agentplane.text import files
+from agentplane.text.gc_pause import uncollected
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.markdown.draft import Draft, Gap
 
 
 _SNAPSHOT_TRIES = 4
@@ -133,7 +136,7 @@ class _Timed(msgspec.Struct, frozen=True):
     ts: str = ""
 
 
-_timed = decoding.Json(_Timed)
+_timed = decode.Json(_Timed)
 
 
 class _Work(msgspec.Struct, frozen=True):

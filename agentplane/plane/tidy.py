@@ -7,8 +7,10 @@ from agentplane.plane import records, recover
 from agentplane.plane.braid import Braid
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import Ledger
-from agentplane.text import chain, document, files, links
-from agentplane.text.document import WHITE
+from agentplane.text import files
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import WHITE
 
 
 def log(layout: Layout) -> Ledger:
@@ -16,7 +18,7 @@ def log(layout: Layout) -> Ledger:
     ledger, braid, _ = ledgers.braided(layout)
     recover.prune_texts(layout, ledger.pruned)
     _order_records(layout, braid)
-    if not ledger.tangled or not all(map(links.is_intact, braid.lines)):
+    if not ledger.tangled or not all(map(event_line.is_intact, braid.lines)):
         return ledger
     files.write_atomic(layout.file("memory/log.jsonl"), b"".join(braid.lines))
     return ledgers.advance(Ledger(), layout)

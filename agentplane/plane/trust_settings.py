@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from agentplane.plane.settings import DEFAULTS, Settings
-from agentplane.text import canonical
+from agentplane.text.json import canonical
 
 
 VERB = "settings"

@@ -16,7 +16,7 @@ from agentplane.plane import records, trust_settings
 from agentplane.plane.ledger import Ledger, OpNote
 from agentplane.plane.records import Change, Stored
 from agentplane.plane.store import Edit, Plan, Snapshot
-from agentplane.text import document
+from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 

@@ -20,7 +20,8 @@ from agentplane.plane.facts import Texts
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.ledger import Ledger, Output
 from agentplane.plane.pages import Page
-from agentplane.text import chain, files
+from agentplane.text import files
+from agentplane.text.log import chain
 
 
 _HEAD_BYTES = 4096

@@ -17,7 +17,8 @@ from agentplane.plane.logged import is_run_id
 from agentplane.retrieval.scan import Result, result_of
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
-from agentplane.text import canonical, files
+from agentplane.text import files
+from agentplane.text.json import canonical
 from agentplane.text.visible import one_line
 
 

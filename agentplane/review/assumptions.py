@@ -16,7 +16,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane import cache
 from agentplane.plane.store import Snapshot
 from agentplane.review import globs, result_versions
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 # Kept answers need none of these, and they take long to load.
@@ -52,7 +52,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     proven: bytes
 
 
-_codec = decoding.Pack(_Kept)
+_codec = decode.Pack(_Kept)
 _Judged = dict[bytes, bool | None]
 """Whether the contradiction of a pair is proven, or None if there is none, by the key of the pair."""
 

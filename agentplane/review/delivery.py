@@ -17,7 +17,7 @@ from agentplane.plane import cache, held
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import Snapshot
 from agentplane.review import result_versions
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 KEPT = "delivery"
@@ -59,7 +59,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     """The same of entries that hold one."""
 
 
-_codec = decoding.Pack(_Kept)
+_codec = decode.Pack(_Kept)
 
 
 def given(memory: Memory) -> Given:

@@ -12,7 +12,7 @@ from yaml._yaml import CParser
 from agentplane.memory.entry import Header
 from agentplane.plane import external_ids
 from agentplane.text.visible import one_line
-from agentplane.text.yaml12 import YamlError, load
+from agentplane.text.yaml.yaml12 import YamlError, load
 
 
 _KNOWN = frozenset(Header.__struct_fields__)

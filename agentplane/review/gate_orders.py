@@ -7,7 +7,7 @@ import msgspec
 
 from agentplane.review import gate_words, orders, secrets, views
 from agentplane.review.views import View
-from agentplane.text import invisible
+from agentplane.text.markdown import invisible
 from agentplane.text.visible import one_line
 
 

@@ -16,7 +16,7 @@ from agentplane.review.gate import Context
 from agentplane.review.gate_answers import Flag
 from agentplane.review.neighbours import FEW, Kept, Neighbours, Reach
 from agentplane.review.resolve import ConflictsOf
-from agentplane.text.bulk import uncollected
+from agentplane.text.gc_pause import uncollected
 
 
 class Reviewed(msgspec.Struct, frozen=True):

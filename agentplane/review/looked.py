@@ -26,7 +26,8 @@ from agentplane.review import result_versions
 from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
 from agentplane.review.gate_answers import Flag
 from agentplane.review.neighbours import Neighbours, Reach, key_of, release_of_embeddings
-from agentplane.text import chain, decoding
+from agentplane.text.json import decode
+from agentplane.text.log import chain
 
 
 T = TypeVar("T")
@@ -113,8 +114,8 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
     stale: list[msgspec.Raw]
 
 
-_file = decoding.Pack(_File)
-_some_seen = decoding.Pack(dict[str, Seen])
+_file = decode.Pack(_File)
+_some_seen = decode.Pack(dict[str, Seen])
 
 
 @lru_cache(maxsize=1)

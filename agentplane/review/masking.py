@@ -13,7 +13,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate, secrets
 from agentplane.review.masks import ROUNDS, masked_text
-from agentplane.text import header
+from agentplane.text.markdown import header
 
 
 _NO_TEXT = b"(withheld: it looks like it contains a secret)\n"

@@ -21,7 +21,7 @@ from agentplane.review.conflicts import Conflict
 from agentplane.review.gate_answers import Earlier
 from agentplane.review.inbox import Reviewed, Reviewer
 from agentplane.review.relation import Relation
-from agentplane.text import header
+from agentplane.text.markdown import header
 from agentplane.text.visible import one_line
 
 

@@ -20,7 +20,7 @@ from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings
 from agentplane.plane.store import Plan
 from agentplane.review import gate_evidence, secrets
-from agentplane.text import document
+from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 

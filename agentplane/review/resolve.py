@@ -14,8 +14,8 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Edit, Plan
 from agentplane.review.conflicts import WEIGHTS, Conflict, find, text_of
-from agentplane.text import document, header
-from agentplane.text.statements import statement_of
+from agentplane.text.markdown import document, header
+from agentplane.text.markdown.statement import statement_of
 
 
 ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]

@@ -10,7 +10,7 @@ import msgspec
 
 from agentplane.plane import cache
 from agentplane.plane.layout import Layout
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 _FILE = "suppressed.jsonl"
@@ -25,7 +25,7 @@ class _Line(msgspec.Struct, frozen=True):
     """The candidate that was rejected."""
 
 
-_line = decoding.Json(_Line)
+_line = decode.Json(_Line)
 
 
 def add(layout: Layout, by: str, id_: str) -> int:

@@ -19,7 +19,8 @@ from agentplane.plane.undo import out_of_force
 from agentplane.review import globs
 from agentplane.review.conflicts import Text, compare
 from agentplane.review.neighbours import Kept, Neighbours
-from agentplane.text import decoding, document
+from agentplane.text.json import decode
+from agentplane.text.markdown import document
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
@@ -188,7 +189,7 @@ class _File(msgspec.Struct, frozen=True):
 _KEPT = "rejections.mp"
 _VERSION = 300 + wording.VERSION
 _NONE: Mapping[str, str] = {}
-_codec = decoding.Pack(_File)
+_codec = decode.Pack(_File)
 _FEW = 8
 
 

@@ -11,7 +11,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.text import chain
+from agentplane.text.log import chain
 
 
 State = Literal["waits", "accepted", "deprecated", "superseded", "rejected", "merged", "gone"]

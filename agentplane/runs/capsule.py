@@ -19,7 +19,9 @@ from agentplane.plane.logged import is_run_id
 from agentplane.review.masks import Masked
 from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity
-from agentplane.text import chain, decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
+from agentplane.text.log import chain
 
 
 SUMMARY = "summary.md"
@@ -106,7 +108,7 @@ class Run(msgspec.Struct, frozen=True):
         return activities.of(self.activity, self.summary, self.command)
 
 
-_run = decoding.Json(Run)
+_run = decode.Json(Run)
 
 
 def place_of(layout: Layout) -> str:

@@ -17,7 +17,8 @@ from agentplane.plane.store import Store
 from agentplane.runs import capsule, events, session, sharing
 from agentplane.runs.capsule import Run
 from agentplane.runs.pruned import Pruned
-from agentplane.text import chain, files
+from agentplane.text import files
+from agentplane.text.log import chain
 from agentplane.text.visible import one_line
 
 

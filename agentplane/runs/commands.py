@@ -19,7 +19,8 @@ from agentplane.runs import capsule, glance, noted, session, transcripts
 from agentplane.runs.capsule import Run
 from agentplane.runs.session import OpenRun
 from agentplane.runs.transcripts import Row
-from agentplane.text import decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
 
 
 COMMANDS, PERMISSIONS = f"{capsule.OUTPUTS}/commands.jsonl", f"{capsule.OUTPUTS}/permissions.jsonl"
@@ -201,7 +202,7 @@ def _permission_of(row: Row, decision: str, by: str) -> Permission:
     return Permission(decision, by, row.tool, row.command, row.path, row.at, row.mode, row.reason)
 
 
-_row = decoding.Json(Row)
+_row = decode.Json(Row)
 
 
 def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
@@ -213,10 +214,10 @@ def _noted(layout: Layout, run_id: str) -> Iterator[Row]:
     yield from _each(data.split(b"\n"), _row)
 
 
-_command, _permission = decoding.Json(Command), decoding.Json(Permission)
+_command, _permission = decode.Json(Command), decode.Json(Permission)
 
 
-def _read(layout: Layout, run: Run, name: str, form: decoding.Json[T]) -> Iterator[T]:
+def _read(layout: Layout, run: Run, name: str, form: decode.Json[T]) -> Iterator[T]:
     try:
         piece = glance.start(layout, run, name, _LARGEST)
     except (AgentplaneError, OSError):
@@ -224,7 +225,7 @@ def _read(layout: Layout, run: Run, name: str, form: decoding.Json[T]) -> Iterat
     yield from _each((piece.data if piece else b"").split(b"\n"), form)
 
 
-def _each(lines: Iterable[bytes], form: decoding.Json[T]) -> Iterator[T]:
+def _each(lines: Iterable[bytes], form: decode.Json[T]) -> Iterator[T]:
     for line in lines:
         try:
             if line:

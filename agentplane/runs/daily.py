@@ -8,7 +8,7 @@ import msgspec
 from agentplane.memory.ids import is_candidate
 from agentplane.plane.layout import Layout
 from agentplane.runs import timeline
-from agentplane.text import chain, times
+from agentplane.text.log import chain, times
 
 
 _OLDER = 2_000

@@ -9,7 +9,7 @@ from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
 from agentplane.plane.records import Change, Record
 from agentplane.runs.sides import Side, shown
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 PERSONAL = ("terminal", "tui")
@@ -63,8 +63,8 @@ class _Kind(msgspec.Struct, frozen=True):
     summary: str | None = None
 
 
-_said = decoding.Json(Said)
-_kind = decoding.Json(_Kind)
+_said = decode.Json(Said)
+_kind = decode.Json(_Kind)
 
 
 def of(side: Side) -> list[Deed]:

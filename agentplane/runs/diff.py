@@ -15,7 +15,8 @@ from agentplane.plane.ledger import Known
 from agentplane.runs import capsule, commands, events, glance
 from agentplane.runs.capsule import Run
 from agentplane.runs.raw import Copy
-from agentplane.text import chain, decoding, times
+from agentplane.text.json import decode
+from agentplane.text.log import chain, times
 from agentplane.text.visible import one_line
 
 
@@ -132,7 +133,7 @@ class _Context(msgspec.Struct, frozen=True):
     produced: list[Copy] = []
 
 
-_context = decoding.Json(_Context)
+_context = decode.Json(_Context)
 
 
 def _produced(layout: Layout, run: Run) -> dict[str, object]:

@@ -15,7 +15,9 @@ from agentplane.plane.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
 from agentplane.runs.activity import Activity
-from agentplane.text import canonical, decoding, files, times
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import times
 
 
 RUN_ID = "AGENTPLANE_RUN_ID"
@@ -197,7 +199,7 @@ def _summary_in(outputs: list[Output] | dict[str, Any]) -> str | None:
 def of_line(line: bytes) -> Event:
     """The event of a run as the log has it. Raises BadInput, or msgspec's errors, for what nobody could have logged."""
     run = capsule.read_event(line)
-    told = decoding.Json(dict[str, Any]).decode(line)
+    told = decode.Json(dict[str, Any]).decode(line)
     found = read({key: value for key, value in told.items() if key not in _SEALED})
     if not is_run_id(run.run_id):
         raise BadInput("run_id: is missing", where="event")
@@ -212,7 +214,7 @@ def say_the_same(one: bytes, other: bytes) -> bool:
 
 def _told(line: bytes) -> dict[str, Any] | None:
     try:
-        fields, files_of = decoding.Json(dict[str, Any]).decode(line), of_line(line).files
+        fields, files_of = decode.Json(dict[str, Any]).decode(line), of_line(line).files
     except (BadInput, msgspec.MsgspecError, RecursionError):
         return None
     if "capsule" in fields:

@@ -26,7 +26,7 @@ from agentplane.runs import (
 )
 from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, STATE, VIEWS, Side, shown
-from agentplane.text import links
+from agentplane.text.log import event_line
 
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
@@ -170,7 +170,7 @@ def _views(base: Side, now: Side) -> Iterator[Finding]:
     made = (
         (views.state(now.ledger, now.texts), views.earlier_state),
         (
-            views.artifacts(now.ledger, [line for line in now.log if links.has_form(line)]),
+            views.artifacts(now.ledger, [line for line in now.log if event_line.has_form(line)]),
             views.earlier_artifacts,
         ),
     )

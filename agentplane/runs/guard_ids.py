@@ -12,7 +12,8 @@ from agentplane.plane.records import Change
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, Side, shown
-from agentplane.text import document, links
+from agentplane.text.log import event_line
+from agentplane.text.markdown import document
 
 
 class _Given(msgspec.Struct, frozen=True):
@@ -47,11 +48,11 @@ def _given(done: Sequence[Deed]) -> dict[str, list[_Given]]:
 
 
 def _parents(now: Side) -> dict[bytes, tuple[bytes, ...]]:
-    return {_hash(line): links.parents_of(line) for line in now.log if links.is_intact(line)}
+    return {_hash(line): event_line.parents_of(line) for line in now.log if event_line.is_intact(line)}
 
 
 def _hash(line: bytes) -> bytes:
-    return bytes.fromhex(links.stated_by(line).decode())
+    return bytes.fromhex(event_line.stated_by(line).decode())
 
 
 def _above(deed: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]:
@@ -68,7 +69,7 @@ def _above(deed: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> set[bytes]
 
 def _apart(one: Deed, other: Deed, parents: Mapping[bytes, tuple[bytes, ...]]) -> bool:
     """Whether neither op knew of the other."""
-    if not (links.is_intact(one.line) and links.is_intact(other.line)):
+    if not (event_line.is_intact(one.line) and event_line.is_intact(other.line)):
         return False
     return _hash(one.line) not in _above(other, parents) and _hash(other.line) not in _above(one, parents)
 
@@ -91,7 +92,7 @@ def _settled(
     last: dict[bytes, Change] = {}
     for deed in done:
         changes = [change for change in deed.changes if id_ in (change.id, change.was)]
-        known = both & _above(deed, parents) if changes and links.is_intact(deed.line) else set()
+        known = both & _above(deed, parents) if changes and event_line.is_intact(deed.line) else set()
         if known == both or (known and any(change.was == id_ for change in changes)):
             return True
         last |= {event: change for event in known for change in changes}

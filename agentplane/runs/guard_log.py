@@ -12,10 +12,12 @@ from agentplane.plane.records import Stored
 from agentplane.runs import deeds, events
 from agentplane.runs.deeds import called
 from agentplane.runs.sides import LOG, RecordLine, Side, shown
-from agentplane.text import canonical, chain, decoding, document, links
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
 
 
-_any = decoding.Json()
+_any = decode.Json()
 _KINDS = ("op", "run", "merge")
 _OUT = Instruction("take the line out:")
 _RECORD_BACK = Instruction("take the record back:")
@@ -36,7 +38,7 @@ def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     named = {number for number, _ in lost}
     yield from (finding for number, finding in _faults(base, now, back) if number not in named)
     for line, number in now.lines.items():
-        if line not in base.lines and links.is_intact(line) and not _is_event(line):
+        if line not in base.lines and event_line.is_intact(line) and not _is_event(line):
             what = "is no event that agentplane writes, although its hash fits"
             yield Finding("event-odd", "error", now.where(LOG, number), what, (_OUT, back))
     yield from _runs(base, now, back)
@@ -47,7 +49,7 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
     fresh = {line: number for line, number in now.lines.items() if line not in base.lines}
     known = deeds.runs_of(base) if any(b'"kind":"run"' in line for line in fresh) else set()
     for line, number in fresh.items():
-        if b'"kind":"run"' not in line or not links.is_intact(line):
+        if b'"kind":"run"' not in line or not event_line.is_intact(line):
             continue
         where = now.where(LOG, number)
         try:
@@ -66,7 +68,7 @@ def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
 def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
     """Whether every other event of the run says the same, as where two branches logged it."""
     mark = f'"run_id":"{run_id}"'.encode()
-    others = (other for other in now.lines if mark in other and other != line and links.is_intact(other))
+    others = (other for other in now.lines if mark in other and other != line and event_line.is_intact(other))
     return all(events.say_the_same(line, other) for other in others if run_id in deeds.runs_among([other]))
 
 
@@ -113,15 +115,15 @@ def _span(fault: chain.Fault) -> range:
 
 def _is_event(line: bytes) -> bool:
     """Whether the line is the canonical JSON of an event of a known kind."""
-    if links.is_merge(line):
+    if event_line.is_merge(line):
         return True
     try:
         event = _any.decode(line)
         stated = event.pop("hash_self")
-        sealed = links.seal(canonical.dumps(event)[:-1])
+        sealed = event_line.seal(canonical.dumps(event)[:-1])
     except (ValueError, RecursionError, AttributeError, KeyError, BadInput, msgspec.MsgspecError):
         return False
-    return event.get("kind") in _KINDS and sealed == line and links.stated_by(line).decode() == stated
+    return event.get("kind") in _KINDS and sealed == line and event_line.stated_by(line).decode() == stated
 
 
 def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:

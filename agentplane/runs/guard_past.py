@@ -15,8 +15,9 @@ from agentplane.plane.settings import Settings, Trust
 from agentplane.plane.store import Snapshot
 from agentplane.plane.versions import Version
 from agentplane.runs.sides import Side
-from agentplane.text import document, links
-from agentplane.text.document import Block, Document
+from agentplane.text.log import event_line
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import Block, Document
 
 
 class Past:
@@ -29,7 +30,9 @@ class Past:
 
     @cached_property
     def _braided(self) -> tuple[Ledger, Braid, dict[str, list[Version]]]:
-        return ledgers.braided_from((line for line in self.side.log if links.has_form(line)), self.side.heads)
+        return ledgers.braided_from(
+            (line for line in self.side.log if event_line.has_form(line)), self.side.heads
+        )
 
     @property
     def braid(self) -> Braid:

@@ -25,7 +25,7 @@ from agentplane.review.resolve import Choice
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past, recalled, tops_before
 from agentplane.runs.sides import shown
-from agentplane.text import document, header
+from agentplane.text.markdown import document, header
 
 
 LINKS = ("supersedes", "refines", "unrelated")

@@ -20,7 +20,7 @@ from agentplane.plane.store import Edit, Plan
 from agentplane.runs import guard_replay
 from agentplane.runs.guard_past import Past, recalled, tops_before
 from agentplane.runs.sides import Side, shown
-from agentplane.text import document
+from agentplane.text.markdown import document
 
 
 _LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")

@@ -12,10 +12,10 @@ from agentplane.runs import deeds, guard_settle, sides
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import CONFIG, LOG, Side, shown
-from agentplane.text import links
+from agentplane.text.log import event_line
 
 
-_GENESIS = bytes.fromhex(links.GENESIS)
+_GENESIS = bytes.fromhex(event_line.GENESIS)
 _NAMED = 3
 _OWNERS = Instruction("Undo this change, or let the owners of this plane agree and merge it over this check.")
 
@@ -138,14 +138,14 @@ def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
 
 
 def _begins(line: bytes) -> bool:
-    return links.parents_of(line) == (_GENESIS,)
+    return event_line.parents_of(line) == (_GENESIS,)
 
 
 def _history(now: Side, head: str | None) -> set[bytes] | None:
     """The lines that an event stands on, and its own, or None if the log does not hold it."""
     if head is None:
         return set()
-    by_hash = {links.stated_by(line): line for line in now.lines if links.is_intact(line)}
+    by_hash = {event_line.stated_by(line): line for line in now.lines if event_line.is_intact(line)}
     todo, found = [head.encode()], set[bytes]()
     if todo[0] not in by_hash:
         return None
@@ -153,7 +153,7 @@ def _history(now: Side, head: str | None) -> set[bytes] | None:
         line = by_hash.get(todo.pop())
         if line is not None and line not in found:
             found.add(line)
-            todo += [parent.hex().encode() for parent in links.parents_of(line)]
+            todo += [parent.hex().encode() for parent in event_line.parents_of(line)]
     return found
 
 
@@ -216,7 +216,7 @@ def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
     names = ", ".join(deed.name for deed in unsigned[:_NAMED])
     more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
     count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
-    head = now.ledger.heads[-1] if now.ledger.heads else links.GENESIS
+    head = now.ledger.heads[-1] if now.ledger.heads else event_line.GENESIS
     what = f"{count} not signed, and `trust.require_signatures` is on: {names}{more}"
     remedy = Instruction(
         f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].'

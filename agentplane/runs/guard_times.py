@@ -13,7 +13,7 @@ from agentplane.findings import Finding, Instruction
 from agentplane.runs import deeds
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import LOG, Side, shown
-from agentplane.text import links
+from agentplane.text.log import event_line
 
 
 _SKEW = timedelta(days=1)
@@ -26,7 +26,9 @@ _SETTLES = b'"verb":"settle"'
 
 def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
     fresh = [deed for deed in done if deed.line not in base.lines]
-    by_hash = {links.stated_by(line): line for line in now.log if links.has_form(line)} if fresh else {}
+    by_hash = (
+        {event_line.stated_by(line): line for line in now.log if event_line.has_form(line)} if fresh else {}
+    )
     for deed in fresh:
         yield from _times(deed, now, by_hash, at)
 
@@ -58,16 +60,18 @@ def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) 
 
 def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
     """The ops that an event follows directly. What runs say of their time is theirs."""
-    if not links.is_intact(line):
+    if not event_line.is_intact(line):
         return []
-    names = (name.hex().encode() for name in links.parents_of(line))
+    names = (name.hex().encode() for name in event_line.parents_of(line))
     found = (by_hash.get(name, b"") for name in names)
     return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
 
 
 def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
     """The times of all events that an op follows directly, also of runs."""
-    names = [name.hex().encode() for name in links.parents_of(line)] if links.is_intact(line) else []
+    names = (
+        [name.hex().encode() for name in event_line.parents_of(line)] if event_line.is_intact(line) else []
+    )
     stated = (_TS.search(by_hash.get(name, b"")) for name in names)
     return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
 

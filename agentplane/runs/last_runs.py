@@ -14,7 +14,7 @@ from agentplane.plane.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
-from agentplane.text import chain, times
+from agentplane.text.log import chain, times
 
 
 _FAR = 2000

@@ -11,7 +11,8 @@ import msgspec
 from agentplane.errors import BadInput
 from agentplane.runs import rubric
 from agentplane.runs.rubric import Rating
-from agentplane.text import canonical, decoding, yaml12
+from agentplane.text.json import canonical, decode
+from agentplane.text.yaml import yaml12
 
 
 _LARGEST = 1 << 20
@@ -81,7 +82,7 @@ def _fields(text: str) -> Mapping[str, object]:
     found: object = None
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         try:
-            found = decoding.Json(dict[str, Any]).decode(text.lstrip("\ufeff").encode())
+            found = decode.Json(dict[str, Any]).decode(text.lstrip("\ufeff").encode())
         except (msgspec.MsgspecError, RecursionError):
             found = None
     elif head := _FRONT.match(text):

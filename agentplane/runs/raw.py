@@ -19,7 +19,8 @@ from agentplane.plane.settings import Runs
 from agentplane.review.masks import masked_text
 from agentplane.runs import capsule, keep
 from agentplane.runs.capsule import Kept
-from agentplane.text import decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
 from agentplane.text.visible import one_line
 
 
@@ -199,7 +200,7 @@ def _stat_of(path: Path) -> _Stat | None:
     )
 
 
-_stats = decoding.Json(dict[str, _Stat])
+_stats = decode.Json(dict[str, _Stat])
 
 
 def _noted(work: Path) -> Mapping[str, _Stat]:

@@ -21,7 +21,8 @@ from agentplane.runs import session
 from agentplane.runs.left_on import LeftOn
 from agentplane.runs.noted import BELL, HAPPENED
 from agentplane.runs.unsent import Unsent
-from agentplane.text import decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
 
 
 SETTLING = 2.0
@@ -91,7 +92,7 @@ def reply(layout: Layout, run_id: str) -> Reply | None:
     """What was said of a request, or None while nothing was."""
     try:
         data = files.read_if(session.work(layout, run_id) / REPLY)
-        return decoding.Json(Reply).decode(data) if data else None
+        return decode.Json(Reply).decode(data) if data else None
     except (AgentplaneError, msgspec.MsgspecError):
         return None
 
@@ -172,7 +173,7 @@ class Watch:
             self._settle()
         try:
             data = files.read_if(self._work / REQUEST)
-            self._request = decoding.Json(Request).decode(data) if data else None
+            self._request = decode.Json(Request).decode(data) if data else None
         except (AgentplaneError, msgspec.MsgspecError):
             self._request = None
 

@@ -27,7 +27,8 @@ from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, opening, raw, sharing, surroundings
 from agentplane.runs.raw import Copy
 from agentplane.runs.surroundings import Git
-from agentplane.text import decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
 from agentplane.text.visible import one_line
 
 
@@ -115,7 +116,7 @@ class OpenRun(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a tool's hooks spoke of it; `asked.cwd` is where the tool works."""
 
 
-_codec = decoding.Json(OpenRun)
+_codec = decode.Json(OpenRun)
 
 
 def tool_of(command: Sequence[str]) -> str | None:
@@ -338,7 +339,7 @@ def notes(layout: Layout, run_id: str) -> list[events.Event]:
 
 def _note(line: bytes) -> events.Event | None:
     try:
-        return events.read(decoding.Json(dict[str, Any]).decode(line))
+        return events.read(decode.Json(dict[str, Any]).decode(line))
     except (AgentplaneError, msgspec.MsgspecError):
         return None
 

@@ -19,7 +19,10 @@ from agentplane.plane.pages import Page, known_headers
 from agentplane.plane.records import Stored
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.store import Snapshot
-from agentplane.text import canonical, chain, document, files, links
+from agentplane.text import files
+from agentplane.text.json import canonical
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 
 
@@ -99,7 +102,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def ledger(self) -> Ledger:
-        return ledger.summed((line for line in self.log if links.has_form(line)), self.heads)
+        return ledger.summed((line for line in self.log if event_line.has_form(line)), self.heads)
 
     @cached_property
     def settings(self) -> Settings:

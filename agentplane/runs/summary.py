@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentplane.runs.events import Event
-from agentplane.text import scalars
 from agentplane.text.visible import one_line, visible
+from agentplane.text.yaml import write_scalar
 
 
 _FEW = 40
@@ -39,7 +39,7 @@ def of(
         for key, value in told.items()
         if value is not None
     }
-    lines = (f"{key}: {scalars.scalar(value)}" for key, value in fields.items())
+    lines = (f"{key}: {write_scalar.scalar(value)}" for key, value in fields.items())
     return "\n".join(["---", *lines, "---", *_body(event, untracked, removed, ended), ""]).encode(
         errors="replace"
     )

@@ -14,7 +14,8 @@ from agentplane.runs import activity as activities
 from agentplane.runs import events, session
 from agentplane.runs.activity import Activity
 from agentplane.runs.rubric import Range
-from agentplane.text import chain, decoding, times
+from agentplane.text.json import decode
+from agentplane.text.log import chain, times
 from agentplane.text.visible import one_line
 
 
@@ -86,7 +87,7 @@ class Wanted(msgspec.Struct, frozen=True):
         )
 
 
-_row = decoding.Json(Row)
+_row = decode.Json(Row)
 
 
 def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 import re
 
-from agentplane.text import yaml12
+from agentplane.text.yaml import yaml12
 
 
 _FRONT = re.compile(r"\A\ufeff?\s*^---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)

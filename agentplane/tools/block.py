@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.text import canonical
+from agentplane.text.json import canonical
 
 
 _BEGIN = re.compile(

@@ -20,7 +20,8 @@ from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.runs import restarting, session
 from agentplane.runs.session import OpenRun
-from agentplane.text import chain, decoding
+from agentplane.text.json import decode
+from agentplane.text.log import chain
 from agentplane.tools import resuming, session_files, sync
 
 
@@ -227,7 +228,7 @@ class _Event(msgspec.Struct, frozen=True):
     revision: str | None = None
 
 
-_op_event = decoding.Json(_Event)
+_op_event = decode.Json(_Event)
 
 
 @lru_cache(4)

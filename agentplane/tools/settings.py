@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from agentplane.text import jsonc, splice
-from agentplane.text.jsonc import Node
+from agentplane.text.json import splice, with_comments
+from agentplane.text.json.with_comments import Node
 from agentplane.tools import toml_part
 from agentplane.tools.entries import NAME, Place, Want
 
@@ -61,8 +61,8 @@ def is_called(data: bytes, places: Sequence[Place]) -> bool:
     if not call.search(text) or not any(place.part == "hooks" for place in places):
         return False
     try:
-        return any(call.search(node.text) for node, _ in _runs(jsonc.parse(text), ()))
-    except jsonc.BadJson:
+        return any(call.search(node.text) for node, _ in _runs(with_comments.parse(text), ()))
+    except with_comments.BadJson:
         return False
 
 
@@ -74,7 +74,7 @@ def by_hand(place: Place) -> str:
 def _out_of(text: str, place: Place) -> str | None:
     try:
         return _out_of_toml(text, place) if place.toml else _out_of_json(text, place)
-    except (jsonc.BadJson, splice.NotPlain, toml_part.NotToml) as error:
+    except (with_comments.BadJson, splice.NotPlain, toml_part.NotToml) as error:
         raise UnfitError(_said(error)) from error
 
 
@@ -86,7 +86,7 @@ def _text(data: bytes) -> str:
 
 
 def _said(error: ValueError) -> str:
-    return f"is no JSON: {error}" if isinstance(error, jsonc.BadJson) else str(error)
+    return f"is no JSON: {error}" if isinstance(error, with_comments.BadJson) else str(error)
 
 
 def _in_json(data: bytes | None, place: Place) -> bytes:
@@ -96,7 +96,7 @@ def _in_json(data: bytes | None, place: Place) -> bytes:
     try:
         for want in place.wants:
             text = _with(text, want)
-    except (jsonc.BadJson, splice.NotPlain) as error:
+    except (with_comments.BadJson, splice.NotPlain) as error:
         raise UnfitError(_said(error)) from error
     return text.encode()
 
@@ -117,7 +117,7 @@ def _new(place: Place) -> str:
 
 
 def _with(text: str, want: Want) -> str:
-    root = jsonc.parse(text)
+    root = with_comments.parse(text)
     if root.kind != "object":
         raise splice.NotPlain("holds no object at its top")
     around = splice.node_at(root, want.under)
@@ -158,7 +158,7 @@ def _out_of_json(text: str, place: Place) -> str | None:
     left = {} if place.version is None else {"version": place.version}
     done: str | None = text
     while done is not None:
-        route = _last_of_ours(jsonc.parse(done), place)
+        route = _last_of_ours(with_comments.parse(done), place)
         if route is None:
             return done
         done = splice.remove(done, route, left)

@@ -14,7 +14,9 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.store import Store
 from agentplane.review import delivery
 from agentplane.review.delivery import Given
-from agentplane.text import chain, document, files
+from agentplane.text import files
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
 from agentplane.tools import answers, conflicts, ground, memory_lines, sync
 from agentplane.tools.memory_lines import Known, Line

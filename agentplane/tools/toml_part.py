@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from agentplane.text import toml_text
+from agentplane.text.toml import limited
 
 
 MADE = "# Made by `agentplane tools add`.\n"
@@ -31,8 +31,8 @@ class NotToml(ValueError):
 
 def read(text: str) -> dict[str, Any]:
     try:
-        return toml_text.read(text, parse_float=str)
-    except toml_text.TomlError as error:
+        return limited.read(text, parse_float=str)
+    except limited.TomlError as error:
         place = f" (line {error.line})" if error.line else ""
         raise NotToml(f"is no TOML: {error.what[:80]}{place}") from error
 

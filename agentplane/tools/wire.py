@@ -11,7 +11,8 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
-from agentplane.text import files, jsonc
+from agentplane.text import files
+from agentplane.text.json import with_comments
 from agentplane.tools import entries, found, ground, settings, sync
 from agentplane.tools.entries import Place
 from agentplane.tools.ground import Change
@@ -238,7 +239,7 @@ def _rivalled(project: Path, place: Place) -> str:
         return ""
     data = files.read_if(ground.real(project, place.rival))
     try:
-        root = jsonc.parse((data or b"{}").decode())
+        root = with_comments.parse((data or b"{}").decode())
     except ValueError:
         return ""
     if root.child("hooks") is None:

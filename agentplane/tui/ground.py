@@ -13,7 +13,9 @@ from agentplane.memory.entry import Entry, Header
 from agentplane.memory.view import HandEdit, Memory
 from agentplane.plane import git, history
 from agentplane.plane.layout import Layout
-from agentplane.text import chain, decoding, files
+from agentplane.text import files
+from agentplane.text.json import decode
+from agentplane.text.log import chain
 
 
 if TYPE_CHECKING:
@@ -269,7 +271,7 @@ class _RunEvent(msgspec.Struct):
     tool_calls: list[object] = []
 
 
-_event = decoding.Json(_RunEvent)
+_event = decode.Json(_RunEvent)
 
 
 def _run(line: bytes, source: str, id_: str) -> Run | None:

@@ -13,7 +13,8 @@ import msgspec
 from agentplane.plane.layout import Layout
 from agentplane.runs import timeline
 from agentplane.runs.timeline import Row
-from agentplane.text import chain, files, times
+from agentplane.text import files
+from agentplane.text.log import chain, times
 from agentplane.tui import run_query
 from agentplane.tui.query import Query
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from agentplane.plane.layout import Layout
-from agentplane.text import chain, files
+from agentplane.text import files
+from agentplane.text.log import chain
 from agentplane.text.visible import one_line
 from agentplane.tui.run_book import Place, place_of
 

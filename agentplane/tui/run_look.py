@@ -16,7 +16,7 @@ from agentplane.runs.glance import Piece
 from agentplane.runs.session import OpenRun
 from agentplane.runs.surroundings import Git
 from agentplane.runs.timeline import Row
-from agentplane.text import decoding
+from agentplane.text.json import decode
 
 
 TAIL = 6_000
@@ -77,7 +77,7 @@ class Told(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-_context = decoding.Json(Context)
+_context = decode.Json(Context)
 
 
 def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:

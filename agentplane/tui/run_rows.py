@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.runs.timeline import Row as Run
-from agentplane.text import times
+from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui import rows as listed
 from agentplane.tui.listing import Row

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import ROOT
 
 

@@ -18,7 +18,8 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.records import Record
 from agentplane.plane.store import Done, Edit, Plan, Store, utc_now
 from agentplane.review.resolve import Choice
-from agentplane.text import chain, header
+from agentplane.text.log import chain
+from agentplane.text.markdown import header
 from tests.conftest import decision
 from tests.runs.branches import RUN, Repo, copied, event_of, made
 

@@ -16,7 +16,7 @@ import pytest
 
 from agentplane.api import open_plane
 from agentplane.plane import records
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.text.visible import hidden
 from tests.cli.conftest import Cli, cli, command, person
 from tests.conftest import ROOT

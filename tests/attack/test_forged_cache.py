@@ -25,7 +25,7 @@ from agentplane.mcp import answers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
 from agentplane.memory.operations import Proposal
 from agentplane.plane import cache, stamp, user_key
-from agentplane.text import document
+from agentplane.text.markdown import document
 from agentplane.tools import answers, found, hook_log
 from agentplane.tui.desk import PlaneModel
 from tests.conftest import ROOT, UNLIKE, decision, plane_in

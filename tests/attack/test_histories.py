@@ -12,7 +12,7 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change, Record
 from agentplane.plane.store import Edit
-from agentplane.text import document, header
+from agentplane.text.markdown import document, header
 from tests.attack import forging
 from tests.attack.forging import (
     ADA,

@@ -25,7 +25,8 @@ from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import Ledger
 from agentplane.plane.records import Change, Record, Stored
 from agentplane.runs import guard
-from agentplane.text import chain, document, header, links
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document, header
 from tests.plane.branches import Repository, new
 from tests.plane.test_merge_random import Person, fetch
 
@@ -176,7 +177,7 @@ def relinked(log: bytes, record: Record, sha256: str) -> Iterator[bytes]:
     for line in log.splitlines(keepends=True):
         event = json.loads(line)
         old, prev = event.pop("hash_self"), event.pop("hash_prev")
-        if links.is_merge(line):
+        if event_line.is_merge(line):
             made = chain.join([hashes.get(head, head) for head in event["heads"]], event["ts"])
         else:
             if event.get("op") == record.op:

@@ -27,7 +27,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Edit, Plan, Store
-from agentplane.text import header
+from agentplane.text.markdown import header
 from tests.bench.timing import rounds_of
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from agentplane.api import Plane
 from agentplane.plane import ledger as ledgers
 from agentplane.plane import views
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.bench import planes
 from tests.bench.timing import best, rounds_of
 

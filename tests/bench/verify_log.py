@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agentplane.text import chain
+from agentplane.text.log import chain
 
 
 LIMIT = 4

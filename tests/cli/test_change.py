@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import files_of
 

@@ -12,7 +12,7 @@ from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.plane import ledger as ledgers
 from agentplane.runs import capsule, diff
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.cli.conftest import Cli
 from tests.conftest import ROOT
 from tests.runs.made import FACT, RUN, shell

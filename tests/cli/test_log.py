@@ -18,7 +18,7 @@ from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.session import Asked
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.cli.conftest import Cli
 
 

@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane import git as gits
 from agentplane.runs import activity, capsule, last_runs
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tools import answers
 from tests.conftest import decision, plane_in
 

@@ -11,7 +11,7 @@ from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
 from agentplane.review.assumptions import Contradiction
-from agentplane.text import canonical
+from agentplane.text.json import canonical
 from tests.context.test_pack import entry
 
 

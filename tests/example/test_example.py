@@ -7,7 +7,7 @@ import pytest
 from agentplane.health import collect
 from agentplane.plane import ledger
 from agentplane.runs import artifacts, capsule, diff
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.text.visible import hidden
 from tests.example import make
 

@@ -9,7 +9,7 @@ from agentplane.api import Plane
 from agentplane.memory.settle import Settled
 from agentplane.plane import gitdriver
 from agentplane.runs import guard
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 
 

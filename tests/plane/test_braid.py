@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentplane.plane import braid, versions
 from agentplane.plane.versions import Version
-from agentplane.text import chain, links
+from agentplane.text.log import chain, event_line
 
 
 TIMES = [f"2026-01-27T10:00:{second:02d}.000Z" for second in range(20)]
@@ -36,7 +36,7 @@ def ancestors(lines: tuple[bytes, ...]) -> list[set[int]]:
     place = {bytes.fromhex(chain.hash_of(line)): number for number, line in enumerate(lines)}
     found: list[set[int]] = []
     for number, line in enumerate(lines):
-        above = [place[parent] for parent in links.parents_of(line) if parent in place]
+        above = [place[parent] for parent in event_line.parents_of(line) if parent in place]
         found.append({number}.union(*(found[parent] for parent in above)))
     return found
 

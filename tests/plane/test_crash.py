@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.actor import fixed_plane
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.faults import calls_of, points, run_child, some_or_every

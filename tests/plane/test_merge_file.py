@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentplane.plane import merge_file
-from agentplane.text import document
+from agentplane.text.markdown import document
 
 
 PROSE = b"# Decisions\n\nWhat was decided.\n"

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from agentplane.plane import merge_file
-from agentplane.text import document
+from agentplane.text.markdown import document
 
 
 def entry(number: int, header: bytes) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.health import collect
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import decision
 
 

@@ -7,7 +7,8 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import set_key, settings
-from agentplane.text import files, toml_key
+from agentplane.text import files
+from agentplane.text.toml import edit
 
 
 def test_comments_and_line_ends_stay(plane: Plane) -> None:
@@ -39,9 +40,9 @@ def test_where_there_is_no_place_the_error_says_what_to_write(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_place(*_: object) -> str:
-        raise toml_key.NoPlace("`tools.restart` is in a form that can't be changed")
+        raise edit.NoPlace("`tools.restart` is in a form that can't be changed")
 
-    monkeypatch.setattr(toml_key, "put", no_place)
+    monkeypatch.setattr(edit, "put", no_place)
     before = plane.layout.config.read_bytes()
     with pytest.raises(BadInput) as caught:
         set_key.set_key(plane.layout, "tools", "restart", "auto")

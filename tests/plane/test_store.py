@@ -12,7 +12,8 @@ from agentplane.memory import operations
 from agentplane.memory.view import Memory
 from agentplane.plane import ledger, records
 from agentplane.plane.store import Plan, Snapshot
-from agentplane.text import canonical, files
+from agentplane.text import files
+from agentplane.text.json import canonical
 from tests.conftest import UNLIKE, decision, files_of
 
 

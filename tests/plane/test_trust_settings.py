@@ -18,7 +18,7 @@ from agentplane.findings import Finding
 from agentplane.plane import lock, records, trust_settings
 from agentplane.plane.settings import DEFAULTS, Gate, Settings
 from agentplane.runs import guard
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tools import answers, found
 from tests.conftest import decision, plane_in
 from tests.plane.branches import two

@@ -10,7 +10,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.store import Edit, Plan
 from agentplane.review import gate, gate_header
 from agentplane.review.inbox import Reviewer
-from agentplane.text import document
+from agentplane.text.markdown import document
 from tests.conftest import UNLIKE, decision
 
 

@@ -10,7 +10,7 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.memory.operations import Proposal
 from agentplane.review import gate, gate_orders, orders, views
-from agentplane.text import invisible
+from agentplane.text.markdown import invisible
 from tests.bench import orders as bench
 from tests.conftest import decision
 from tests.review.growth import least_seconds

@@ -17,7 +17,8 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change, Record
 from agentplane.plane.store import Store
 from agentplane.runs import guard
-from agentplane.text import chain, document
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
 from tests.conftest import clean_environment, decision, plane_in
 
 

@@ -12,7 +12,7 @@ from agentplane.health import collect
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
 from agentplane.runs.session import Asked
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import ROOT
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.runs import born, daily
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import UNLIKE, decision
 
 

@@ -12,7 +12,7 @@ from agentplane.api import Plane
 from agentplane.errors import NotFound
 from agentplane.runs import capsule
 from agentplane.runs.session import Asked
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 from tests.runs.made import PASSWORD, TOKEN, at, bad, context, everything, git, held, run_events, shell
 

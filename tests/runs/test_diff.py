@@ -45,7 +45,7 @@ def test_the_memory_that_they_had(plane: Plane) -> None:
     entry = plane.memory.read().get(id_)
     text = plane.store.snapshot().approved_text(id_)
     assert text is not None
-    from agentplane.text import document
+    from agentplane.text.markdown import document
 
     plane.memory.edit(id_, text.replace(b"Textual", b"curses"), document.digest(text))
     plane.inbox.approve([plane.propose(decision("Amounts are whole cents."))])

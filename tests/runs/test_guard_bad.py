@@ -12,7 +12,8 @@ from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.store import Edit, Plan
-from agentplane.text import chain, document
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
 from tests.conftest import decision
 from tests.runs import branches
 from tests.runs.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry

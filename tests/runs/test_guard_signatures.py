@@ -20,7 +20,8 @@ from agentplane.plane import records, signatures, ssh_keygen, user_key
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
 from agentplane.plane.records import Change
-from agentplane.text import canonical, chain, links
+from agentplane.text.json import canonical
+from agentplane.text.log import chain, event_line
 from tests.conftest import ROOT, decision
 from tests.runs import branches, signed
 from tests.runs.branches import LOG, Repo, append_op, forged, write_entry
@@ -453,7 +454,7 @@ def test_a_decision_where_branches_meet_is_signed_behind_the_event_that_joins_th
     repo.layout.log.write_bytes(b"".join([*ours, *(line for line in theirs if line not in ours)]))
     repo.approved("Deploys wait for the bank.")
     repo.commit()
-    assert any(links.is_merge(line) for line in repo.log())
+    assert any(event_line.is_merge(line) for line in repo.log())
     assert repo.check() == []
 
 

@@ -11,7 +11,7 @@ from agentplane.health import collect, fix
 from agentplane.plane import gitdriver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import plane_in
 from tests.faults import calls_of, points, some_or_every
 from tests.runs.made import agentplane, at, bad, everything, git, held, shell

@@ -14,7 +14,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane import gitdriver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
-from agentplane.text import chain
+from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 from tests.runs.made import at, bad, git, held, shell
 
@@ -342,7 +342,7 @@ def test_broken_settings_are_named_and_the_rest_is_checked(sealed: tuple[Plane, 
 
 def test_an_event_that_is_no_event_of_a_run(plane: Plane) -> None:
     """As another program may append one, with a right hash."""
-    from agentplane.text.chain import link
+    from agentplane.text.log.chain import link
 
     plane.propose(decision("One."))
     head = chain.tail(plane.layout.log).head or ""
@@ -353,7 +353,7 @@ def test_an_event_that_is_no_event_of_a_run(plane: Plane) -> None:
 
 
 def test_a_second_event_of_a_run(plane: Plane) -> None:
-    from agentplane.text.chain import link
+    from agentplane.text.log.chain import link
 
     plane.write_log({"run_id": "20260101T000000Z-abcdef"})
     head = chain.tail(plane.layout.log).head or ""

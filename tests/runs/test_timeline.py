@@ -74,7 +74,7 @@ def test_a_page_reads_only_the_end_of_the_log(plane: Plane, monkeypatch: pytest.
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bytes of the log are read from now on, piece by piece."""
-    from agentplane.text import chain
+    from agentplane.text.log import chain
 
     read: list[int] = []
     between: Callable[..., bytes] = chain._between

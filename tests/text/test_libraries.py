@@ -6,7 +6,7 @@ import frontmatter
 import pytest
 import ruamel.yaml
 
-from agentplane.text import document, header
+from agentplane.text.markdown import document, header
 
 
 ENTRY = b"---\nid: FACT-001\ntype: fact\nstatus: accepted\nexternal_id: memory-schema-defined\nevidence: [a.md]\n---\nFact: It rains.\n"

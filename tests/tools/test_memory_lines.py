@@ -12,7 +12,7 @@ from agentplane.findings import Finding
 from agentplane.health import collect
 from agentplane.memory.operations import Proposal
 from agentplane.plane.layout import INBOX
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tools import block, found, memory_lines
 from tests.conftest import UNLIKE, decision, plane_in
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agentplane.agents.catalog import TOOLS
 from agentplane.tools import entries, found, settings
 from agentplane.tools.entries import Place
-from tests.text.test_splice import texts
+from tests.text.json.test_splice import texts
 
 
 NOWHERE = Path("/nonexistent")

@@ -17,7 +17,7 @@ from agentplane.runs import session
 from agentplane.runs.daily import Day
 from agentplane.runs.session import Asked
 from agentplane.runs.timeline import Row
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tui import run_chain, run_query, run_rows
 from agentplane.tui.run_about import RunAbout
 from agentplane.tui.run_book import PAGE, Book

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from agentplane.api import Plane
 from agentplane.runs import capsule, session
 from agentplane.runs.session import Asked
-from agentplane.text import chain
+from agentplane.text.log import chain
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.run_chart import RunChart
 from agentplane.tui.run_detail import RunDetail

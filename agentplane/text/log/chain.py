@@ -17,9 +17,11 @@ from typing import Any, BinaryIO
 import msgspec
 
 from agentplane.errors import BadInput, Damaged
-from agentplane.text import canonical, files, links
-from agentplane.text.links import GENESIS
-from agentplane.text.walk import Fault, Report, Torn, Walk
+from agentplane.text import files
+from agentplane.text.json import canonical
+from agentplane.text.log import event_line
+from agentplane.text.log.damage import Fault, Report, Torn, Walk
+from agentplane.text.log.event_line import GENESIS
 
 
 # The names of a log's doors, whichever of its three modules they stand in.
@@ -50,23 +52,23 @@ def join(heads: Sequence[str], ts: str) -> bytes:
     named = sorted(set(heads))
     if len(named) < 2:
         raise BadInput("a merge joins two heads or more", where="heads")
-    if not all(links.is_hash(head) for head in named):
+    if not all(event_line.is_hash(head) for head in named):
         raise BadInput("a merge names the hashes of events", where="heads")
     line = _line({"kind": "merge", "heads": named, "ts": ts}, named[0])
-    if not links.is_merge(line):
+    if not event_line.is_merge(line):
         raise BadInput("is no plain time", where="ts")
     return line
 
 
 def hash_of(line: bytes) -> str:
     """The hash that a line states for itself."""
-    if not links.has_form(line):
+    if not event_line.has_form(line):
         raise Damaged(
             "a line of the log is no event",
             todo="Run `agentplane doctor`, which names the line.",
             sees_doctor=True,
         )
-    return links.stated_by(line).decode()
+    return event_line.stated_by(line).decode()
 
 
 def lines(path: files.StrPath, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -113,7 +115,7 @@ def verify(path: files.StrPath) -> Report:
 def verify_lines(log: Iterable[bytes]) -> Report:
     """Names each damaged line, and goes on from what it states, so that one damage is one fault."""
     rest = iter(log)
-    digests, size, odd = links.straight(rest, unhexlify(GENESIS))
+    digests, size, odd = event_line.straight(rest, unhexlify(GENESIS))
     if odd is None:
         last = (digests[-32:].hex(),) if digests else ()
         count = len(digests) // 32
@@ -125,7 +127,7 @@ def verify_lines(log: Iterable[bytes]) -> Report:
         if walk.torn:
             odd = next(rest, None)
         else:
-            digests, size, odd = links.straight(rest, walk.last)
+            digests, size, odd = event_line.straight(rest, walk.last)
             walk.take_straight(digests, size)
     return walk.report()
 
@@ -135,7 +137,7 @@ def follow(log: Iterable[bytes], head: str) -> tuple[int, str] | None:
 
     None: they fork, join or are damaged, which only a look at the whole log can tell apart.
     """
-    digests, _, odd = links.straight(iter(log), unhexlify(head))
+    digests, _, odd = event_line.straight(iter(log), unhexlify(head))
     return None if odd is not None else (len(digests) // 32, digests[-32:].hex() or head)
 
 
@@ -146,10 +148,10 @@ def tail(path: files.StrPath) -> Tail:
         torn_at = _torn_at(stream, size)
         end = size if torn_at is None else torn_at
         line = _between(stream, _line_begin(stream, end), end)
-    if line and not links.has_form(line):
+    if line and not event_line.has_form(line):
         todo = "Run `agentplane doctor`."
         raise Damaged("its last line is no event", where=str(path), todo=todo, sees_doctor=True)
-    return Tail(size=size, head=links.stated_by(line).decode() if line else None, torn_at=torn_at)
+    return Tail(size=size, head=event_line.stated_by(line).decode() if line else None, torn_at=torn_at)
 
 
 def mend_torn(path: files.StrPath) -> str | None:
@@ -161,7 +163,7 @@ def mend_torn(path: files.StrPath) -> str | None:
             return None
         rest = _between(stream, torn_at, size)
     event = rest.rstrip(b"\0\r")
-    if not links.is_intact(event + b"\n"):
+    if not event_line.is_intact(event + b"\n"):
         files.truncate(path, torn_at)
         return f"cut off {len(rest)} bytes of a last line that was not written to its end"
     files.truncate(path, torn_at + len(event))
@@ -186,19 +188,19 @@ def unite(log: bytes, ts: str) -> bytes:
 
 
 def _line(event: Mapping[str, Any], prev: str) -> bytes:
-    if not links.is_hash(prev):
+    if not event_line.is_hash(prev):
         raise BadInput("is no hash of an event", where="hash_prev")
     body = canonical.dumps({**event, "hash_prev": prev})
     # In canonical JSON only a key ends in `":`, so these bytes are keys, or the ends of odd ones.
     if "hash_prev" in event or body.count(b'"hash_prev":') != 1 or b'"hash_self":' in body:
         raise BadInput("holds a key that is reserved for the chain: hash_prev or hash_self", where="event")
-    return links.seal(body[:-1])
+    return event_line.seal(body[:-1])
 
 
 def _torn_at(stream: BinaryIO, size: int) -> int | None:
     """Where the last line begins, if it was not written to its end."""
     begin = _line_begin(stream, size)
-    return begin if begin < size and links.is_torn(_between(stream, begin, size)) else None
+    return begin if begin < size and event_line.is_torn(_between(stream, begin, size)) else None
 
 
 def _line_begin(stream: BinaryIO, end: int) -> int:

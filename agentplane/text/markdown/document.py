@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import frontmatter
 import msgspec
 
-from agentplane.text import decoding
-from agentplane.text.fences import Fences
-from agentplane.text.yaml12 import HANDLER, MAX_CHARS, RareYaml, YamlError, shown
+from agentplane.text.json import decode
+from agentplane.text.markdown.fences import Fences
+from agentplane.text.yaml.yaml12 import HANDLER, MAX_CHARS, RareYaml, YamlError, shown
 
 
 WHITE: Final = b" \t\r\n"
@@ -28,7 +28,7 @@ _DELIMITER: Final = re.compile(rb"\n---[ \t]*\r?(?![^\n])")
 _LOOKS_LIKE_ENTRY: Final = re.compile(rb"""^(?:[&!][^ \t\n]*[ \t]+)*["']?id["']?[ \t]*:""", re.MULTILINE)
 _FIRST_PARAGRAPH: Final = re.compile(rb"(?:[ \t\r]*[^ \t\r\n][^\n]*\n?)+")
 
-_packed = decoding.Pack()
+_packed = decode.Pack()
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):

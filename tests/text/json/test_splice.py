@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentplane.text import jsonc, splice
+from agentplane.text.json import splice, with_comments
 
 
 VALUES = st.recursive(
@@ -56,7 +56,7 @@ OURS = st.sampled_from(
 )
 
 
-def route_of(root: jsonc.Node, path: tuple[str, ...], key: str | None) -> list[int]:
+def route_of(root: with_comments.Node, path: tuple[str, ...], key: str | None) -> list[int]:
     route = []
     node = root
     for name in path:
@@ -76,12 +76,12 @@ def test_what_is_put_in_comes_out_to_the_byte(
         made = splice.put(text, path, key, value)
     except splice.NotPlain:
         assume(False)
-    root = jsonc.parse(made)
+    root = with_comments.parse(made)
     route = route_of(root, path, key)
     node = root
     for place in route:
         node = node.children[place].node
-    assert jsonc.plain(node) == jsonc.plain(jsonc.parse(json.dumps(value)))
+    assert with_comments.plain(node) == with_comments.plain(with_comments.parse(json.dumps(value)))
     assert splice.remove(made, route, {}) == text
 
 
@@ -92,11 +92,13 @@ def test_what_is_put_in_comes_out_to_the_byte(
 )
 def test_it_reads_what_a_json_reader_reads(pair: tuple[object, str]) -> None:
     value, text = pair
-    assert jsonc.plain(jsonc.parse(text)) == jsonc.plain(jsonc.parse(json.dumps(value)))
-    assert value_of(jsonc.parse(text)) == value
+    assert with_comments.plain(with_comments.parse(text)) == with_comments.plain(
+        with_comments.parse(json.dumps(value))
+    )
+    assert value_of(with_comments.parse(text)) == value
 
 
-def value_of(node: jsonc.Node) -> object:
+def value_of(node: with_comments.Node) -> object:
     if node.kind == "object":
         return {child.key: value_of(child.node) for child in node.children}
     if node.kind == "array":
@@ -108,8 +110,8 @@ def value_of(node: jsonc.Node) -> object:
 def test_any_text_is_read_or_refused(text: str) -> None:
     """What a strict reader reads is read; all else is read as JSON with comments, or refused."""
     try:
-        root = jsonc.parse(text)
-    except jsonc.BadJson:
+        root = with_comments.parse(text)
+    except with_comments.BadJson:
         with pytest.raises(ValueError, match=r".*"):
             json.loads(text)
     else:
@@ -121,8 +123,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     ["", "{", '{"a" 1}', '{"a":}', '{"a":1 "b":2}', "{,}", "[1,,2]", "{} x", '{"a": "\n"}', "{'a':1}", "/*", '{"a":1}/*', "nul", "[" * 500, '{"\\q":1}', "{a:1}"],
 )  # fmt: skip
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(jsonc.BadJson):
-        jsonc.parse(text)
+    with pytest.raises(with_comments.BadJson):
+        with_comments.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -168,5 +170,5 @@ def test_what_others_wrote_since_stays() -> None:
 
 def test_a_comment_right_before_it_swallows_nothing() -> None:
     text = '{"a": 1, // note\n "x": 2 }'
-    with pytest.raises((splice.NotPlain, jsonc.BadJson)):
+    with pytest.raises((splice.NotPlain, with_comments.BadJson)):
         splice.remove(text, [1], {})

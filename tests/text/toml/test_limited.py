@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.errors import BadInput
 from agentplane.plane import settings
-from agentplane.text import toml_text
+from agentplane.text.toml import limited
 
 
 DOTS = "a" + ".a" * 30_000
@@ -31,15 +31,15 @@ OVER = {
 def test_over_a_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tomllib, "loads", lambda *_, **__: pytest.fail("the parser was asked"))
     text, line = OVER[name]
-    with pytest.raises(toml_text.TomlError) as found:
-        toml_text.read(text)
+    with pytest.raises(limited.TomlError) as found:
+        limited.read(text)
     assert found.value.line == line
 
 
 def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tomllib, "loads", lambda *_, **__: pytest.fail("the parser was asked"))
-    with pytest.raises(toml_text.TomlError, match="256 KiB"):
-        toml_text.read("#" * (toml_text.LARGEST + 1))
+    with pytest.raises(limited.TomlError, match="256 KiB"):
+        limited.read("#" * (limited.LARGEST + 1))
     with pytest.raises(BadInput, match="64 KiB"):
         settings.parse(b"#" * (settings.LARGEST + 1), "config.toml")
 
@@ -60,13 +60,13 @@ def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_within_the_limits_is_read_as_ever(text: str) -> None:
-    assert toml_text.read(text) == tomllib.loads(text)
+    assert limited.read(text) == tomllib.loads(text)
 
 
 @pytest.mark.parametrize("text", ["a = " + "9" * 5000, "a = ]", "a", '"""' + '\\"""' * 10_000, "]" * 100 + "[" * 100])  # fmt: skip
 def test_what_is_no_toml(text: str) -> None:
-    with pytest.raises(toml_text.TomlError):
-        toml_text.read(text)
+    with pytest.raises(limited.TomlError):
+        limited.read(text)
 
 
 def test_the_error_of_a_settings_file_has_a_line_and_a_next_step() -> None:
@@ -87,16 +87,16 @@ def test_the_line_of_a_bad_key_is_found_in_a_long_line_of_spaces() -> None:
 def test_a_text_is_limited_before_tomlkit_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The editor takes minutes for some of what tomllib reads in a second."""
     monkeypatch.setattr("tomlkit.parse", lambda *_, **__: pytest.fail("the parser was asked"))
-    many = "".join(f"a.k{number} = 1\n" for number in range(toml_text.MOST_EDITED_DOTS + 1))
-    deep = "a." * toml_text.LONGEST_EDITED_KEY + "b.c = 1\n"
-    for text in ("#" * (toml_text.LARGEST_EDITED + 1), many, deep, "a = " + "[" * 40 + "]" * 40, "not toml"):
-        with pytest.raises(toml_text.TomlError):
-            toml_text.tree(text)
+    many = "".join(f"a.k{number} = 1\n" for number in range(limited.MOST_EDITED_DOTS + 1))
+    deep = "a." * limited.LONGEST_EDITED_KEY + "b.c = 1\n"
+    for text in ("#" * (limited.LARGEST_EDITED + 1), many, deep, "a = " + "[" * 40 + "]" * 40, "not toml"):
+        with pytest.raises(limited.TomlError):
+            limited.tree(text)
 
 
 def test_a_text_that_tomlkit_would_change_is_refused() -> None:
-    with pytest.raises(toml_text.TomlError, match="other bytes"):
-        toml_text.tree("[[a]]\n[b]\n[[a]]\n")
+    with pytest.raises(limited.TomlError, match="other bytes"):
+        limited.tree("[[a]]\n[b]\n[[a]]\n")
 
 
 def test_reading_does_not_load_tomlkit() -> None:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from agentplane.errors import BadInput
-from agentplane.text.plain import plain
+from agentplane.text.yaml.plain_scalars import plain
 
 
 # Plain everywhere, inside [ ] and { } too.

@@ -11,10 +11,10 @@ from io import StringIO
 from typing import Any, Final
 
 from agentplane.errors import BadInput
-from agentplane.text.document import WHITE, parse, split
-from agentplane.text.fences import Fences
-from agentplane.text.scalars import block, half_a_character, inline, is_word, key, scalar
-from agentplane.text.yaml12 import Field, Layout, YamlError, layout, load
+from agentplane.text.markdown.document import WHITE, parse, split
+from agentplane.text.markdown.fences import Fences
+from agentplane.text.yaml.write_scalar import block, half_a_character, inline, is_word, key, scalar
+from agentplane.text.yaml.yaml12 import Field, Layout, YamlError, layout, load
 
 
 class _Drop:

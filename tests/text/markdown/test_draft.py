@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentplane.errors import BadInput
-from agentplane.text.document import digest, normalise, parse
-from agentplane.text.draft import Draft, Gap
+from agentplane.text.markdown.document import digest, normalise, parse
+from agentplane.text.markdown.draft import Draft, Gap
 from tests.text.strategies import BODIES, Made, files
 
 

@@ -7,7 +7,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentplane.text import toml_key
+from agentplane.text.toml import edit
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from agentplane.text import toml_key
     ],
 )
 def test_it_stands_where_it_belongs(before: str, after: str) -> None:
-    assert toml_key.put(before, "tools", "restart", "auto") == after
+    assert edit.put(before, "tools", "restart", "auto") == after
 
 
 # tomlkit writes this text in another order.
@@ -51,8 +51,8 @@ _REORDERED = "[[a]]\n[b]\n[[a]]\n[tools]\n"
 )
 def test_where_it_cannot_be_written_nothing_is(text: str) -> None:
     tomllib.loads(text)
-    with pytest.raises(toml_key.NoPlace):
-        toml_key.put(text, "tools", "restart", "auto")
+    with pytest.raises(edit.NoPlace):
+        edit.put(text, "tools", "restart", "auto")
 
 
 def test_a_change_in_a_second_place_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,8 +63,8 @@ def test_a_change_in_a_second_place_is_refused(monkeypatch: pytest.MonkeyPatch) 
         "as_string",
         lambda self: real(self).replace("# a\n" * ("auto" in real(self)), ""),
     )
-    with pytest.raises(toml_key.NoPlace):
-        toml_key.put("# a\nx = 1\n[tools]\n", "tools", "restart", "auto")
+    with pytest.raises(edit.NoPlace):
+        edit.put("# a\nx = 1\n[tools]\n", "tools", "restart", "auto")
 
 
 _LINES = st.sampled_from(
@@ -88,7 +88,7 @@ def test_every_other_byte_stays(lines: list[str], newline: str) -> None:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return
-    made = toml_key.put(text, "tools", "restart", "auto")
+    made = edit.put(text, "tools", "restart", "auto")
     after = tomllib.loads(made)
     assert after["tools"].pop("restart") == "auto"
     before.setdefault("tools", {}).pop("restart", None)

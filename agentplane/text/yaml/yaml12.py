@@ -22,7 +22,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from agentplane.text.plain import plain
+from agentplane.text.yaml.plain_scalars import plain
 
 
 MAX_CHARS: Final = 64 * 1024

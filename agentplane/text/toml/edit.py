@@ -8,7 +8,7 @@ import json
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from agentplane.text import toml_text
+from agentplane.text.toml import limited
 
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class NoPlace(ValueError):
 
 def put(text: str, table: str, key: str, value: str) -> str:
     """Return the text with a string under a key of a table."""
-    data = toml_text.read(text, parse_float=str)
+    data = limited.read(text, parse_float=str)
     before = data.get(table, {})
     if not isinstance(before, dict):
         raise NoPlace(f"`{table}` isn't a table")
@@ -52,7 +52,7 @@ def _edited(text: str, table: str, key: str, value: str, newline: str) -> tuple[
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = toml_text.tree(text)
+        document = limited.tree(text)
         old = _set(document, table, key, value, newline)
         return document.as_string(), old
     except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
@@ -95,6 +95,6 @@ def _shared(one: str, other: str) -> int:
 
 def _read_if(made: str) -> dict[str, Any] | None:
     try:
-        return toml_text.read(made, parse_float=str)
-    except toml_text.TomlError:
+        return limited.read(made, parse_float=str)
+    except limited.TomlError:
         return None

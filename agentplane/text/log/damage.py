@@ -6,7 +6,16 @@ from collections.abc import Iterable
 
 import msgspec
 
-from agentplane.text.links import GENESIS, HASH, has_form, is_intact, is_torn, is_utf8, parents_of, stated_by
+from agentplane.text.log.event_line import (
+    GENESIS,
+    HASH,
+    has_form,
+    is_intact,
+    is_torn,
+    is_utf8,
+    parents_of,
+    stated_by,
+)
 
 
 _STATES = re.compile(rb',"hash_self":"([0-9a-f]{64})"')

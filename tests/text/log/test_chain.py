@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentplane.errors import BadInput, Damaged
-from agentplane.text import chain, files
-from agentplane.text.chain import GENESIS, Fault, Report, Torn
+from agentplane.text import files
+from agentplane.text.log import chain
+from agentplane.text.log.chain import GENESIS, Fault, Report, Torn
 
 
 TS = "2026-01-27T10:15:02Z"

@@ -9,8 +9,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from agentplane.text import jsonc
-from agentplane.text.jsonc import Child, Node
+from agentplane.text.json import with_comments
+from agentplane.text.json.with_comments import Child, Node
 
 
 _SAME_LINE = re.compile(r"(?:[ \t]*(?://[^\n]*?(?=\r?\n|\Z)|/\*[^\r\n]*?\*/))*")
@@ -38,7 +38,7 @@ def node_at(root: Node, path: Sequence[str]) -> Node | None:
 
 def put(text: str, path: Sequence[str], key: str | None, value: object) -> str:
     """Adds a member to the object at a path, or without a key an item to the array there; makes what is missing."""
-    root = jsonc.parse(text)
+    root = with_comments.parse(text)
     depth = next(size for size in range(len(path), -1, -1) if node_at(root, path[:size]) is not None)
     into = node_at(root, path[:depth]) or root
     whole: object = value
@@ -63,7 +63,7 @@ def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str |
     """Without the child at a route of places, and what was made only to hold it. None: the text was made for it, which
     began with it, and holds nothing else but `left`.
     """
-    root = jsonc.parse(text)
+    root = with_comments.parse(text)
     chain = [root]
     for place in route[:-1]:
         chain.append(chain[-1].children[place].node)
@@ -76,7 +76,7 @@ def remove(text: str, route: Sequence[int], left: Mapping[str, object]) -> str |
     if len(chain) == 1 and steps == [0] and _is_all(text, root) and _holds_only(text, root, left):
         return None
     done = _cut(text, chain[-1], steps[-1])
-    if jsonc.plain(jsonc.parse(done)) != _plain_without(root, steps):
+    if with_comments.plain(with_comments.parse(done)) != _plain_without(root, steps):
         raise NotPlain("does not let go of it without a change to what stands beside")
     return done
 
@@ -209,7 +209,10 @@ def _cut(text: str, into: Node, place: int) -> str:
 
 def _plain_without(node: Node, route: Sequence[int]) -> object:
     rows = [
-        (child.key, _plain_without(child.node, route[1:]) if place == route[0] else jsonc.plain(child.node))
+        (
+            child.key,
+            _plain_without(child.node, route[1:]) if place == route[0] else with_comments.plain(child.node),
+        )
         for place, child in enumerate(node.children)
         if place != route[0] or len(route) > 1
     ]

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentplane.errors import BadInput
-from agentplane.text import yaml12
-from agentplane.text.document import parse, split
-from agentplane.text.header import DROP, new_core, set_fields
-from agentplane.text.yaml12 import YamlError, load
+from agentplane.text.markdown.document import parse, split
+from agentplane.text.markdown.header import DROP, new_core, set_fields
+from agentplane.text.yaml import yaml12
+from agentplane.text.yaml.yaml12 import YamlError, load
 from tests.text.strategies import Made, fields, files, real_files, same, texts, values
 
 

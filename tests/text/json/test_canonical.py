@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentplane.errors import BadInput
-from agentplane.text import canonical
+from agentplane.text.json import canonical
 
 
 SAFE = 2**53 - 1

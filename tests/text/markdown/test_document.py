@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentplane.text.document import Document, digest, normalise, parse, split
+from agentplane.text.markdown.document import Document, digest, normalise, parse, split
 from tests.text.strategies import Made, files, real_files
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from agentplane.errors import BadInput
-from agentplane.text.document import BOM, WHITE, Document, parse
+from agentplane.text.markdown.document import BOM, WHITE, Document, parse
 
 
 _ENOUGH: Final = 256

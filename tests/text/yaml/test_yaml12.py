@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from agentplane.text import yaml12
-from agentplane.text.yaml12 import RareYaml, YamlError, layout, load
+from agentplane.text.yaml import yaml12
+from agentplane.text.yaml.yaml12 import RareYaml, YamlError, layout, load
 from tests.text.strategies import SCALAR_PARTS, real_files, same
 
 
@@ -221,7 +221,7 @@ def bombs():
 RUN_BOMBS = """
 import json, resource, sys, time
 resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
-from agentplane.text.yaml12 import YamlError, load
+from agentplane.text.yaml.yaml12 import YamlError, load
 plain = "a: [" + "x, " * 9000 + "]"
 start = time.perf_counter(); load(plain); unit = time.perf_counter() - start
 out = {}
@@ -303,7 +303,7 @@ def test_real_headers_read_as_ruamel_reads_them():
 
 
 def test_ruamel_is_not_imported_for_ordinary_text():
-    code = "import sys; from agentplane.text.yaml12 import load; load('a: 1'); print('ruamel.yaml' in sys.modules)"
+    code = "import sys; from agentplane.text.yaml.yaml12 import load; load('a: 1'); print('ruamel.yaml' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "False\n", run.stderr
 

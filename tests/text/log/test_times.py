@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentplane.text import chain, times
+from agentplane.text.log import chain, times
 
 
 BEGIN = 1_780_000_000

@@ -18,7 +18,8 @@ from math import inf
 
 import msgspec
 
-from agentplane.text import decoding, links
+from agentplane.text.json import decode
+from agentplane.text.log import event_line
 
 
 WRITTEN = "written"
@@ -58,7 +59,7 @@ class _Line(msgspec.Struct, frozen=True):
     written: str = ""
 
 
-_line = decoding.Json(_Line)
+_line = decode.Json(_Line)
 
 
 def read(ts: str) -> datetime | None:
@@ -93,7 +94,7 @@ def of(line: bytes) -> LineTimes:
     ts = _seconds(found[1])
     if found[3] is not None:
         return LineTimes(ts, _seconds(found[3]))
-    has_stamp = found[2] is not None or links.is_merge(line) or _is_wrapped(line)
+    has_stamp = found[2] is not None or event_line.is_merge(line) or _is_wrapped(line)
     return LineTimes(ts, ts if has_stamp else None)
 
 
@@ -144,12 +145,12 @@ class _Limits:
         """Return the moment of the next line."""
         told = of(line)
         stamp = inf if told.stamp is None else told.stamp
-        if not links.has_form(line):  # nothing more is known of which line follows which
+        if not event_line.has_form(line):  # nothing more is known of which line follows which
             self._else = min(self.unread, stamp)
             self._of.clear()
             return min(told.moment, self._else)
-        limit = min(self._of.pop(bytes.fromhex(links.stated_by(line).decode()), self._else), stamp)
-        for parent in links.parents_of(line):
+        limit = min(self._of.pop(bytes.fromhex(event_line.stated_by(line).decode()), self._else), stamp)
+        for parent in event_line.parents_of(line):
             self._of[parent] = min(self._of.get(parent, inf), limit)
         self._look_at(line, told)
         return min(told.moment, limit)

@@ -1,0 +1,1 @@
+"""JSON: canonical, with comments, and edited in place."""

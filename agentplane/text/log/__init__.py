@@ -1,0 +1,1 @@
+"""Lines of the log: the hash chain, their order, and damage."""

@@ -1,0 +1,1 @@
+"""Markdown with frontmatter: where entries are, and edits that keep every other byte."""

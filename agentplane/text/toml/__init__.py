@@ -1,0 +1,1 @@
+"""TOML: read within limits, and edited in place."""
