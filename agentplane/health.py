@@ -7,10 +7,12 @@ from contextlib import suppress
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Repair, unusable
 from agentplane.memory import checks as memory_checks
-from agentplane.plane import cache, cache_checks, create, trust_checks
 from agentplane.plane import checks as plane_checks
+from agentplane.plane import create
+from agentplane.plane.derived import cache, cache_checks
 from agentplane.plane.settings import Settings
-from agentplane.plane.store import Rebuilt, Store
+from agentplane.plane.store.store import Rebuilt, Store
+from agentplane.plane.trust import trust_checks
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
 from agentplane.runs import guard_settings, guard_signatures, repair

@@ -12,10 +12,11 @@ from agentplane.api import open_plane
 from agentplane.context import active
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding, Shell
-from agentplane.plane import create, git, gitdriver, origin
+from agentplane.plane import create, origin
+from agentplane.plane.derived.badge_stamp import FOLDER
+from agentplane.plane.git import git, merge_driver
 from agentplane.plane.layout import Layout, is_plane
-from agentplane.plane.stamp import FOLDER
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.text.visible import visible
 from agentplane.tools import conflicts, found, wire
 from agentplane.tools.wire import Wired
@@ -101,7 +102,7 @@ def make(wanted: Outlook, channel: str) -> Made:
     layout = Layout(root=folder.parent.resolve() / folder.name)
     files = create.create(Store(layout), origin.here(channel, layout.project))
     files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
-    told = gitdriver.set_up(layout, conflicts.paths())
+    told = merge_driver.set_up(layout, conflicts.paths())
     wired = None
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:

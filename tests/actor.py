@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 
 
 def fixed_plane(folder: Path, actor: str = "Ada", seed: int = 7) -> Plane:
@@ -67,7 +67,7 @@ def main() -> None:
         case "approve-while":
             print(approve_while(folder, Path(rest[0])))
         case "hold":
-            from agentplane.plane import lock
+            from agentplane.plane.store import lock
 
             with lock.held(fixed_plane(folder).layout, 5):
                 print("held", flush=True)

@@ -16,7 +16,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Done, Store
+from agentplane.plane.store.store import Done, Store
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.offer import Offered
 from agentplane.review.relation import Relation

@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
-from agentplane.plane import stamp
+from agentplane.plane.derived import badge_stamp
 from agentplane.review.inbox import Reviewer
 from agentplane.review.looked import Looks
 
@@ -31,7 +31,7 @@ def check_all(committer: "Committer") -> None:
 
 def _checked(committer: "Committer", looks: Looks) -> bool:
     """Check the candidates as they are now. Return False if the plane was changed meanwhile."""
-    memory, mark = committer.read(), stamp.of(str(committer.layout.root))
+    memory, mark = committer.read(), badge_stamp.of(str(committer.layout.root))
     progress = committer.listeners.progress
     reviewer = Reviewer(memory, committer.today(), looks=looks, in_parts=True)
     touched = reviewer.touched()
@@ -40,7 +40,7 @@ def _checked(committer: "Committer", looks: Looks) -> bool:
     keep_at = time.monotonic() + _KEEP_SECONDS
     for begin in range(0, len(left), _BLOCK):
         progress(total - len(left) + begin, total)
-        if stamp.of(str(committer.layout.root)) != mark:
+        if badge_stamp.of(str(committer.layout.root)) != mark:
             return False
         reviewer.look(left[begin : begin + _BLOCK])
         began = time.monotonic()

@@ -16,11 +16,12 @@ from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory import operations
 from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
-from agentplane.plane import badges, git
-from agentplane.plane.badges import Badge
+from agentplane.plane.derived import badge_counts
+from agentplane.plane.derived.badge_counts import Badge
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Done, Plan, Snapshot, Store
+from agentplane.plane.store.store import Done, Plan, Snapshot, Store
 from agentplane.tools.ground import Change
 
 
@@ -64,11 +65,11 @@ class Committer:
     def keep_badge(self, memory: Memory) -> Badge:
         """Store the counts of a memory for `agentplane badge`."""
         waiting = memory.inbox_ids
-        contested = badges.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
+        contested = badge_counts.contested(self.layout, waiting, memory.is_in_files) if waiting else ()
         badge = Badge(len(waiting), len(contested), len(memory.hand_edits))
         snapshot = memory.snapshot
         shas = {file: page.sha256 for file, page in snapshot.pages.items()}
-        badges.keep(self.layout, badge, shas, snapshot.ledger.size)
+        badge_counts.keep(self.layout, badge, shas, snapshot.ledger.size)
         return badge
 
     def do(self, command: Decision | Undo | Redo) -> Committed | None:
@@ -128,11 +129,11 @@ class Committer:
         """Bring branches together that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
         from agentplane.memory import settle as settling
         from agentplane.memory.notes import FileRemoved
-        from agentplane.plane import gitdriver
+        from agentplane.plane.git import merge_driver
         from agentplane.tools import conflicts
 
         layout = self.layout
-        is_merge = gitdriver.merging(layout)
+        is_merge = merge_driver.merging(layout)
         before = set(git.unstaged(layout.project)) if is_merge else set()
         solved = conflicts.solve(layout)
         changed = (*solved.merged, *solved.removed)
@@ -154,11 +155,11 @@ class Committer:
         """Settle after a merge that ran no hook of agentplane, such as `git stash pop`. Only in a clone that `init`
         set up.
         """
-        from agentplane.plane import gitdriver
+        from agentplane.plane.git import merge_driver
 
         with suppress(AgentplaneError, OSError):  # `doctor` reports why it didn't settle
             ledger = self.store.snapshot().ledger
-            is_open = ledger.unsettled and not ledger.gaps and gitdriver.is_set(self.layout)
+            is_open = ledger.unsettled and not ledger.gaps and merge_driver.is_set(self.layout)
             is_busy = is_open and (git.going_on(self.layout.root) or git.stages(self.layout.root))
             return self.settle(deep=False) if is_open and not is_busy else None
         return None

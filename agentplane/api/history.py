@@ -7,13 +7,13 @@ from agentplane.api.committer import Committer, required
 from agentplane.api.results import Committed
 from agentplane.commands import Redo, Undo
 from agentplane.memory import ids
-from agentplane.plane import history, prune
-from agentplane.plane.history import OpView, Step
-from agentplane.plane.store import Plan, Snapshot
+from agentplane.plane.store import history, prune
+from agentplane.plane.store.history import OpView, Step
+from agentplane.plane.store.store import Plan, Snapshot
 
 
 if TYPE_CHECKING:
-    from agentplane.plane.ssh_keygen import Verdict
+    from agentplane.plane.trust.ssh_keygen import Verdict
 
 
 class History:
@@ -34,7 +34,7 @@ class History:
 
     def signed_by(self, ops: Collection[str]) -> "dict[str, Verdict]":
         """Return who signed each of these operations. An operation without a signature is left out."""
-        from agentplane.plane import signatures
+        from agentplane.plane.trust import signatures
 
         return signatures.signers_of(self._committer.layout, self._committer.store.settings(), ops)
 

@@ -13,9 +13,9 @@ from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane.badges import Badge
+from agentplane.plane.derived.badge_counts import Badge
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Plan
+from agentplane.plane.store.store import Plan
 from agentplane.review import policy, promote
 from agentplane.review.confirm import Confirmation
 

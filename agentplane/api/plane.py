@@ -43,10 +43,12 @@ from agentplane.commands import (
 )
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane import layout, lock, origin, recover, trust_settings
+from agentplane.plane import layout, origin
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Clock, Store, Token, random_token, utc_now
+from agentplane.plane.store import lock, recovery
+from agentplane.plane.store.store import Clock, Store, Token, random_token, utc_now
+from agentplane.plane.trust import rules
 from agentplane.tools.ground import Change
 
 
@@ -207,7 +209,7 @@ class Plane:
             hand_edits=edits,
             broken=memory.broken,
             damaged=damaged,
-            weakened=trust_settings.weakened(memory.snapshot.settings),
+            weakened=rules.weakened(memory.snapshot.settings),
             next="agentplane doctor" if damaged else _next_step(memory),
             writing=writing,
             unchecked=unchecked,
@@ -219,7 +221,7 @@ class Plane:
     def is_damaged(self) -> bool:
         """True if something is left that opening the plane could not repair."""
         for _ in range(_LOOKS):
-            if not recover.unfit(self.layout) or lock.is_held(self.layout):
+            if not recovery.unfit(self.layout) or lock.is_held(self.layout):
                 return False
             time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
         return True

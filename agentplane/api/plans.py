@@ -29,9 +29,9 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal, Stamp
 from agentplane.memory.view import Memory
-from agentplane.plane import undo
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Plan
+from agentplane.plane.store import undo
+from agentplane.plane.store.store import Plan
 from agentplane.review import confirm
 
 

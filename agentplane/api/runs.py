@@ -85,7 +85,7 @@ class Runs:
 
     def end_session(self, run_id: str, words: str) -> bool:
         """Seal a session's run. Return False if it is empty or another process seals it."""
-        from agentplane.plane.store import timestamp
+        from agentplane.plane.store.store import timestamp
         from agentplane.runs import seal, session
 
         opened = session.load(self._layout, run_id)

@@ -17,7 +17,7 @@ from agentplane.errors import AgentplaneError
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane.store import deliverable, settings_changed
+from agentplane.plane.store.store import deliverable, settings_changed
 from agentplane.text.visible import visible
 from agentplane.tools.ground import Change
 
@@ -68,13 +68,13 @@ class Tools:
 
     def preview(self, command: ToolCommand) -> tuple[Change, ...]:
         """Return the files that a command would change, without writing anything."""
-        from agentplane.plane import set_key
+        from agentplane.plane import settings_edit
         from agentplane.tools import found, sync
 
         changes: Sequence[Change]
         match command:
             case SetRestart():
-                before, after = set_key.with_key(self._layout, "tools", "restart", _restart(command))
+                before, after = settings_edit.with_key(self._layout, "tools", "restart", _restart(command))
                 changes = [Change(self._layout.shown("config.toml"), before, after)]
             case Unwire():
                 changes = self.wiring_changes(found.named(command.ids), out=True)
@@ -100,9 +100,9 @@ class Tools:
 
     def set_restart(self, command: SetRestart) -> None:
         """Carry out a `SetRestart`."""
-        from agentplane.plane import set_key
+        from agentplane.plane import settings_edit
 
-        set_key.set_key(self._layout, "tools", "restart", _restart(command))
+        settings_edit.set_key(self._layout, "tools", "restart", _restart(command))
 
     def pack(self, ask: "Ask") -> "Pack":
         """Return the context pack that a tool would get."""
@@ -142,7 +142,7 @@ class Tools:
         """
         from agentplane.agents.catalog import TOOLS
         from agentplane.context import active
-        from agentplane.plane import git
+        from agentplane.plane.git import git
         from agentplane.tools import sync
 
         layout = self._layout
@@ -330,7 +330,7 @@ class Tools:
 
     def _ever_said(self, id_: str) -> frozenset[str]:
         """Return all lines that an entry ever had."""
-        from agentplane.plane import history
+        from agentplane.plane.store import history
 
         steps = history.of(self._store.snapshot(), id_)
         texts = [text for step in steps for text in (step.before, step.after) if text]

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from agentplane.plane import stamp
+from agentplane.plane.derived import badge_stamp
 
 
 _SECONDS = 5.0
@@ -22,19 +22,19 @@ def answer() -> bool:
     """
     try:
         named = os.environ.get("AGENTPLANE_PLANE")
-        folder = named or stamp.folder_of(os.getcwd())
+        folder = named or badge_stamp.folder_of(os.getcwd())
     except OSError:
         return True
     if folder is None:
         return True
     if not (named or os.path.isdir(os.path.join(folder, "memory"))):
-        return not stamp.is_out_of_reach(folder) or _out_of_reach()
-    counts = stamp.kept_counts(folder)
+        return not badge_stamp.is_out_of_reach(folder) or _out_of_reach()
+    counts = badge_stamp.kept_counts(folder)
     if sys.stdout is None:
         return True
     if counts is None:
-        return _out_of_reach() if stamp.is_out_of_reach(folder) else _counted(folder)
-    if text := stamp.shown(counts, sys.stdout.encoding):
+        return _out_of_reach() if badge_stamp.is_out_of_reach(folder) else _counted(folder)
+    if text := badge_stamp.shown(counts, sys.stdout.encoding):
         os.write(sys.stdout.fileno(), f"{text}\n".encode())
     return True
 
@@ -64,9 +64,9 @@ def _counted(folder: str) -> bool:
 
 
 def _count(folder: str) -> int:
-    from agentplane.plane import badges
+    from agentplane.plane.derived import badge_counts
 
-    if badges.was_given_up(folder):
+    if badge_counts.was_given_up(folder):
         os.write(1, _UNKNOWN)
         return 0
     from agentplane.cli.app import run
@@ -75,7 +75,7 @@ def _count(folder: str) -> int:
 
 
 def _give_up(folder: str) -> int:
-    from agentplane.plane import badges
+    from agentplane.plane.derived import badge_counts
 
-    badges.give_up(folder)
+    badge_counts.give_up(folder)
     return 0

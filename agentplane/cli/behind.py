@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import programs
+from agentplane.system import programs
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import click
 
 from agentplane.cli import out
 from agentplane.errors import BadInput
-from agentplane.plane import git, programs
+from agentplane.plane.git import git
+from agentplane.system import programs
 from agentplane.text.visible import visible
 
 

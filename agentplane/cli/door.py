@@ -10,7 +10,7 @@ import click
 from agentplane.api import Listeners, Plane, open_plane
 from agentplane.cli import complete, out
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import lock
+from agentplane.plane.store import lock
 from agentplane.review.policy import check_person
 from agentplane.text.visible import one_line
 

@@ -49,7 +49,7 @@ def _print(found: list[Finding]) -> None:
 
 def _annotate(found: list[Finding], root: Path) -> None:
     """Findings as GitHub shows them beside the lines of a pull request. On stderr, which is read for them as well."""
-    from agentplane.plane import git
+    from agentplane.plane.git import git
 
     top, workspace = git.top(root), os.environ.get("GITHUB_WORKSPACE")
     below = os.path.relpath(top, workspace) if top and workspace else "."

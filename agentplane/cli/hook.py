@@ -8,7 +8,7 @@ changed, it loads no library. What takes longer is done by a process of its own 
 import os
 
 from agentplane.cli import hook_process
-from agentplane.plane import stamp
+from agentplane.plane.derived import badge_stamp
 
 
 TYPE_CHECKING = False
@@ -103,10 +103,10 @@ class _Hook:
 
     def _without_a_plane(self, dialect: "Dialect", folder: str) -> str:
         """Return the empty answer, or at a session's start a warning if the log of a plane can't be read."""
-        found = self.plane or stamp.folder_of(os.path.abspath(folder))
+        found = self.plane or badge_stamp.folder_of(os.path.abspath(folder))
         if self.event != "session-start" or not dialect.start or not found:
             return self.empty
-        if not stamp.is_out_of_reach(found):
+        if not badge_stamp.is_out_of_reach(found):
             return self.empty
         from agentplane.agents import hooks
 
@@ -213,9 +213,9 @@ class _Answering:
 
     def stop(self) -> str:
         from agentplane.agents import hooks
-        from agentplane.plane import processes
         from agentplane.runs import noted
         from agentplane.runs.opening import owner
+        from agentplane.system import processes
 
         if not self.dialect.question or not self.call.is_final:
             return self.dialect.empty
@@ -364,9 +364,9 @@ def _told(words: list[str]) -> tuple[str, str]:
 
 def _root(named: str | None, folder: str) -> str | None:
     """The plane of a folder; None where there is none, or one that is no real folder or another program's."""
-    found = named or stamp.folder_of(os.path.abspath(folder))
+    found = named or badge_stamp.folder_of(os.path.abspath(folder))
     if named and not os.path.isdir(os.path.join(named, "memory")):
-        found = os.path.join(named, stamp.FOLDER)
+        found = os.path.join(named, badge_stamp.FOLDER)
     if (
         found is None
         or os.path.islink(found)

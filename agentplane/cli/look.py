@@ -17,8 +17,9 @@ from agentplane.memory.entry import SHELF_STATUSES, Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import Memory
-from agentplane.plane import lock, stamp
+from agentplane.plane.derived import badge_stamp
 from agentplane.plane.layout import INBOX
+from agentplane.plane.store import lock
 from agentplane.review import promote
 from agentplane.text.visible import one_line, visible
 
@@ -79,7 +80,7 @@ def badge_command(as_json: bool) -> int:
     if as_json:
         out.emit("badge", **msgspec.to_builtins(badge))
         return 0
-    text = stamp.shown([badge.waiting, badge.conflicts, badge.hand_edits], sys.stdout.encoding)
+    text = badge_stamp.shown([badge.waiting, badge.conflicts, badge.hand_edits], sys.stdout.encoding)
     if text:
         out.line(text)
     return 0
@@ -236,7 +237,7 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
 
 def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
     """Return the run that a name means, or None. Entries have priority."""
-    from agentplane.plane.logged import is_run_id
+    from agentplane.plane.ledger.run_lookup import is_run_id
 
     if not is_run_id(name):
         try:

@@ -15,9 +15,9 @@ from agentplane.text.visible import one_line
 @click.argument("rest", nargs=-1, required=True, metavar="[LEVEL] PATH")
 def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ...]) -> int:
     """Merge BASE, OURS and THEIRS into OURS, as a Git merge driver. Exit with 10 if the file is left in conflict."""
-    from agentplane.plane import merge_file
+    from agentplane.plane.git import merge_entries
 
-    made = merge_file.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
+    made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
     if not made.clean:
         out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
     return _written(ours, made.data, is_clean=made.clean)
@@ -39,7 +39,7 @@ def merge_tool_file_command(
     labels: tuple[str, ...],
 ) -> int:
     """Merge a file that tools read, as a Git merge driver. Exit with 10 if the text around the block has conflicts."""
-    from agentplane.plane import git
+    from agentplane.plane.git import git
     from agentplane.tools import block_merge
 
     # Git before 2.44 does not know the names of the sides, and gives their placeholders.
@@ -55,11 +55,11 @@ def _written(path: Path, data: bytes, *, is_clean: bool) -> int:
     """Write the result and return the exit code. If writing fails, the file of the current branch stays, and Git
     merges it.
     """
-    from agentplane.plane import gitdriver
+    from agentplane.plane.git import merge_driver
     from agentplane.text import files
 
     files.write_atomic(path, data, durable=False)
-    return 0 if is_clean else gitdriver.LEFT_IN_CONFLICT
+    return 0 if is_clean else merge_driver.LEFT_IN_CONFLICT
 
 
 def _bytes(path: Path) -> bytes:

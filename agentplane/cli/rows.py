@@ -17,7 +17,7 @@ from agentplane.text.visible import visible
 
 
 if TYPE_CHECKING:
-    from agentplane.plane.ssh_keygen import Verdict
+    from agentplane.plane.trust.ssh_keygen import Verdict
     from agentplane.review.conflicts import Conflict
     from agentplane.review.inbox import Reviewed
 

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from agentplane.plane import stamp
+from agentplane.plane.derived import badge_stamp
 
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def _free_place() -> "Path | None":
 
     from agentplane import setup
     from agentplane.errors import AgentplaneError
-    from agentplane.plane import create, git
+    from agentplane.plane import create
+    from agentplane.plane.git import git
 
     try:
         here = Path(os.getcwd())
@@ -66,9 +67,10 @@ def at_terminal() -> bool:
 
 def _is_there(wanted: str | None) -> bool:
     try:
-        folder = wanted or stamp.folder_of(os.getcwd())
+        folder = wanted or badge_stamp.folder_of(os.getcwd())
     except OSError:
         return False
     return folder is not None and any(
-        os.path.isdir(os.path.join(place, "memory")) for place in (folder, os.path.join(folder, stamp.FOLDER))
+        os.path.isdir(os.path.join(place, "memory"))
+        for place in (folder, os.path.join(folder, badge_stamp.FOLDER))
     )

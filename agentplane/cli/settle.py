@@ -71,9 +71,9 @@ def said(done: Settled) -> list[str]:
 @click.argument("rest", nargs=-1)
 def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
     """Settle the plane after Git changed the work tree, as a Git hook. Never fails, because the Git command is done."""
-    from agentplane.plane import gitdriver
+    from agentplane.plane.git import merge_driver
 
-    if not gitdriver.is_done(Path.cwd(), name, rest):
+    if not merge_driver.is_done(Path.cwd(), name, rest):
         return 0
     try:
         plane = opened()

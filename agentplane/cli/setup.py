@@ -12,9 +12,10 @@ from agentplane.cli import complete, out
 from agentplane.cli.door import opened
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
-from agentplane.plane import create, gitattributes, gitdriver, githooks
+from agentplane.plane import create
+from agentplane.plane.derived.badge_stamp import FOLDER
+from agentplane.plane.git import git_attributes, git_hooks, merge_driver
 from agentplane.plane.layout import Layout
-from agentplane.plane.stamp import FOLDER
 from agentplane.text.visible import one_line, visible
 from agentplane.tools import conflicts, found
 
@@ -95,7 +96,7 @@ def _ignore_context(layout: Layout) -> None:
 
 
 def _remove_git_setup(layout: Layout) -> None:
-    done = gitdriver.remove(layout)
+    done = merge_driver.remove(layout)
     for text in done:
         out.note(f"Removed: {text}")
     if not done:
@@ -104,7 +105,7 @@ def _remove_git_setup(layout: Layout) -> None:
 
 def _tell_attributes(layout: Layout) -> None:
     """Name the files of tools that git merges in a way that a person chose."""
-    for path, value in gitattributes.set_by_others(layout, conflicts.paths()).items():
+    for path, value in git_attributes.set_by_others(layout, conflicts.paths()).items():
         out.note(
             f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
         )
@@ -112,11 +113,11 @@ def _tell_attributes(layout: Layout) -> None:
 
 def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
     """Say which hooks are not set and why. Chain them where the person wants that."""
-    missing = [hook for hook in githooks.look(layout) if hook.state not in ("ours", "free")]
+    missing = [hook for hook in git_hooks.look(layout) if hook.state not in ("ours", "free")]
     for hook in missing:
         out.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
         if not hook.can_chain:
-            out.note(f"  {githooks.remedy(hook)}")
+            out.note(f"  {git_hooks.remedy(hook)}")
     free = [hook for hook in missing if hook.can_chain]
     if not free or wanted == "leave":
         return
@@ -127,7 +128,7 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
         names = ", ".join(hook.name for hook in free)
         if not out.confirmed(f"Run agentplane after your own {names}?", default=False):
             return
-    for text in githooks.chain(layout, gitdriver.command()):
+    for text in git_hooks.chain(layout, merge_driver.command()):
         out.note(f"chained: {visible(text)}")
 
 
@@ -140,7 +141,7 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
     questions = [] if wanted.there else [f"make a plane in {wanted.folder}"]
     if wanted.touched:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
-    if gitdriver.is_set(Layout(root=wanted.folder)) is False:
+    if merge_driver.is_set(Layout(root=wanted.folder)) is False:
         out.note(
             "Git is set up to merge it: .git/config, .git/info/attributes, and the hooks that you don't use yourself."
         )

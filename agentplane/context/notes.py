@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from agentplane.plane.logged import is_run_id
+from agentplane.plane.ledger.run_lookup import is_run_id
 from agentplane.runs.capsule import Run
 from agentplane.text.visible import one_line
 

@@ -1,7 +1,7 @@
 """The plane that a client means, the name it speaks in, and the threads that do the work of its calls.
 
 Nothing is opened before the first call that needs it. Each call opens the plane again, because it may have been made,
-moved or deleted since the last one. What the process kept is compared with the files first (`plane/held.py`).
+moved or deleted since the last one. What the process kept is compared with the files first (`plane/derived/server_memory.py`).
 """
 
 import os

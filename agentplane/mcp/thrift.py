@@ -44,9 +44,9 @@ def begin() -> None:
             return
         have_one_arena()
         _load_numpy()
-        from agentplane.plane import held
+        from agentplane.plane.derived import server_memory
 
-        held.serve(_PLANES)
+        server_memory.serve(_PLANES)
         _ready = True
 
 

@@ -13,11 +13,13 @@ from agentplane.memory import ids
 from agentplane.memory.notes import ChangedTwice, Note, Renumbered, SameCandidate, SupersededTwice
 from agentplane.memory.replaced_text import as_candidate, candidate_id, fields, id_of, listed, says_the_same
 from agentplane.memory.view import Memory
-from agentplane.plane import merge_file, tidy, versions
-from agentplane.plane.braid import Braid
+from agentplane.plane.git import merge_entries
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Edit, Plan
-from agentplane.plane.versions import Version
+from agentplane.plane.ledger import text_versions as versions
+from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.text_versions import Version
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.markdown import document, header
 
 
@@ -222,7 +224,7 @@ class _Meeting:
         texts = [text for text in map(self._text, tips) if text is not None]
         return all(
             document.digest(standing)
-            not in map(document.digest, merge_file.blend(_ended(old), _ended(one), _ended(other)))
+            not in map(document.digest, merge_entries.blend(_ended(old), _ended(one), _ended(other)))
             for one, other in combinations(texts, 2)
         )
 
@@ -322,7 +324,7 @@ class _Meeting:
     def _take_in_doubled(self) -> None:
         """Texts that no op knows and that stand behind another one of their id: edits by hand on two branches."""
         for file, page in self.snapshot.pages.items():
-            for id_, core, _, _ in tidy.doubled(page.document.data):
+            for id_, core, _, _ in union_cleanup.doubled(page.document.data):
                 if self._is_by_hand(id_, core):
                     # Nobody can tell later what stood here, so nothing goes along that only a person decides.
                     self._propose(file, id_, core, None if file == INBOX else id_, {"pinned": header.DROP})

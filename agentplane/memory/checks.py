@@ -6,9 +6,9 @@ from agentplane.findings import Finding, Instruction, Remedy, Shell
 from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import tidy
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Store
+from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.store.store import Store
 from agentplane.text.visible import one_line
 
 
@@ -61,7 +61,7 @@ def _broken(memory: Memory) -> Iterator[Finding]:
     layout = memory.snapshot.layout
     for file, page in memory.snapshot.pages.items():
         troubles = page.document.troubles
-        twice = {start for _, _, start, _ in tidy.doubled(page.document.data)} if troubles else set()
+        twice = {start for _, _, start, _ in union_cleanup.doubled(page.document.data)} if troubles else set()
         for trouble in troubles:
             where = f"{layout.shown(file)}:{trouble.line}"
             if trouble.start not in twice:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from agentplane.errors import BadInput
-from agentplane.plane.ledger import raise_tops
+from agentplane.plane.ledger.ledger import raise_tops
 
 
 CANDIDATE_PREFIX = "CAND"

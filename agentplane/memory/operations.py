@@ -13,9 +13,10 @@ from agentplane.memory import ids
 from agentplane.memory.entry import INBOX_STATUS, SHELF_STATUSES, Entry, Header, read_header, without_label
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import HandEdit, Memory
-from agentplane.plane import external_ids, records
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Edit, Plan
+from agentplane.plane.views import external_ids
 from agentplane.text.markdown import document, header
 from agentplane.text.markdown.draft import Gap
 from agentplane.text.visible import one_line

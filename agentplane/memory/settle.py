@@ -11,13 +11,14 @@ from agentplane.memory import branch_merge, replaced_text
 from agentplane.memory.branch_merge import Joined, Story
 from agentplane.memory.notes import Deduplicated, FilledGaps, Note, RemovedAgain
 from agentplane.memory.view import Memory
-from agentplane.plane import git, gitdriver, gitlog, merge_file, tidy
-from agentplane.plane import ledger as ledgers
-from agentplane.plane.gitdriver import Stages
+from agentplane.plane.git import git, lost_events, merge_driver, merge_entries
+from agentplane.plane.git.merge_driver import Stages
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import Ledger
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Clock, Done, Plan, Snapshot, Store, latest
+from agentplane.plane.store.store import Clock, Done, Plan, Snapshot, Store, latest
 from agentplane.text import files
 from agentplane.text.markdown import document
 
@@ -62,16 +63,16 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
     layout = store.layout
     untracked = _stop_tracking(layout)
     resolved, left = _resolve(layout)
-    gitdriver.add(layout, resolved)
+    merge_driver.add(layout, resolved)
     resolved = untracked + resolved
-    picking = gitdriver.picking(layout) if resolved or left or stopped else None
+    picking = merge_driver.picking(layout) if resolved or left or stopped else None
     if left or picking:
         # What git has not brought here yet would have to be settled again after each commit.
         return Settled(resolved=resolved, left=left, picking=picking)
-    into_merge = gitdriver.merging(layout)
+    into_merge = merge_driver.merging(layout)
     # A view that an earlier command wrote in the middle of the merge belongs to it too.
-    open_before = gitdriver.unstaged(layout) if into_merge else set()
-    before = {name for name in open_before if Path(name).name not in merge_file.VIEWS}
+    open_before = merge_driver.unstaged(layout) if into_merge else set()
+    before = {name for name in open_before if Path(name).name not in merge_entries.VIEWS}
     out = _take_out(store) if deep else []
     told = _fill_gaps(store) if deep else ()
     ledger = ledgers.read(layout)
@@ -79,7 +80,7 @@ def settle(store: Store, *, deep: bool = False, stopped: bool = False) -> Settle
         return Settled(told=(*told, *out))
     done, joined, did = _settle(store)
     if into_merge:
-        gitdriver.add(layout, sorted(gitdriver.unstaged(layout) - before))
+        merge_driver.add(layout, sorted(merge_driver.unstaged(layout) - before))
     return Settled(
         op=done.op if done else None,
         told=(*told, *out, *did),
@@ -99,8 +100,8 @@ def _take_out(store: Store) -> list[Note]:
         block = memory.snapshot.pages[edit.file].document.find(edit.id)
         mark = known[edit.id]
         if block and mark.digest is None and story and block.digest in story.digests(edit.id):
-            standing.append(gitlog.Standing(edit.file, edit.id, block.digest, mark.op))
-    again = gitlog.brought_again(store.layout, standing)
+            standing.append(lost_events.Standing(edit.file, edit.id, block.digest, mark.op))
+    again = lost_events.brought_again(store.layout, standing)
     if again:
         store.cut(again)
     return [RemovedAgain(one.id, one.file) for one in again]
@@ -108,13 +109,13 @@ def _take_out(store: Store) -> list[Note]:
 
 def _doubled(layout: Layout) -> bool:
     """Whether a file holds two texts under one id: edits by hand that met, and no op on either branch."""
-    return any(tidy.doubled(files.read(layout.file(file))) for file in layout.memory_files())
+    return any(union_cleanup.doubled(files.read(layout.file(file))) for file in layout.memory_files())
 
 
 def _fill_gaps(store: Store) -> tuple[Note, ...]:
     """Take the events that the log names and doesn't hold from another branch."""
     ledger = ledgers.read(store.layout)
-    found = gitlog.missing(store.layout, ledger) if ledger.gaps else gitlog.Lost()
+    found = lost_events.missing(store.layout, ledger) if ledger.gaps else lost_events.Lost()
     if not found.events:
         return ()
     store.bring_back(found)
@@ -199,11 +200,11 @@ def _is_new_candidate(done: Done, id_: str) -> bool:
 
 def _stop_tracking(layout: Layout) -> list[str]:
     """Stop tracking derived files that one side of a merge stopped tracking. Return their paths."""
-    top = gitdriver.top(layout)
+    top = merge_driver.top(layout)
     derived = layout.root / "context"
     found = [
         str(path.relative_to(layout.root))
-        for stages in (gitdriver.in_conflict(layout) if top else [])
+        for stages in (merge_driver.in_conflict(layout) if top else [])
         if (path := Path(str(top)) / stages.path).is_relative_to(derived)
         and None in (stages.ours, stages.theirs)
     ]
@@ -214,9 +215,9 @@ def _stop_tracking(layout: Layout) -> list[str]:
 
 def _resolve(layout: Layout) -> tuple[list[str], list[str]]:
     """Merges what git left in conflict; says which files are whole now and which are not."""
-    top = gitdriver.top(layout)
+    top = merge_driver.top(layout)
     resolved, left = [], []
-    for stages in gitdriver.in_conflict(layout) if top else []:
+    for stages in merge_driver.in_conflict(layout) if top else []:
         path = Path(str(top)) / stages.path
         name = str(path.relative_to(layout.root)) if path.is_relative_to(layout.root) else None
         if name is None:
@@ -236,7 +237,7 @@ def _solve(layout: Layout, name: str, stages: Stages) -> bool:
     if name.endswith(".jsonl"):
         data = _union(stages)
     elif name.endswith((".md", ".json")):
-        made = merge_file.merge(stages.base or b"", stages.ours or b"", stages.theirs or b"", name)
+        made = merge_entries.merge(stages.base or b"", stages.ours or b"", stages.theirs or b"", name)
         if not made.clean:
             return False
         data = made.data

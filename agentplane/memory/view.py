@@ -11,11 +11,11 @@ from agentplane.errors import BadInput
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry, Header, entry_at, read_headers, share
 from agentplane.memory.kinds import Kind, kinds_in
-from agentplane.plane import held
+from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger import Known
-from agentplane.plane.pages import Page
-from agentplane.plane.store import Snapshot
+from agentplane.plane.ledger.ledger import Known
+from agentplane.plane.store.pages import Page
+from agentplane.plane.store.store import Snapshot
 from agentplane.text.gc_pause import uncollected
 from agentplane.text.markdown import document
 from agentplane.text.markdown.document import Block
@@ -112,13 +112,15 @@ class Memory:
                         found[entry.id] = entry
             return found
 
-        return held.once(self.snapshot.layout, "shelf", parts, made)
+        return server_memory.once(self.snapshot.layout, "shelf", parts, made)
 
     @cached_property
     def shelf_in_order(self) -> tuple[Entry, ...]:
         """The shelf as one object, the same as long as nothing on the shelf changes."""
         found = self._on_shelf
-        return held.once(self.snapshot.layout, "shelf in order", (found,), lambda: tuple(found.values()))
+        return server_memory.once(
+            self.snapshot.layout, "shelf in order", (found,), lambda: tuple(found.values())
+        )
 
     @cached_property
     def _inbox(self) -> tuple[Entry, ...]:
@@ -134,7 +136,7 @@ class Memory:
     def _part(self, page: Page) -> _Part:
         layout, name, shelf = self.snapshot.layout, f"part {page.file}", self.snapshot.ledger.shelf
         # An op that touches nothing on the shelf hands this very object on, and changes no mark of a shelf file.
-        kept: tuple[str | None, _Part | None] = held.get(layout, name) or (None, None)
+        kept: tuple[str | None, _Part | None] = server_memory.get(layout, name) or (None, None)
         then, before = kept
         same_marks = shelf is not None and then is shelf and page.file != INBOX
         if (
@@ -147,7 +149,7 @@ class Memory:
         if before is None or not before.is_of(marked, self.kinds, self._by_hand_counts):
             entries = tuple(self._of_file(page.file, page.document.blocks))
             before = _Part(marked, self.kinds, self._by_hand_counts, entries)
-        held.put(layout, name, (shelf, before))
+        server_memory.put(layout, name, (shelf, before))
         return before
 
     @cached_property
@@ -239,7 +241,7 @@ class Memory:
 
     @cached_property
     def _marked(self) -> dict[str, _Marked]:
-        if held.is_on():
+        if server_memory.is_on():
             return {file: part.marked for file, part in self._parts.items()}
         return {file: self._marked_page(page) for file, page in self.snapshot.pages.items()}
 
@@ -269,7 +271,7 @@ class Memory:
         kind, kinds = self._kind_of_file.get(file), self.kinds
         by_hand_counts = self._by_hand_counts
         heads, bent = read_headers([block.packed for block in blocks])
-        if held.is_on():
+        if server_memory.is_on():
             share(heads)
             _share(blocks, heads, known)
         entries = []

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from agentplane.match import words
 from agentplane.memory.entry import Entry, said
 from agentplane.memory.view import Memory
-from agentplane.plane import held
+from agentplane.plane.derived import server_memory
 
 
 _LAST = "words made last"
@@ -22,14 +22,14 @@ Places = npt.NDArray[np.int32]
 def of_shelf(memory: Memory) -> "Words":
     """The index of the shelf. Only for a process that serves for long: for one question a look at each entry takes less."""
     layout, entries = memory.snapshot.layout, memory.shelf_in_order
-    before: Words | None = held.get(layout, _LAST)
+    before: Words | None = server_memory.get(layout, _LAST)
 
     def made() -> Words:
         found = before.of(entries) if before is not None else Words(entries)
-        held.put(layout, _LAST, found)
+        server_memory.put(layout, _LAST, found)
         return found
 
-    return held.once(layout, "words", (entries,), made)
+    return server_memory.once(layout, "words", (entries,), made)
 
 
 class Words:

@@ -8,24 +8,15 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Remedy, Shell, unusable
-from agentplane.plane import (
-    create,
-    facts,
-    git,
-    gitdriver,
-    githooks,
-    gitlog,
-    lock,
-    pages,
-    records,
-    recover,
-    views,
-)
-from agentplane.plane import ledger as ledgers
+from agentplane.plane import create
+from agentplane.plane.git import git, git_hooks, lost_events, merge_driver
 from agentplane.plane.layout import Layout, foreign_marks
-from agentplane.plane.ledger import Ledger
-from agentplane.plane.records import Stored
-from agentplane.plane.store import Store
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store import lock, pages, records, recovery
+from agentplane.plane.store.records import Stored
+from agentplane.plane.store.store import Store
+from agentplane.plane.views import facts, views
 from agentplane.text import files
 from agentplane.text.json import decode
 from agentplane.text.log import chain
@@ -88,8 +79,8 @@ def check(store: Store) -> Iterator[Finding]:
 
 
 def _in_conflict(layout: Layout) -> Iterator[Finding]:
-    top = gitdriver.top(layout)
-    for stages in gitdriver.in_conflict(layout) if top else ():
+    top = merge_driver.top(layout)
+    for stages in merge_driver.in_conflict(layout) if top else ():
         path = os.path.relpath(f"{top}/{stages.path}", layout.root)
         after = " merges it from the versions that git keeps; leave the marks as they are."
         remedy = Shell(_SETTLE, "", after)
@@ -98,7 +89,7 @@ def _in_conflict(layout: Layout) -> Iterator[Finding]:
 
 def has_conflict_in_history(layout: Layout) -> bool:
     """Whether git left the log or the records of ops in conflict. No memory can be read until that is settled."""
-    return any(stages.path.endswith(".jsonl") for stages in gitdriver.in_conflict(layout))
+    return any(stages.path.endswith(".jsonl") for stages in merge_driver.in_conflict(layout))
 
 
 def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
@@ -111,7 +102,7 @@ def _met(layout: Layout, ledger: Ledger) -> Iterator[Finding]:
 def _taken_out(layout: Layout) -> Iterator[Finding]:
     """Report commits, such as those of `git revert`, after which the log lacks events."""
     shown = layout.shown("memory/log.jsonl")
-    for found in gitlog.taken_out(layout):
+    for found in lost_events.taken_out(layout):
         count = len(found.events)
         named = ", ".join(map(_event_named, found.events[:_NAMED]))
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
@@ -155,7 +146,7 @@ def _event_named(line: bytes) -> str:
 
 def _driver(layout: Layout) -> Iterator[Finding]:
     """Where git has the plane, it is to know how to merge it."""
-    is_set = gitdriver.is_set(layout)
+    is_set = merge_driver.is_set(layout)
     if is_set is None or not git.tracked(layout.root, (".gitattributes",)):
         return
     if not is_set:
@@ -163,18 +154,18 @@ def _driver(layout: Layout) -> Iterator[Finding]:
         remedy = Shell(("agentplane", "init"), "", " tells it.")
         yield Finding("driver-unset", "info", layout.shown(".gitattributes"), what, (remedy,))
         return
-    lost = gitdriver.is_lost(layout)
+    lost = merge_driver.is_lost(layout)
     if lost:
         what = f"Git starts {one_line(lost, 160)} to merge this plane, and that is not there."
         yield Finding("driver-lost", "warning", ".git/config", what, (_INIT,))
-    elif not gitdriver.is_current(layout):
+    elif not merge_driver.is_current(layout):
         what = "An earlier version told Git how to merge this plane. If agentplane fails there, one side is left unmarked."
         yield Finding("driver-old", "info", ".git/config", what, (_INIT,))
-    for hook in githooks.look(layout):
+    for hook in git_hooks.look(layout):
         if hook.state != "ours":
             why = f": {one_line(hook.why, 160)}" if hook.why else ""
             what = f"The git hook {hook.name} does not run agentplane{why}."
-            how = Instruction(githooks.remedy(hook))
+            how = Instruction(git_hooks.remedy(hook))
             yield Finding("hook-not-ours", "info", ".git/hooks", what, (how,), hook.name)
 
 
@@ -214,7 +205,7 @@ def _log(layout: Layout) -> Iterator[Finding]:
         what = f"two branches meet here and are not joined yet ({len(report.heads)} heads)"
         remedy = Shell(_SETTLE, "", ", or the next change, brings them together.")
         yield Finding("heads", "info", shown, what, (remedy,))
-    if recover.lost_tail(layout):
+    if recovery.lost_tail(layout):
         what = "the log ends before the event that state.json knows: its last lines are missing"
         otherwise = Instruction("If it is gone for good, delete memory/state.json.")
         where = f"{shown}:{report.count + 1}"

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from agentplane.errors import Refused
-from agentplane.plane import git
 from agentplane.plane import layout as layouts
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Plan, Store
+from agentplane.plane.store.store import Plan, Store
 from agentplane.text import files
 
 

@@ -9,9 +9,10 @@ import threading
 from pathlib import Path
 
 from agentplane.errors import BadInput
-from agentplane.plane import cache, programs
+from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Token
+from agentplane.plane.store.store import Token
+from agentplane.system import programs
 from agentplane.text import files
 from agentplane.text.visible import one_line
 

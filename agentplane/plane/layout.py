@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import BadInput, Damaged
-from agentplane.plane import stamp
-from agentplane.plane.stamp import FOLDER, FOREIGN_MARKS
+from agentplane.plane.derived import badge_stamp
+from agentplane.plane.derived.badge_stamp import FOLDER, FOREIGN_MARKS
 from agentplane.text import files
 
 
@@ -137,7 +137,7 @@ def find(start: Path) -> Layout:
         raise BadInput("the current folder is gone", todo="go to a folder that is there.") from None
     if here.name == FOLDER and is_plane(here):
         return at(here)
-    found = stamp.folder_of(str(here))
+    found = badge_stamp.folder_of(str(here))
     if found is None:
         raise BadInput("no plane here", where=str(here), todo="run `agentplane init` in your project.")
     return at(Path(found))

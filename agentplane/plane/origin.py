@@ -22,7 +22,7 @@ class Origin(msgspec.Struct, frozen=True):
 
 def person(project: Path) -> str:
     """The name git has for the person here, else that of the login."""
-    from agentplane.plane import git
+    from agentplane.plane.git import git
 
     name = git.user_name(project)
     if name:

@@ -12,7 +12,7 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.kinds import kind_named
 from agentplane.memory.view import Memory
-from agentplane.plane import held
+from agentplane.plane.derived import server_memory
 from agentplane.retrieval import traces
 from agentplane.retrieval.scan import IN_FORCE, Result, Wanted, scan
 from agentplane.review import delivery
@@ -65,7 +65,7 @@ def _by_words(memory: Memory, wanted: Wanted, query: str, limit: int) -> Recalle
 
 
 def _nearest(memory: Memory, wanted: Wanted, query: str, many: int) -> list[Result]:
-    if not held.is_on() or wanted.unreviewed:
+    if not server_memory.is_on() or wanted.unreviewed:
         return scan(_looked_at(memory, wanted), query, many)
     from agentplane.memory import word_index
     from agentplane.retrieval.indexed import look_up

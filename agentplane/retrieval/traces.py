@@ -12,8 +12,8 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import Output
-from agentplane.plane.logged import is_run_id
+from agentplane.plane.ledger.ledger import Output
+from agentplane.plane.ledger.run_lookup import is_run_id
 from agentplane.retrieval.scan import Result, result_of
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.plane import cache
-from agentplane.plane.store import Snapshot
+from agentplane.plane.derived import cache
+from agentplane.plane.store.store import Snapshot
 from agentplane.review import globs, result_versions
 from agentplane.text.json import decode
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.plane import programs
 from agentplane.plane.layout import Layout
 from agentplane.review import neighbours
+from agentplane.system import programs
 
 
 LEAST = 2_000

@@ -7,7 +7,7 @@ from agentplane.findings import Finding, Instruction, Shell
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.review import assumptions, delivery, gate, gate_evidence, receipts
 from agentplane.review.neighbours import embeds
 from agentplane.text.visible import one_line

@@ -13,9 +13,9 @@ import msgspec
 from agentplane.memory import ids
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import cache, held
+from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.settings import Settings
-from agentplane.plane.store import Snapshot
+from agentplane.plane.store.store import Snapshot
 from agentplane.review import result_versions
 from agentplane.text.json import decode
 
@@ -146,7 +146,7 @@ class _Known:
     def save(self) -> None:
         """Keep what is new. A process that serves for long knows it anyway, and waits until it is a share of all."""
         there = len(self._without) + len(self._holding) - self.new
-        if not self.new or (held.is_on() and not held.is_due(self.new, there)):
+        if not self.new or (server_memory.is_on() and not server_memory.is_due(self.new, there)):
             return
         marks = self._snapshot.ledger.known.values()
         if len(self._without) + len(self._holding) > 2 * len(marks) + _MANY:

@@ -16,7 +16,7 @@ import msgspec
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import MAX_TEXT, Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane import held
+from agentplane.plane.derived import server_memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Action, Gate
 from agentplane.review import gate_evidence, gate_header, gate_orders, gate_repeats, gate_words, secrets
@@ -97,7 +97,7 @@ def context(
 
 
 def _words(memory: Memory) -> "Words | None":
-    if not held.is_on():
+    if not server_memory.is_on():
         return None
     from agentplane.memory import word_index
 

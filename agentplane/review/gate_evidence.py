@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import git
+from agentplane.plane.git import git
 from agentplane.text import files
 
 

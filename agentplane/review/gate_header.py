@@ -10,7 +10,7 @@ import yaml
 from yaml._yaml import CParser
 
 from agentplane.memory.entry import Header
-from agentplane.plane import external_ids
+from agentplane.plane.views import external_ids
 from agentplane.text.visible import one_line
 from agentplane.text.yaml.yaml12 import YamlError, load
 

@@ -9,9 +9,9 @@ import msgspec
 from agentplane.memory import updates
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane.history import in_force
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Snapshot
+from agentplane.plane.store.history import in_force
+from agentplane.plane.store.store import Snapshot
 from agentplane.review import masks, receipts, suppressed
 from agentplane.review.gate import Context, check_again
 from agentplane.review.gate_answers import shown_earlier, told_earlier

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import badges, held
+from agentplane.plane.derived import badge_counts, server_memory
 from agentplane.plane.settings import Action
 from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones
 from agentplane.review.conflicts import Conflict, Text, find, text_of
@@ -136,7 +136,7 @@ class Conflicts:
                 id_: [conflict.id for conflict in seen.found if conflict.needs_choice]
                 for id_, seen in self.looks.seen.items()
             }
-            badges.keep_contested(snapshot.layout, partners)
+            badge_counts.keep_contested(snapshot.layout, partners)
 
     def of(self, entry: Entry) -> tuple[Conflict, ...]:
         return self.of_each([entry])[0]
@@ -218,7 +218,7 @@ def in_force(memory: Memory, kept: Kept) -> Neighbours:
         texts = [_without_body(text_of(one)) for one in entries if one.head.status == "accepted"]
         return Neighbours(texts, kept, "shelf")
 
-    return held.once(memory.snapshot.layout, "in force", (entries,), made).at(kept)
+    return server_memory.once(memory.snapshot.layout, "in force", (entries,), made).at(kept)
 
 
 def _without_body(text: Text) -> Text:

@@ -19,9 +19,9 @@ import msgspec
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import RelationCache
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache, held
+from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Snapshot
+from agentplane.plane.store.store import Snapshot
 from agentplane.review import result_versions
 from agentplane.review.conflicts import Compare, Conflict, Text, claims, compare_each
 from agentplane.review.gate_answers import Flag
@@ -394,7 +394,11 @@ class Looks:
             return False
         self._as_of = snapshot.ledger.head
         # A long-lived process has these in memory. The next process checks what wasn't written again.
-        if held.is_on() and self._stamp is not None and not held.is_due(self._unsaved, len(self._keys)):
+        if (
+            server_memory.is_on()
+            and self._stamp is not None
+            and not server_memory.is_due(self._unsaved, len(self._keys))
+        ):
             return False
         return self._write(snapshot.ledger.head)
 
@@ -464,16 +468,16 @@ class Looks:
 
 def of(layout: Layout) -> Looks:
     """Return the results so far. A long-lived process has them in memory unless another process has written since."""
-    found: Looks | None = held.get(layout, KEPT)
+    found: Looks | None = server_memory.get(layout, KEPT)
     if found is None or found.is_overtaken():
         found = Looks(layout)
-        held.put(layout, KEPT, found)
+        server_memory.put(layout, KEPT, found)
     return found
 
 
 def save_held() -> None:
     """Before a process ends that served for long."""
-    for found in held.each(KEPT):
+    for found in server_memory.each(KEPT):
         found.save_now()
 
 

@@ -10,7 +10,7 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.operations import check_untouched
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.review import gate, secrets
 from agentplane.review.masks import ROUNDS, masked_text
 from agentplane.text.markdown import header

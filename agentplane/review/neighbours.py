@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentplane.plane import cache, held
+from agentplane.plane.derived import cache, server_memory
 from agentplane.plane.layout import Layout
 from agentplane.review.conflicts import Text, claims
 
@@ -239,12 +239,12 @@ class Neighbours:
         if new:
             corpus = corpus.extended(new)
         written = base.written
-        if self._name and (not written or held.is_due(len(corpus) - written, written)):
+        if self._name and (not written or server_memory.is_due(len(corpus) - written, written)):
             _keep(self._kept, self._name, corpus)
             written = len(corpus)
         if self._name:
-            held.put(self._kept.layout, self._name, _Built(corpus, written))
-        if held.is_on():
+            server_memory.put(self._kept.layout, self._name, _Built(corpus, written))
+        if server_memory.is_on():
             vectors.release()
         return corpus
 
@@ -256,7 +256,7 @@ class Neighbours:
         return self._found.built
 
     def _find(self) -> "_Built | None":
-        built: _Built | None = held.get(self._kept.layout, self._name) if self._name else None
+        built: _Built | None = server_memory.get(self._kept.layout, self._name) if self._name else None
         if built is not None:
             titles = [text.title for text in built.corpus.texts]
             return built if self._is_near(titles, built.corpus.first) else None
@@ -266,7 +266,7 @@ class Neighbours:
         """A large index that a process serving for long lets another one build."""
         from agentplane.review import built_apart
 
-        if self._name is None or not held.is_on() or len(self._places) < built_apart.LEAST:
+        if self._name is None or not server_memory.is_on() or len(self._places) < built_apart.LEAST:
             return None
         built_apart.build(self._kept, self._name, list(self._places))
         return self._from_cache()

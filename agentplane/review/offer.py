@@ -15,7 +15,7 @@ from agentplane.memory.kinds import kind_named
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.review import delivery, gate
 from agentplane.review.conflicts import Conflict
 from agentplane.review.gate_answers import Earlier

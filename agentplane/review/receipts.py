@@ -15,10 +15,11 @@ import msgspec
 from agentplane.errors import Refused
 from agentplane.memory.entry import Entry, Header, read_header
 from agentplane.memory.view import Memory
-from agentplane.plane import git, logged
+from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import run_lookup
 from agentplane.plane.settings import Settings
-from agentplane.plane.store import Plan
+from agentplane.plane.store.store import Plan
 from agentplane.review import gate_evidence, secrets
 from agentplane.text.markdown import document
 from agentplane.text.visible import one_line
@@ -48,7 +49,7 @@ class Ground(msgspec.Struct, frozen=True):
 
 
 def ground_of(layout: Layout) -> Ground:
-    return Ground(layout.project, partial(logged.has_run, layout.log))
+    return Ground(layout.project, partial(run_lookup.has_run, layout.log))
 
 
 def is_required(settings: Settings) -> bool:
@@ -59,7 +60,7 @@ def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None
     """Return the receipt that a piece of evidence names, or None. `anchor` is a commit that may have the file."""
     text = gate_evidence.plain(text)
     run = text.removeprefix("run:").removeprefix("run ").strip()
-    if logged.is_run_id(run):
+    if run_lookup.is_run_id(run):
         return Receipt("run", ground.has_run(run))
     if gate_evidence.is_url(text):
         return Receipt("url", found=True)

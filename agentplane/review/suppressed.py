@@ -8,7 +8,7 @@ from collections import Counter
 
 import msgspec
 
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.text.json import decode
 

@@ -11,11 +11,12 @@ from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import Words
 from agentplane.memory.entry import Header, read_header, without_label
 from agentplane.memory.kinds import kinds_in
-from agentplane.plane import cache, records
+from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
-from agentplane.plane.records import Stored
-from agentplane.plane.store import Snapshot
-from agentplane.plane.undo import out_of_force
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Stored
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.undo import out_of_force
 from agentplane.review import globs
 from agentplane.review.conflicts import Text, compare
 from agentplane.review.neighbours import Kept, Neighbours

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import views
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import Ledger
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.views import views
 from agentplane.runs import capsule
 from agentplane.text import files
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.runs import session
 from agentplane.runs.events import RUN_ID
 from agentplane.runs.session import OpenRun
+from agentplane.system import processes
 
 
 def open_run_here(layout: Layout, environ: Mapping[str, str], pid: int) -> OpenRun | None:

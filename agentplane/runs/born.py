@@ -9,8 +9,8 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.store import records
 from agentplane.text.log import chain
 
 

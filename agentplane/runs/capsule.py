@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import BadInput, Damaged
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
-from agentplane.plane.logged import is_run_id
+from agentplane.plane.ledger.run_lookup import is_run_id
 from agentplane.review.masks import Masked
 from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity

@@ -10,10 +10,10 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Mend, Shell
 from agentplane.memory.view import Memory
-from agentplane.plane import git
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.runs import capsule, events, session, sharing
 from agentplane.runs.capsule import Run
 from agentplane.runs.pruned import Pruned

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 import msgspec
 
 from agentplane.agents.catalog import TOOLS
-from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
-from agentplane.plane.records import Change, Record
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.trust import rules
 from agentplane.runs.sides import Side, shown
 from agentplane.text.json import decode
 
@@ -160,7 +161,7 @@ def only_proposes(record: Record) -> bool:
 def only_notes_settings(record: Record) -> bool:
     """True if the op records the trust settings of its time and changes nothing."""
     changes_nothing = not (record.changes or record.prunes or record.redacted or record.undoes)
-    return record.verb == trust_settings.VERB and changes_nothing and trust_settings.is_noted(record.settings)
+    return record.verb == rules.VERB and changes_nothing and rules.is_noted(record.settings)
 
 
 def only_in_place(record: Record) -> bool:

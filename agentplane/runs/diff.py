@@ -8,10 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX, Layout
-from agentplane.plane.ledger import Known
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Known
+from agentplane.plane.store import records
 from agentplane.runs import capsule, commands, events, glance
 from agentplane.runs.capsule import Run
 from agentplane.runs.raw import Copy

@@ -8,10 +8,11 @@ import msgspec
 
 from agentplane.agents.catalog import tool_in
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.plane import git, logged
-from agentplane.plane import ledger as ledgers
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import run_lookup
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
 from agentplane.runs.activity import Activity
@@ -96,7 +97,7 @@ _FIELDS = f"the fields are {', '.join(Event.__struct_fields__)}."
 
 
 def is_run_id(text: str) -> bool:
-    return logged.is_run_id(text)
+    return run_lookup.is_run_id(text)
 
 
 def new_run_id(store: Store) -> str:
@@ -111,7 +112,7 @@ def seconds(started: str | None, ended: str | None) -> float | None:
 
 def is_logged(layout: Layout, run_id: str | None) -> bool:
     """Whether the log has an event of this run."""
-    return logged.has_run(layout.log, run_id)
+    return run_lookup.has_run(layout.log, run_id)
 
 
 def write(store: Store, event: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> str:

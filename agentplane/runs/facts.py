@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agentplane.errors import BadInput
-from agentplane.plane import external_ids
+from agentplane.plane.views import external_ids
 from agentplane.runs.capsule import SUMMARY, Run
 
 

@@ -6,10 +6,11 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Severity, Shell
-from agentplane.plane import git, views
-from agentplane.plane.git import ObjectId
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Clock, utc_now
+from agentplane.plane.store.store import Clock, utc_now
+from agentplane.plane.views import views
 from agentplane.runs import (
     deeds,
     guard_confirmed,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from agentplane.findings import Finding, Shell
-from agentplane.plane.records import Record
+from agentplane.plane.store.records import Record
 from agentplane.review import gate, receipts
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import Side, shown

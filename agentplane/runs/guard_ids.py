@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.findings import Finding, Instruction
 from agentplane.plane.layout import INBOX
-from agentplane.plane.records import Change
+from agentplane.plane.store.records import Change
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past
 from agentplane.runs.sides import LOG, Side, shown

@@ -7,8 +7,8 @@ import msgspec
 
 from agentplane.errors import BadInput
 from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Shell
-from agentplane.plane import records
-from agentplane.plane.records import Stored
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Stored
 from agentplane.runs import deeds, events
 from agentplane.runs.deeds import called
 from agentplane.runs.sides import LOG, RecordLine, Side, shown

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentplane.findings import Finding, Instruction, Remedy
 from agentplane.memory.entry import Header, read_header
-from agentplane.plane import records, trust_settings
 from agentplane.plane.layout import INBOX
-from agentplane.plane.records import Change, Record
 from agentplane.plane.settings import Settings
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.trust import rules
 from agentplane.runs import deeds, guard_replay, guard_settle
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past
@@ -54,7 +55,7 @@ def _op(
         remedies = (Instruction("take both out:"), back)
         yield Finding("op-unlike-record", "error", where, what, remedies, op)
         return
-    if record.settings or record.verb == trust_settings.VERB:
+    if record.settings or record.verb == rules.VERB:
         if not deeds.only_notes_settings(record):
             what = f"{deed.name} is no record of changed settings that agentplane writes"
             remedies = (Instruction("Take the op out:"), back)

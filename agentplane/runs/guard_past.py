@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from agentplane.memory.view import Memory
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import records, versions
-from agentplane.plane.braid import Braid
-from agentplane.plane.ledger import Known, Ledger
-from agentplane.plane.pages import Page
-from agentplane.plane.records import Change, Stored
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import text_versions as versions
+from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.ledger import Known, Ledger
+from agentplane.plane.ledger.text_versions import Version
 from agentplane.plane.settings import Settings, Trust
-from agentplane.plane.store import Snapshot
-from agentplane.plane.versions import Version
+from agentplane.plane.store import records
+from agentplane.plane.store.pages import Page
+from agentplane.plane.store.records import Change, Stored
+from agentplane.plane.store.store import Snapshot
 from agentplane.runs.sides import Side
 from agentplane.text.log import event_line
 from agentplane.text.markdown import document

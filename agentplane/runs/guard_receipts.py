@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
-from agentplane.plane import trust_settings
 from agentplane.plane.settings import Settings
+from agentplane.plane.trust import rules
 from agentplane.review import receipts
 from agentplane.review.receipts import Ground
 from agentplane.runs import deeds
@@ -45,7 +45,7 @@ def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
 def _wanted(base: Settings, now: Settings) -> bool | str:
     """Return the stricter of the two values, so that a branch can't turn it off for itself."""
     values = (base.policy.require_receipts, now.policy.require_receipts)
-    return max(values, key=trust_settings.RECEIPTS.__getitem__)
+    return max(values, key=rules.RECEIPTS.__getitem__)
 
 
 def _brought(base: Side, done: Sequence[Deed]) -> set[str]:

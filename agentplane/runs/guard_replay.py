@@ -15,11 +15,11 @@ from agentplane.memory import ids, operations, updates
 from agentplane.memory.entry import INBOX_STATUS, Header, read_header
 from agentplane.memory.operations import Proposal, Stamp
 from agentplane.memory.view import Memory
-from agentplane.plane import undo
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger import Known, Ledger
-from agentplane.plane.records import Change, Record
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.ledger.ledger import Known, Ledger
+from agentplane.plane.store import undo
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.review import resolve
 from agentplane.review.resolve import Choice
 from agentplane.runs.deeds import Deed

@@ -11,9 +11,10 @@ from typing import Any
 from agentplane.errors import AgentplaneError
 from agentplane.findings import UNUSABLE, Finding, Instruction
 from agentplane.memory.kinds import BadKind, kinds_of
-from agentplane.plane import keys, trust_settings
+from agentplane.plane import decision_keys
 from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
+from agentplane.plane.trust import rules
 from agentplane.runs import sharing
 from agentplane.runs.sides import CONFIG, Side, shown
 
@@ -61,7 +62,7 @@ def check(store: Store) -> Iterator[Finding]:
 
 def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every setting that got worse: its place, and what is to be said."""
-    for place, was, is_ in trust_settings.weaker(before, after):
+    for place, was, is_ in rules.weaker(before, after):
         yield place, f"`{'.'.join(place)}` {_from_to(was, is_, 'weakens trust')}"
     yield from _other_kinds(before.kinds, after.kinds)
     for name, judge in JUDGED.items():
@@ -133,7 +134,7 @@ def _matches(pattern: str, names: Sequence[str]) -> bool:
 
 
 def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    for one in keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
+    for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
         what = (
             f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, which is the key of {one.other}"
         )

@@ -14,9 +14,9 @@ from agentplane.memory.branch_merge import Story
 from agentplane.memory.entry import INBOX_STATUS
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.plane.ledger import Ledger
-from agentplane.plane.records import Change, Record
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.runs import guard_replay
 from agentplane.runs.guard_past import Past, recalled, tops_before
 from agentplane.runs.sides import Side, shown

@@ -4,10 +4,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Instruction, Remedy, Shell
-from agentplane.plane import git, settings, signatures
+from agentplane.plane import settings
+from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX, Layout
 from agentplane.plane.settings import Settings, Trust, line_of
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
+from agentplane.plane.trust import signatures
 from agentplane.runs import deeds, guard_settle, sides
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past

@@ -9,8 +9,8 @@ from itertools import islice
 
 import msgspec
 
-from agentplane.plane import git
-from agentplane.plane.git import ObjectId
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import Layout
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agentplane.plane import programs
 from agentplane.runs import monitor
 from agentplane.runs.job import Ended, Stopped
+from agentplane.system import programs
 
 
 class Leader:

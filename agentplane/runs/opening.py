@@ -12,7 +12,8 @@ import os
 import time
 from itertools import islice
 
-from agentplane.plane import processes, user_key
+from agentplane.plane.trust import user_key
+from agentplane.system import processes
 
 
 TYPE_CHECKING = False

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import records
 from agentplane.plane.layout import Layout
-from agentplane.plane.prune import Elsewhere
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.store import records
+from agentplane.plane.store.prune import Elsewhere
 from agentplane.runs import capsule, keep, session
 from agentplane.runs.capsule import Kept, Run
 from agentplane.text import files

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.runs import capsule, seal, session, sharing
 from agentplane.runs.capsule import Run
 from agentplane.text import files

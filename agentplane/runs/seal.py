@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import git
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.masks import masked_text, masked_value
 from agentplane.runs import (
     born,

@@ -18,15 +18,15 @@ import msgspec
 
 from agentplane.agents.catalog import BY_PROGRAM
 from agentplane.errors import AgentplaneError, BadInput, Damaged
-from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, opening, raw, sharing, surroundings
 from agentplane.runs.raw import Copy
 from agentplane.runs.surroundings import Git
+from agentplane.system import processes
 from agentplane.text import files
 from agentplane.text.json import decode
 from agentplane.text.visible import one_line

@@ -10,15 +10,18 @@ import msgspec
 
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.view import Memory
-from agentplane.plane import git, ledger, records, settings
-from agentplane.plane.facts import Texts
-from agentplane.plane.git import ObjectId
+from agentplane.plane import settings
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
 from agentplane.plane.layout import INBOX, SHELF_FOLDER, Layout
-from agentplane.plane.ledger import Ledger
-from agentplane.plane.pages import Page, known_headers
-from agentplane.plane.records import Stored
+from agentplane.plane.ledger import ledger
+from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.settings import DEFAULTS, Settings
-from agentplane.plane.store import Snapshot
+from agentplane.plane.store import records
+from agentplane.plane.store.pages import Page, known_headers
+from agentplane.plane.store.records import Stored
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.views.facts import Texts
 from agentplane.text import files
 from agentplane.text.json import canonical
 from agentplane.text.log import chain, event_line

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.plane import git
-from agentplane.plane.git import KnownId, ObjectId, Own
+from agentplane.plane.git import git
+from agentplane.plane.git.git import KnownId, ObjectId, Own
 from agentplane.review.masks import masked_named
 from agentplane.text import files
 

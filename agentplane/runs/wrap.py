@@ -14,7 +14,7 @@ import msgspec
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs import events, noted, relay, seal, session
 from agentplane.runs.restarting import Again, Decision, Request, Waits, Watch
 from agentplane.runs.session import Asked, Ending, OpenRun

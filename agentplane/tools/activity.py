@@ -6,9 +6,10 @@ from typing import Literal
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import git, processes
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.runs import noted, restarting, session
+from agentplane.system import processes
 from agentplane.tools.sessions import Session
 
 

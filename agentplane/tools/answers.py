@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from agentplane.plane import cache_file, stamp
+from agentplane.plane.derived import badge_stamp, cache_file
 
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
     from agentplane.plane.origin import Origin
-    from agentplane.plane.store import Snapshot, Store
+    from agentplane.plane.store.store import Snapshot, Store
     from agentplane.tools.said import Said
 
 _FOLDER = "packs"
@@ -50,7 +50,7 @@ def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
     """What was made last, if it is what would be made now."""
     try:
         found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _LARGEST) or b"{}")
-        is_for_this = found["for"] == _for(tool, task) and found["stamp"] == stamp.of(root)
+        is_for_this = found["for"] == _for(tool, task) and found["stamp"] == badge_stamp.of(root)
         if is_for_this and _is_here(root, found):
             return Answer(str(found["text"]), dict(found["receipt"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -87,23 +87,24 @@ def read(data: bytes) -> Answer | str | None:
 def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer:
     """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
     from agentplane.context.choose import Ask
-    from agentplane.plane import cache, recover
-    from agentplane.plane.store import deliverable, settings_changed
+    from agentplane.plane.derived import cache
+    from agentplane.plane.store import recovery
+    from agentplane.plane.store.store import deliverable, settings_changed
 
     root = str(store.layout.root)
     store.note_settings(by)
-    if recover.lost_tail(store.layout):
+    if recovery.lost_tail(store.layout):
         return _incomplete(store, tool, task)
-    before = stamp.of(root)
+    before = badge_stamp.of(root)
     snapshot = deliverable(store.snapshot())
-    here, tip = stamp.checked_out(root), stamp.tip(root)
+    here, tip = badge_stamp.checked_out(root), badge_stamp.tip(root)
     ask = Ask(task, budget=tool.budget, measure=tool.measure)
     own = _said(store, tool)
     read = _stamps(root, own.read)
     made, by_history = _made(store, snapshot, ask, own)
     receipt = _receipt(made, tool)
     answer = Answer(made.text, receipt)
-    if stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
+    if badge_stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
         data: dict[str, Any] = {"for": _for(tool, task), "stamp": before, "text": answer.text}
         data |= {"receipt": receipt, "read": read, "checked_out": here, "tip": tip if by_history else None}
         folder = store.layout.cache / _FOLDER
@@ -118,7 +119,7 @@ def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer
 def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
     """Return the rest of a memory that lost entries, with a line that says so. It isn't cached."""
     from agentplane.context.choose import Ask
-    from agentplane.plane.store import deliverable
+    from agentplane.plane.store.store import deliverable
     from agentplane.tools import unreadable
 
     room = _ROOM[tool.measure]
@@ -157,7 +158,7 @@ def wrong(store: "Store") -> "Iterator[str]":
         try:
             found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
             version, day, tool, budget, measure, task = found["for"]
-            is_current = [version, day] == [_version(), _today()] and found["stamp"] == stamp.of(root)
+            is_current = [version, day] == [_version(), _today()] and found["stamp"] == badge_stamp.of(root)
             is_current = is_current and _is_here(root, found)
             text, reader = found["text"], BY_NAME.get(tool)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -172,7 +173,10 @@ def _is_here(root: str, found: "dict[str, Any]") -> bool:
 
     If Git's history decided which run was the last, a new commit counts as a change.
     """
-    is_same = found["checked_out"] == stamp.checked_out(root) and found["tip"] in (None, stamp.tip(root))
+    is_same = found["checked_out"] == badge_stamp.checked_out(root) and found["tip"] in (
+        None,
+        badge_stamp.tip(root),
+    )
     return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
 
 

@@ -20,8 +20,8 @@ import msgspec
 
 from agentplane.context import pack
 from agentplane.context.choose import KINDS, PINNED
-from agentplane.plane import git
-from agentplane.plane.git import Marks
+from agentplane.plane.git import git
+from agentplane.plane.git.git import Marks
 from agentplane.tools import block
 from agentplane.tools.block import Block
 

@@ -9,8 +9,9 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.context import active
 from agentplane.findings import Finding, Instruction, Shell
 from agentplane.memory.view import Memory
-from agentplane.plane import cache, gitattributes, gitdriver
-from agentplane.plane.store import Store
+from agentplane.plane.derived import cache
+from agentplane.plane.git import git_attributes, merge_driver
+from agentplane.plane.store.store import Store
 from agentplane.text.visible import one_line
 from agentplane.tools import conflicts, entries, ground, hook_log, room, sync
 
@@ -60,7 +61,7 @@ def _merging(store: Store) -> Iterator[Finding]:
     """Whether git uses agentplane's merge driver for the files of tools, in a clone that was set up."""
     layout = store.layout
     wired = sync.wired(layout.project, TOOLS)
-    if wired and gitdriver.is_set(layout) and not gitattributes.is_current(layout, conflicts.paths()):
+    if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, conflicts.paths()):
         what = "Git does not use agentplane to merge every file that tools read."
         remedy = Shell(("agentplane", "init"))
         yield Finding("tool-merge-unset", "info", ".git/info/attributes", what, (remedy,))

@@ -11,9 +11,9 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.errors import AgentplaneError
-from agentplane.plane import git, gitdriver
-from agentplane.plane.git import Marks
-from agentplane.plane.gitdriver import Stages
+from agentplane.plane.git import git, merge_driver
+from agentplane.plane.git.git import Marks
+from agentplane.plane.git.merge_driver import Stages
 from agentplane.plane.layout import Layout
 from agentplane.text import files
 from agentplane.tools import block, block_merge, ground
@@ -57,13 +57,13 @@ def solve(layout: Layout) -> Solved:
 
 def in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
     """The files in which tools find the memory and that git left in conflict, seen from the project."""
-    top = gitdriver.top(layout)
+    top = merge_driver.top(layout)
     if top is None:
         return
     project = os.path.realpath(layout.project)
     wanted = {os.path.join(project, path) for path in paths()}
     wanted |= {os.path.realpath(path) for path in wanted}
-    for stages in gitdriver.in_conflict(layout, layout.project):
+    for stages in merge_driver.in_conflict(layout, layout.project):
         path = os.path.join(top, stages.path)
         if path in wanted:
             yield os.path.relpath(path, project), stages

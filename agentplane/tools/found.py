@@ -9,7 +9,7 @@ import msgspec
 from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
 from agentplane.agents.model import Tool
 from agentplane.errors import BadInput
-from agentplane.plane import programs
+from agentplane.system import programs
 from agentplane.text.visible import one_line
 
 

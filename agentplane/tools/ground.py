@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import git, processes
+from agentplane.plane.git import git
+from agentplane.system import processes
 from agentplane.text import files
 
 

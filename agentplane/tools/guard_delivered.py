@@ -16,8 +16,8 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
-from agentplane.plane import git
-from agentplane.plane.git import ObjectId
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
 from agentplane.review import delivery, gate
 from agentplane.review.gate import Context
 from agentplane.runs.sides import Side, file_at, shown

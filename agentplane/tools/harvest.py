@@ -16,10 +16,10 @@ from agentplane.errors import BadInput
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Snapshot
-from agentplane.plane.undo import out_of_force
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.undo import out_of_force
 from agentplane.text.visible import one_line
 from agentplane.tools import harvest_files, harvest_memories
 from agentplane.tools.taken import Haul, Taken, mark_of

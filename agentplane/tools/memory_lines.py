@@ -14,7 +14,7 @@ from agentplane.context import active, notes, pack
 from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
-from agentplane.plane import logged
+from agentplane.plane.ledger import run_lookup
 from agentplane.review import assumptions
 from agentplane.runs import capsule
 from agentplane.tools import block
@@ -82,7 +82,7 @@ class Known(msgspec.Struct, frozen=True):
 
     def _is_of_run(self, line: Line) -> bool:
         run = pack.run_of(line.section)
-        named = [run] if run else logged.run_ids_in(line.text)
+        named = [run] if run else run_lookup.run_ids_in(line.text)
         return any((line.text, line.fenced) in self.notes.get(id_, ()) for id_ in named)
 
 
@@ -105,7 +105,9 @@ def known(
     return Known(
         frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),
         frozenset(frame),
-        _of_runs({run for text in texts for run in logged.run_ids_in(text.decode(errors="replace"))}, log),
+        _of_runs(
+            {run for text in texts for run in run_lookup.run_ids_in(text.decode(errors="replace"))}, log
+        ),
         _by_id(entry for entry in entries if entry.head.type == assumptions.KIND),
     )
 

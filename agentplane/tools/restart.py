@@ -10,12 +10,12 @@ import msgspec
 
 from agentplane.agents.catalog import BY_NAME
 from agentplane.agents.model import Tool
-from agentplane.plane import processes
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.runs import noted, restarting, session
 from agentplane.runs.restarting import Again, Decision, Never, Request
 from agentplane.runs.session import Asked, OpenRun
+from agentplane.system import processes
 from agentplane.tools import resuming, session_files, sessions
 from agentplane.tools.sessions import Session
 

@@ -16,10 +16,10 @@ import msgspec
 
 from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
 from agentplane.agents.model import Tool
-from agentplane.plane import processes
 from agentplane.plane.layout import Layout
 from agentplane.runs import restarting, session
 from agentplane.runs.session import OpenRun
+from agentplane.system import processes
 from agentplane.text.json import decode
 from agentplane.text.log import chain
 from agentplane.tools import resuming, session_files, sync

@@ -9,9 +9,10 @@ from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Severity, Shell
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import cache_checks, records
+from agentplane.plane.derived import cache_checks
 from agentplane.plane.layout import INBOX
-from agentplane.plane.store import Store
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Store
 from agentplane.review import delivery
 from agentplane.review.delivery import Given
 from agentplane.text import files

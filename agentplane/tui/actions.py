@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agentplane.plane import keys as decisive
+from agentplane.plane import decision_keys as decisive
 from agentplane.tui import registry
 
 

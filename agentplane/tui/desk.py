@@ -16,7 +16,9 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
 from agentplane.memory.settle import Settled
 from agentplane.memory.view import HandEdit, Memory
-from agentplane.plane import cache, git, layout, stamp
+from agentplane.plane import layout
+from agentplane.plane.derived import badge_stamp, cache
+from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
 from agentplane.review import policy
@@ -101,7 +103,7 @@ class PlaneModel:
 
     def _stamp(self) -> str:
         try:
-            return stamp.of(str(self.plane.layout.root))
+            return badge_stamp.of(str(self.plane.layout.root))
         except OSError:
             return ""
 

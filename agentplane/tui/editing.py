@@ -21,7 +21,7 @@ from agentplane.commands import Command, Edit, Merge, Propose
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane import drafts
 from agentplane.plane.layout import Layout
-from agentplane.plane.store import random_token
+from agentplane.plane.store.store import random_token
 from agentplane.review.confirm import Unconfirmed
 from agentplane.text import files
 from agentplane.text.visible import hidden, one_line, visible

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentplane.errors import AgentplaneError
-from agentplane.plane import cache_file, stamp
+from agentplane.plane.derived import badge_stamp, cache_file
 
 
 ROWS = 120
@@ -31,12 +31,12 @@ def kept(wanted: str | None) -> Mapping[str, Any]:
     settings if the memory has changed since, and nothing if nothing usable was kept.
     """
     try:
-        folder = wanted or stamp.folder_of(os.getcwd())
+        folder = wanted or badge_stamp.folder_of(os.getcwd())
         data = cache_file.read(folder, KEPT, _LARGEST) if folder else None
         if folder is None or data is None:
             return _NOTHING
         found = json.loads(data.decode("utf-8", "surrogateescape"))
-        if found["stamp"] != stamp.of(folder):
+        if found["stamp"] != badge_stamp.of(folder):
             return {name: found[name] for name in _STEADY}
         found["rows"] = [tuple(map(str, one)) for one in found["rows"]]
     except _CANT_BE_READ:

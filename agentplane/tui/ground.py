@@ -11,8 +11,9 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.entry import Entry, Header
 from agentplane.memory.view import HandEdit, Memory
-from agentplane.plane import git, history
+from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
+from agentplane.plane.store import history
 from agentplane.text import files
 from agentplane.text.json import decode
 from agentplane.text.log import chain
@@ -236,7 +237,7 @@ def _steps(memory: Memory, id_: str) -> list[history.Step]:
 
 
 def _signed(memory: Memory, steps: Sequence[history.Step]) -> dict[str, str]:
-    from agentplane.plane import signatures
+    from agentplane.plane.trust import signatures
 
     snapshot = memory.snapshot
     try:

@@ -17,7 +17,7 @@ from agentplane.context.choose import Ask, Choice
 from agentplane.context.pack import LEAST, Cut, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
-from agentplane.plane import git
+from agentplane.plane.git import git
 from agentplane.tools import found, room, said, sync, wire
 from agentplane.tools.sync import Fit
 from agentplane.tools.wire import Wiring

@@ -24,7 +24,7 @@ class Tab(msgspec.Struct, frozen=True):
     """How a person goes to a screen, and the class that is shown then."""
 
     key: str
-    """Its default key. plane/keys.py repeats it, so that `agentplane check` knows the key without loading the screens."""
+    """Its default key. plane/decision_keys.py repeats it, so that `agentplane check` knows the key without loading the screens."""
     what: str
     """A sentence for help and the command palette."""
     screen: str

@@ -16,7 +16,7 @@ from aiohttp import web
 from textual_serve.server import Server
 
 from agentplane.errors import PlaneError
-from agentplane.plane import programs
+from agentplane.system import programs
 
 
 HOST = "127.0.0.1"

@@ -12,11 +12,11 @@ import msgspec
 
 from agentplane.findings import Finding
 from agentplane.memory.operations import Proposal
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
-from agentplane.plane.records import Record
-from agentplane.plane.store import Done, Edit, Plan, Store, utc_now
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Record
+from agentplane.plane.store.store import Done, Edit, Plan, Store, utc_now
 from agentplane.review.resolve import Choice
 from agentplane.text.log import chain
 from agentplane.text.markdown import header

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from agentplane.api import open_plane
-from agentplane.plane import records
+from agentplane.plane.store import records
 from agentplane.text.log import chain
 from agentplane.text.visible import hidden
 from tests.cli.conftest import Cli, cli, command, person

@@ -24,7 +24,8 @@ from agentplane.findings import Finding
 from agentplane.mcp import answers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
 from agentplane.memory.operations import Proposal
-from agentplane.plane import cache, stamp, user_key
+from agentplane.plane.derived import badge_stamp, cache
+from agentplane.plane.trust import user_key
 from agentplane.text.markdown import document
 from agentplane.tools import answers, found, hook_log
 from agentplane.tui.desk import PlaneModel
@@ -175,7 +176,11 @@ def test_a_forged_pack_reaches_no_session(plane: Plane, forge: Forge) -> None:
     kept = [name for name in names(plane) if name.startswith("packs/")]
     for name in kept:
         found = json.loads(body(plane, name))
-        data = {**found, "text": found["text"].replace(GOOD, EVIL), "stamp": stamp.of(str(plane.layout.root))}
+        data = {
+            **found,
+            "text": found["text"].replace(GOOD, EVIL),
+            "stamp": badge_stamp.of(str(plane.layout.root)),
+        }
         (plane.layout.cache / name).write_bytes(forge(plane, name, json.dumps(data).encode()))
     assert {f".agentplane/cache/{name}" for name in kept} <= {one.where for one in found_by_doctor(plane)}
     assert EVIL not in hook(plane)
@@ -230,7 +235,7 @@ def test_doctor_does_not_ask_the_cache_even_where_it_has_the_mark(plane: Plane) 
     cache.save(plane.layout, "pages/decisions.mp", page.replace(b"accepted", b"rejected"))
     pack = next(name for name in names(plane) if name.startswith("packs/"))
     kept = json.loads(cache.load(plane.layout, pack) or b"")
-    data = {**kept, "text": kept["text"] + EVIL, "stamp": stamp.of(str(plane.layout.root))}
+    data = {**kept, "text": kept["text"] + EVIL, "stamp": badge_stamp.of(str(plane.layout.root))}
     cache.save(plane.layout, pack, json.dumps(data).encode())
 
     where = {one.where: one for one in found_by_doctor(plane)}

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane import checks, records
-from agentplane.plane import ledger as ledgers
+from agentplane.plane import checks
 from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.origin import Origin
-from agentplane.plane.records import Change, Record
-from agentplane.plane.store import Edit
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Edit
 from agentplane.text.markdown import document, header
 from tests.attack import forging
 from tests.attack.forging import (
@@ -176,7 +177,7 @@ def settle_of_a_real_merge_that_does_more(repo: Repo) -> None:
     union(repo, "other", "work")
     from agentplane.memory import branch_merge, settle
     from agentplane.memory.view import Memory
-    from agentplane.plane.store import Plan, Snapshot, Store
+    from agentplane.plane.store.store import Plan, Snapshot, Store
 
     store = Store(repo.layout)
     store.put_in_order()

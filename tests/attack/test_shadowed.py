@@ -226,7 +226,7 @@ def test_one_place_makes_the_command_lines_of_python() -> None:
         for path in PACKAGE.rglob("*.py")
         if "executable" in path.read_text() and _names_python(path)
     }
-    assert users == {"plane/programs.py"}
+    assert users == {"system/programs.py"}
 
 
 def _names_python(path: Path) -> bool:

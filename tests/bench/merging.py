@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentplane import setup
-from agentplane.plane import gitdriver
+from agentplane.plane.git import merge_driver
 from agentplane.tools import found
 from tests.conftest import decision
 from tests.plane.branches import Repository
@@ -88,11 +88,11 @@ def forked(folder: Path, changes: tuple[Change, Change]) -> Repository:
 def in_clone(folder: Path, changes: tuple[Change, Change], *, told: bool) -> list[str]:
     made = forked(folder, changes)
     if not told:
-        gitdriver.remove(made.plane.layout)
+        merge_driver.remove(made.plane.layout)
     made.git("merge", "--no-edit", "side", check=False)
     left = made.git("diff", "--name-only", "--diff-filter=U").stdout.split()
     done = subprocess.run(
-        [*gitdriver.command().split(" "), "settle"], cwd=folder, capture_output=True, text=True
+        [*merge_driver.command().split(" "), "settle"], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert made.git("diff", "--name-only", "--diff-filter=U").stdout == ""

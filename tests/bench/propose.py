@@ -26,7 +26,7 @@ from agentplane.api import Plane
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Edit, Plan, Store
+from agentplane.plane.store.store import Edit, Plan, Store
 from agentplane.text.markdown import header
 from tests.bench.timing import rounds_of
 

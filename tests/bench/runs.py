@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agentplane.api import Plane
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import views
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.views import views
 from agentplane.text.log import chain
 from tests.bench import planes
 from tests.bench.timing import best, rounds_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane import programs
+from agentplane.system import programs
 
 
 SPARSE = {

@@ -10,7 +10,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.plane import ledger as ledgers
+from agentplane.plane.ledger import ledger as ledgers
 from agentplane.runs import capsule, diff
 from agentplane.text.log import chain
 from tests.cli.conftest import Cli

@@ -14,7 +14,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.context.pack import characters, tokens
-from agentplane.plane import lock
+from agentplane.plane.store import lock
 from agentplane.runs import capsule, commands, noted, session
 from agentplane.runs.session import Asked
 from tests.cases import some

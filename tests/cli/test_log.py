@@ -13,9 +13,9 @@ import agentplane
 from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
-from agentplane.plane import facts, views
-from agentplane.plane import ledger as ledgers
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.views import facts, views
 from agentplane.runs import session
 from agentplane.runs.session import Asked
 from agentplane.text.log import chain

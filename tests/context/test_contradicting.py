@@ -9,7 +9,7 @@ from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse.statement import parse
 from agentplane.context.choose import Ask
 from agentplane.memory.operations import Proposal
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.review import assumptions
 
 

@@ -9,7 +9,7 @@ import pytest
 from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.plane import git as gits
+from agentplane.plane.git import git as gits
 from agentplane.runs import activity, capsule, last_runs
 from agentplane.text.log import chain
 from agentplane.tools import answers

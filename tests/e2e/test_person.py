@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane.history import OpView
+from agentplane.plane.store.history import OpView
 from tests.conftest import plane_in
 from tests.e2e.conftest import approved, proposed, rejected, started
 from tests.e2e.terminal import typed

@@ -24,7 +24,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store, timestamp
+from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.resolve import Choice
 from agentplane.runs import capsule, seal, session
 from agentplane.runs.session import Asked

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.health import collect
-from agentplane.plane import ledger
+from agentplane.plane.ledger import ledger
 from agentplane.runs import artifacts, capsule, diff
 from agentplane.text.log import chain
 from agentplane.text.visible import hidden

@@ -16,7 +16,7 @@ from agentplane.mcp import answers, thrift
 from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import word_index
-from agentplane.plane import cache, held
+from agentplane.plane.derived import cache, server_memory
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
 from agentplane.review.neighbours import FEW
@@ -31,9 +31,9 @@ Fields = dict[str, Any]
 @pytest.fixture
 def serving() -> Iterator[None]:
     """As in a server, what was read is kept between two calls."""
-    held.serve(4)
+    server_memory.serve(4)
     yield
-    held.serve(0)
+    server_memory.serve(0)
 
 
 def proposing(plane: Plane) -> Callable[[str], Fields]:
@@ -104,7 +104,7 @@ def test_what_is_answered_is_what_a_process_of_its_own_answers(tmp_path: Path) -
     for most in (4, 0):
         plane = bench.make(tmp_path / str(most), FEW + 60, TEXTS)
         propose, found = proposing(plane), []
-        held.serve(most)
+        server_memory.serve(most)
         for number, statement in enumerate(bench.asked(TEXTS, FEW + 60, 12)):
             answer = propose(statement)
             met = [
@@ -115,7 +115,7 @@ def test_what_is_answered_is_what_a_process_of_its_own_answers(tmp_path: Path) -
             found.append((met, answer["near"], answer["waiting"], answer["flags"]))
             if number % 4 == 3:
                 plane.deprecate([f"DEC-{number:03}"])
-        held.serve(0)
+        server_memory.serve(0)
         told.append(found)
     assert told[0] == told[1]
 
@@ -180,10 +180,10 @@ def test_what_was_pruned_elsewhere_is_forgotten(git_project: Path) -> None:
     plane.inbox.approve([plane.propose(decision("Reports are written as CSV files."))])
     proposing(plane)("Deploys go through the zebracorn pipeline.")
     (waiting,) = plane.memory.read().inbox_ids
-    before = held.get(plane.layout, "words")
+    before = server_memory.get(plane.layout, "words")
     elsewhere(plane, f"plane.reject(['{waiting}']); plane.prune('zebracorn')")
     proposing(plane)("Every endpoint answers within two seconds.")
-    assert held.get(plane.layout, "words") is not before
+    assert server_memory.get(plane.layout, "words") is not before
     assert b"zebracorn" not in b"".join(page.document.data for page in plane.store.snapshot().pages.values())
 
 

@@ -19,7 +19,8 @@ from agentplane.match.words import _forms
 from agentplane.mcp import answers, library, thrift
 from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
-from agentplane.plane import badges, held, pages, stamp
+from agentplane.plane.derived import badge_counts, badge_stamp, server_memory
+from agentplane.plane.store import pages
 from agentplane.review.neighbours import FEW
 from agentplane.text import files
 from tests.bench import propose as bench
@@ -85,9 +86,9 @@ def _said(code: str, *words: str) -> str:
 
 @pytest.fixture
 def serving() -> Iterator[None]:
-    held.serve(4)
+    server_memory.serve(4)
     yield
-    held.serve(0)
+    server_memory.serve(0)
 
 
 def _propose(plane: Plane, statement: str) -> dict[str, Any]:
@@ -166,14 +167,14 @@ def test_a_proposal_compares_each_file_at_most_four_times(
 
 def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 5, TEXTS)
-    kept = plane.layout.cache / stamp.KEPT
+    kept = plane.layout.cache / badge_stamp.KEPT
     plane.badge()
     before = kept.stat().st_ino, kept.read_bytes()
     plane.badge()
     assert (kept.stat().st_ino, kept.read_bytes()) == before
     memory = plane.memory()
     shas = {file: page.sha256 for file, page in memory.snapshot.pages.items()}
-    badges.keep(plane.layout, badges.Badge(7, 0, 0), shas, memory.snapshot.ledger.size)
+    badge_counts.keep(plane.layout, badge_counts.Badge(7, 0, 0), shas, memory.snapshot.ledger.size)
     assert kept.read_bytes() != before[1]
 
 
@@ -186,7 +187,7 @@ def test_a_run_copies_the_facts_without_holding_them(tmp_path: Path) -> None:
         ledger = plane.store.snapshot().ledger
         tracemalloc.reset_peak()
         begin = tracemalloc.get_traced_memory()[0]
-        from agentplane.plane import views
+        from agentplane.plane.views import views
 
         views.follow(plane.layout, ledger, ledger)
         most = tracemalloc.get_traced_memory()[1] - begin

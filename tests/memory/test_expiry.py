@@ -14,7 +14,7 @@ from agentplane.mcp import resources
 from agentplane.memory import expiry
 from agentplane.memory.entry import Header
 from agentplane.memory.operations import Proposal
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.tools import found
 from agentplane.tui import shelf_rows
 from agentplane.tui.desk import PlaneModel

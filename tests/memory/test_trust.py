@@ -7,7 +7,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import cache, pages
+from agentplane.plane.derived import cache
+from agentplane.plane.store import pages
 from tests.conftest import decision, files_of, plane_in
 
 

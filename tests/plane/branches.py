@@ -7,7 +7,7 @@ from pathlib import Path
 from agentplane import health
 from agentplane.api import Plane
 from agentplane.memory.settle import Settled
-from agentplane.plane import gitdriver
+from agentplane.plane.git import merge_driver
 from agentplane.runs import guard
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
@@ -98,7 +98,7 @@ class Repository:
 
 
 def with_driver(repository: Repository) -> Repository:
-    gitdriver.set_up(repository.plane.layout)
+    merge_driver.set_up(repository.plane.layout)
     return repository
 
 

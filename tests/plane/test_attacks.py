@@ -10,7 +10,8 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, Damaged, Refused
 from agentplane.health import collect
-from agentplane.plane import cache, records
+from agentplane.plane.derived import cache
+from agentplane.plane.store import records
 from tests.conftest import decision, plane_in
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from agentplane.errors import Locked
 from agentplane.health import collect
-from agentplane.plane import lock
+from agentplane.plane.store import lock
 from agentplane.text.log import chain
 from tests.conftest import ROOT, decision, plane_in
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane import health
 from agentplane.memory.notes import Deduplicated
-from agentplane.plane import gitdriver
+from agentplane.plane.git import merge_driver
 from tests.conftest import decision
 from tests.plane.branches import Repository, new, with_driver
 
@@ -347,8 +347,8 @@ def test_a_worktree_of_a_bare_repository(forked: Repository, tmp_path: Path) -> 
     subprocess.run(("git", "clone", "-q", "--bare", str(forked.folder), str(bare)), check=True)
     tree = Repository(tmp_path / "tree")
     subprocess.run(("git", "worktree", "add", "-q", str(tree.folder), "main"), cwd=bare, check=True)
-    assert gitdriver.set_up(tree.plane.layout)
-    assert gitdriver.set_up(tree.plane.layout) == []
+    assert merge_driver.set_up(tree.plane.layout)
+    assert merge_driver.set_up(tree.plane.layout) == []
     tree.git("merge", "--no-edit", "side")
     tree.settle()
     tree.looks_well()
@@ -359,16 +359,16 @@ def test_hooks_of_a_person_stay(tmp_path: Path) -> None:
     made = new(tmp_path / "project", "Use Textual.")
     hook = made.folder / ".git/hooks/post-merge"
     hook.write_text("#!/bin/sh\necho mine\n")
-    gitdriver.set_up(made.plane.layout)
+    merge_driver.set_up(made.plane.layout)
     assert hook.read_text() == "#!/bin/sh\necho mine\n"
     assert os.access(made.folder / ".git/hooks/post-rewrite", os.X_OK)
-    assert gitdriver.set_up(made.plane.layout) == []
+    assert merge_driver.set_up(made.plane.layout) == []
 
 
 def test_hooks_elsewhere_stay(tmp_path: Path) -> None:
     made = new(tmp_path / "project", "Use Textual.")
     made.git("config", "core.hooksPath", ".husky")
-    assert gitdriver.set_up(made.plane.layout) == [
+    assert merge_driver.set_up(made.plane.layout) == [
         "git config merge.agentplane.name",
         "git config merge.agentplane.driver",
         "git config merge.agentplane-tools.name",
@@ -395,7 +395,7 @@ def test_a_plane_further_down_is_settled_by_the_hook(tmp_path: Path) -> None:
     made.git("mv", ".agentplane", "part/.agentplane")
     made.commit()
     part = Repository(made.folder / "part")
-    gitdriver.set_up(part.plane.layout)
+    merge_driver.set_up(part.plane.layout)
     part.branch("side")
     part.approve("Deploys wait for the bank.")
     part.checkout("main")

@@ -11,9 +11,10 @@ from agentplane.api import Plane
 from agentplane.errors import AgentplaneError
 from agentplane.memory.notes import Note
 from agentplane.memory.settle import settle
-from agentplane.plane import ledger, records
+from agentplane.plane.ledger import ledger
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Store
 from tests.conftest import decision
 from tests.plane.branches import Repository, new, with_driver
 

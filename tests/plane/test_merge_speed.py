@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from agentplane.plane import merge_file
+from agentplane.plane.git import merge_entries
 from agentplane.text.markdown import document
 
 
@@ -44,7 +44,7 @@ def merged(shape: str, size: int) -> float:
     ours, theirs = data + entry(900_001, b""), data + entry(900_002, b"")
     document._read_before.clear()
     begin = time.process_time()
-    merge_file.merge(data, ours, theirs, "decisions.md")
+    merge_entries.merge(data, ours, theirs, "decisions.md")
     return time.process_time() - begin
 
 

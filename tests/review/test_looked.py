@@ -14,7 +14,8 @@ import pytest
 from agentplane.api import Listeners, Plane
 from agentplane.cli import behind
 from agentplane.memory.operations import Proposal
-from agentplane.plane import cache, lock
+from agentplane.plane.derived import cache
+from agentplane.plane.store import lock
 from agentplane.review import looked
 from agentplane.review.inbox import AT_ONCE, Reviewed, Reviewer
 from agentplane.review.looked import Looks

@@ -8,7 +8,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
-from agentplane.plane import badges, cache
+from agentplane.plane.derived import badge_counts, cache
 from agentplane.review.conflicts import Text, find
 from agentplane.review.inbox import Alike, Conflicts, alike
 from agentplane.review.neighbours import FEW, NEAREST, Kept, Neighbours
@@ -117,7 +117,7 @@ def test_the_badge_counts_conflicts_as_they_were_last_looked_at(contested: tuple
     assert plane.inbox.badge().conflicts == 1
     plane.inbox.reject(ids[:1])
     assert plane.inbox.badge().conflicts == 0
-    assert badges.contested(plane.layout, ids, lambda id_: id_ == "DEC-001") == {ids[0]}
+    assert badge_counts.contested(plane.layout, ids, lambda id_: id_ == "DEC-001") == {ids[0]}
 
 
 def test_many_are_checked_as_one(contested: tuple[Plane, list[str]]) -> None:

@@ -11,7 +11,8 @@ from agentplane import health
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.operations import Proposal
-from agentplane.plane import settings, trust_settings
+from agentplane.plane import settings
+from agentplane.plane.trust import rules
 from agentplane.review import receipts
 from agentplane.review.receipts import Receipt
 from agentplane.review.resolve import Choice
@@ -213,8 +214,8 @@ def test_asking_for_less_weakens_trust(before: str, after: str) -> None:
     was, is_ = (
         settings.parse(f"[policy]\nrequire_receipts = {value}\n".encode(), "x") for value in (before, after)
     )
-    assert [keys for keys, _, _ in trust_settings.weaker(was, is_)] == [("policy", "require_receipts")]
-    assert not list(trust_settings.weaker(is_, was))
+    assert [keys for keys, _, _ in rules.weaker(was, is_)] == [("policy", "require_receipts")]
+    assert not list(rules.weaker(is_, was))
 
 
 @pytest.mark.parametrize(

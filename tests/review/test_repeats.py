@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.review import gate_answers, hygiene, inbox, suppressed
 from agentplane.review.gate_answers import Repeated
 from tests.bench.planes import WORDS

@@ -15,7 +15,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.review import gate, looked, neighbours, result_versions, secrets
 from agentplane.review.conflicts import Text, compare
 from agentplane.tools import answers

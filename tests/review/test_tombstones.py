@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 from agentplane.api import Plane
 from agentplane.claims.compare import wording
 from agentplane.claims.compare.wording import words_of
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.review import tombstones
 from agentplane.review.tombstones import Rejection, Tombstones, kept, rejections
 from tests.conftest import decision, plane_in

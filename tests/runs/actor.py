@@ -7,7 +7,7 @@ from pathlib import Path
 from agentplane.api import Plane
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.runs import seal, session
 from agentplane.runs.session import Asked
 

@@ -9,13 +9,14 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.findings import Finding
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import records, views
 from agentplane.plane.layout import Layout
-from agentplane.plane.ledger import Ledger
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.origin import Origin
-from agentplane.plane.records import Change, Record
-from agentplane.plane.store import Store
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Store
+from agentplane.plane.views import views
 from agentplane.runs import guard
 from agentplane.text.log import chain
 from agentplane.text.markdown import document

@@ -8,7 +8,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from tests.runs.branches import Repo
 from tests.runs.made import FACT, RUN, bad
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from agentplane.plane import records
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Edit, Plan
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from tests.conftest import decision

@@ -11,11 +11,11 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.findings import Finding
 from agentplane.memory.operations import Proposal
-from agentplane.plane import ledger as ledgers
-from agentplane.plane import views
 from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
+from agentplane.plane.views import views
 from agentplane.review import resolve
 from agentplane.review.relation import Relation
 from agentplane.review.resolve import Choice

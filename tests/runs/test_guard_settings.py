@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from agentplane import health
-from agentplane.plane import settings, trust_settings
+from agentplane.plane import settings
 from agentplane.plane.settings import DEFAULTS, Settings
+from agentplane.plane.trust import rules
 from agentplane.runs import guard_settings
 from tests.runs.branches import Repo
 
@@ -17,7 +18,7 @@ def test_every_setting_is_judged_or_said_to_be_harmless() -> None:
         value = getattr(DEFAULTS, section.name)
         inner = msgspec.structs.fields(value) if isinstance(value, msgspec.Struct) else ()
         names |= {f"{section.name}.{field.name}" for field in inner} or {section.name}
-    watched = {name for name in names if name.partition(".")[0] in trust_settings.TABLES}
+    watched = {name for name in names if name.partition(".")[0] in rules.TABLES}
     assert names == watched | guard_settings.JUDGED.keys() | guard_settings.HARMLESS.keys()
     assert not watched & (guard_settings.JUDGED.keys() | guard_settings.HARMLESS.keys())
     assert not guard_settings.JUDGED.keys() & guard_settings.HARMLESS.keys()

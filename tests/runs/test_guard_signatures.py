@@ -16,10 +16,11 @@ import pytest
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.findings import Finding
 from agentplane.health import collect
-from agentplane.plane import records, signatures, ssh_keygen, user_key
 from agentplane.plane.layout import INBOX
 from agentplane.plane.origin import Origin
-from agentplane.plane.records import Change
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change
+from agentplane.plane.trust import signatures, ssh_keygen, user_key
 from agentplane.text.json import canonical
 from agentplane.text.log import chain, event_line
 from tests.conftest import ROOT, decision

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.plane import processes
 from agentplane.runs import noted, opening, seal, session
 from agentplane.runs.opening import Session
 from agentplane.runs.session import Asked, Ending
+from agentplane.system import processes
 from agentplane.text import files
 from agentplane.tools import hook_log
 from tests.runs.made import bad, run_events

@@ -9,8 +9,8 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.mcp import resources
-from agentplane.plane import ledger as ledgers
-from agentplane.plane.ledger import Ledger
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
 from agentplane.runs import artifacts, diff, timeline
 from agentplane.tui.run_book import Book
 from tests.conftest import plane_in

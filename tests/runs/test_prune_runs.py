@@ -8,7 +8,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.health import collect, fix
-from agentplane.plane import gitdriver
+from agentplane.plane.git import merge_driver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
 from agentplane.text.log import chain
@@ -25,7 +25,7 @@ NAME = "Project Bluebird"
 def leaked(git_project: Path) -> tuple[Plane, Run]:
     """A run whose capsule holds a text in every sort of file, packed ones too."""
     plane = plane_in(git_project)
-    gitdriver.set_up(plane.layout)
+    merge_driver.set_up(plane.layout)
     (git_project / "README.md").write_text(f"before {NAME}\n")
     script = (
         "seq 1 3000; cat README.md; cat README.md >&2; (seq 1 3000; cat README.md) >> more.txt; "

@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect, fix
 from agentplane.memory.operations import Proposal
-from agentplane.plane import gitdriver
+from agentplane.plane.git import merge_driver
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Run
 from agentplane.text.log import chain
@@ -23,7 +23,7 @@ from tests.runs.made import at, bad, git, held, shell
 def sealed(git_project: Path) -> tuple[Plane, Run]:
     """A run with every sort of file in its capsule, and an op before and after it."""
     plane = plane_in(git_project)
-    gitdriver.set_up(plane.layout)
+    merge_driver.set_up(plane.layout)
     plane.propose(decision("Use Textual."))
     (git_project / "README.md").write_text("changed before\n")
     run = shell(plane, "seq 1 3000; echo err >&2; echo more >> README.md; exit 3", task="T", prompt="p")

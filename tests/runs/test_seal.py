@@ -15,7 +15,9 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, Damaged
 from agentplane.health import collect, fix
-from agentplane.plane import create, gitdriver, lock
+from agentplane.plane import create
+from agentplane.plane.git import merge_driver
+from agentplane.plane.store import lock
 from agentplane.runs import capsule, opening, repair, seal, session
 from agentplane.runs.session import Asked, Ending
 from agentplane.runs.wrap import Recorder
@@ -32,7 +34,7 @@ SCRIPT = "echo out; echo err >&2; echo more >> README.md; exit 3"
 @pytest.fixture
 def plane(git_project: Path) -> Plane:
     made = plane_in(git_project)
-    gitdriver.set_up(made.layout)
+    merge_driver.set_up(made.layout)
     git(git_project, "add", ".")
     git(git_project, "commit", "-qm", "plane")
     return made

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from agentplane.api import Plane
-from agentplane.plane import git
+from agentplane.plane.git import git
 from agentplane.runs import noted, restarting, session
 from agentplane.runs.session import Asked
 from agentplane.tools import activity

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentplane.plane import git
-from agentplane.plane.git import Marks
+from agentplane.plane.git import git
+from agentplane.plane.git.git import Marks
 from agentplane.tools import block, block_merge
 from agentplane.tools.block_merge import Merged, Sides, by_git, merge
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from agentplane.api import Plane
-from agentplane.plane import cache
+from agentplane.plane.derived import cache
 from agentplane.tools import checks, hook_log
 
 

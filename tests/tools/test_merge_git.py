@@ -10,7 +10,9 @@ import pytest
 
 from agentplane import health, setup
 from agentplane.agents.catalog import TOOLS
-from agentplane.plane import create, gitattributes, gitdriver, githooks, programs
+from agentplane.plane import create
+from agentplane.plane.git import git_attributes, git_hooks, merge_driver
+from agentplane.system import programs
 from agentplane.tools import block, conflicts, found, sync
 from agentplane.tools.block import find
 from tests.bench.merging import measured
@@ -40,7 +42,7 @@ def connected(folder: Path, before: dict[str, str] | None = None) -> Repository:
 
 def not_told(made: Repository) -> Repository:
     """As a clone that never ran `init`."""
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     return made
 
 
@@ -151,7 +153,7 @@ WAYS = [
 
 
 def agentplane(made: Repository, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [*gitdriver.command().split(" "), *words]
+    command = [*merge_driver.command().split(" "), *words]
     return subprocess.run(command, cwd=made.folder, capture_output=True, text=True)
 
 
@@ -222,7 +224,7 @@ def test_a_block_merged_by_the_driver_is_never_called_current(tmp_path: Path) ->
     made = connected(tmp_path / "project")
     made.git("config", "core.hooksPath", "/dev/null")
     merged(made)
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     done = agentplane(made, "sync", "--check")
     assert done.returncode == 1
     assert "AGENTS.md: old" in done.stdout
@@ -356,7 +358,7 @@ def test_without_agentplane_git_merges_and_marks_what_is_in_conflict(tmp_path: P
 
 def test_a_driver_of_an_earlier_version_is_named_and_renewed(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    made.git("config", "merge.agentplane.driver", f"{gitdriver.command()} merge-file %O %A %B %L %P")
+    made.git("config", "merge.agentplane.driver", f"{merge_driver.command()} merge-file %O %A %B %L %P")
     done = agentplane(made, "doctor")
     assert done.returncode == 0
     assert ".git/config: An earlier version told Git how to merge this plane." in done.stdout
@@ -381,7 +383,7 @@ def test_a_driver_that_can_not_write_leaves_our_side_whole(tmp_path: Path) -> No
     done = agentplane(
         made, "merge-file", *(str(tmp_path / n) for n in ("base", "ours", "theirs")), "7", "x.md"
     )
-    assert done.returncode not in (0, gitdriver.LEFT_IN_CONFLICT)
+    assert done.returncode not in (0, merge_driver.LEFT_IN_CONFLICT)
 
 
 @pytest.mark.parametrize("percent", ["100%A", "%%", "it's"])
@@ -397,11 +399,11 @@ def test_a_difficult_path_of_the_program(
     made.folder.mkdir()
     made.git("init", "-q")
     layout = plane_in(made.folder).layout
-    gitdriver.set_up(layout)
-    assert gitdriver.is_lost(layout) is None
-    assert gitdriver.set_up(layout) == []
+    merge_driver.set_up(layout)
+    assert merge_driver.is_lost(layout) is None
+    assert merge_driver.set_up(layout) == []
     program.unlink()
-    assert gitdriver.is_lost(layout) == str(program)
+    assert merge_driver.is_lost(layout) == str(program)
 
 
 def settles_without_loss(made: Repository, theirs: bytes) -> None:
@@ -616,13 +618,13 @@ def test_settings_that_a_sparse_checkout_leaves_out_are_not_written_anew(tmp_pat
 
 def test_attributes_of_any_length_are_kept(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     path = made.folder / ".git/info/attributes"
     lines = b"*.png binary\n" * 100_000
     path.write_bytes(lines)
-    gitdriver.set_up(made.plane.layout, conflicts.paths())
+    merge_driver.set_up(made.plane.layout, conflicts.paths())
     assert path.read_bytes().startswith(lines + b"# agentplane: begin")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     assert path.read_bytes() == lines
 
 
@@ -636,11 +638,11 @@ def test_attributes_of_a_person_are_kept_and_respected(tmp_path: Path) -> None:
     info = made.folder / ".git/info/attributes"
     info.write_text("*.png binary\nGEMINI.md -merge\n" + info.read_text())
     layout = made.plane.layout
-    assert gitattributes.set_by_others(layout, conflicts.paths()) == {
+    assert git_attributes.set_by_others(layout, conflicts.paths()) == {
         "CLAUDE.md": "union",
         "GEMINI.md": "unset",
     }
-    gitdriver.set_up(layout, conflicts.paths())
+    merge_driver.set_up(layout, conflicts.paths())
     text = info.read_text()
     assert text.startswith("*.png binary\nGEMINI.md -merge\n")
     assert text.count("# agentplane: begin") == 1
@@ -653,8 +655,8 @@ def test_attributes_of_a_person_are_kept_and_respected(tmp_path: Path) -> None:
         "GEMINI.md: merge: unset",
         "docs/AGENTS.md: merge: unspecified",
     ]
-    assert gitdriver.set_up(layout, conflicts.paths()) == []
-    gitdriver.remove(layout)
+    assert merge_driver.set_up(layout, conflicts.paths()) == []
+    merge_driver.remove(layout)
     assert info.read_text() == "*.png binary\nGEMINI.md -merge\n"
     assert made.git("config", "--get-regexp", "^merge.agentplane", check=False).stdout == ""
     assert [path.name for path in (made.folder / ".git/hooks").iterdir() if path.suffix != ".sample"] == []
@@ -667,10 +669,10 @@ def test_a_plane_further_down_under_any_name(tmp_path: Path, name: str) -> None:
     made.git("init", "-q", "-b", "main")
     (made.folder / name).mkdir()
     plane = plane_in(made.folder / name)
-    gitdriver.set_up(plane.layout, conflicts.paths())
+    merge_driver.set_up(plane.layout, conflicts.paths())
     found = made.git("check-attr", "merge", "-z", f"{name}/AGENTS.md", "AGENTS.md").stdout.split("\0")
     assert found[2::3] == ["agentplane-tools", "unspecified"]
-    assert gitattributes.is_current(plane.layout, conflicts.paths())
+    assert git_attributes.is_current(plane.layout, conflicts.paths())
 
 
 def test_two_planes_keep_their_own_lines(tmp_path: Path) -> None:
@@ -681,9 +683,9 @@ def test_two_planes_keep_their_own_lines(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (made.folder / name).mkdir()
         layouts.append(plane_in(made.folder / name).layout)
-        gitdriver.set_up(layouts[-1], conflicts.paths())
-    assert all(gitattributes.is_current(layout, conflicts.paths()) for layout in layouts)
-    gitattributes.drop(layouts[0])
+        merge_driver.set_up(layouts[-1], conflicts.paths())
+    assert all(git_attributes.is_current(layout, conflicts.paths()) for layout in layouts)
+    git_attributes.drop(layouts[0])
     found = made.git("check-attr", "merge", "one/AGENTS.md", "two/AGENTS.md").stdout
     assert "one/AGENTS.md: merge: unspecified" in found
     assert "two/AGENTS.md: merge: agentplane-tools" in found
@@ -798,12 +800,12 @@ def hook(made: Repository, text: str, name: str = "post-merge") -> Path:
 
 
 def states(made: Repository) -> dict[str, str]:
-    return {one.name: one.state for one in githooks.look(made.plane.layout)}
+    return {one.name: one.state for one in git_hooks.look(made.plane.layout)}
 
 
 def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     mine = '#!/bin/sh\necho "$(basename "$0") $*" > "$OUT"\ncat >> "$OUT"\nexit 7\n'
     path = hook(made, mine, "post-rewrite")
     done = agentplane(made, "init", "--yes")
@@ -825,14 +827,14 @@ def test_a_persons_hook_is_chained_only_on_request_and_can_be_put_back(tmp_path:
     assert out.read_text() == "post-rewrite rebase x\nold new\n"
     assert states(made)["post-rewrite"] == "ours"
     assert agentplane(made, "init", "--yes", "--hooks", "chain").stderr.count("chained:") == 0
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     assert path.read_text() == mine
     assert os.access(path, os.X_OK)
 
 
 def test_a_chained_hook_settles(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     hook(made, f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
     agentplane(made, "init", "--yes", "--hooks", "chain")
     assert merged(made).returncode == 0
@@ -844,7 +846,7 @@ def test_a_chained_hook_settles(tmp_path: Path) -> None:
 
 def test_husky_gets_a_line_on_request(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     (made.folder / ".husky/_").mkdir(parents=True)
     (made.folder / ".husky/post-merge").write_text("npm ci\n")
     made.git("config", "core.hooksPath", ".husky/_")
@@ -852,21 +854,21 @@ def test_husky_gets_a_line_on_request(tmp_path: Path) -> None:
     assert "Git hook post-merge not set: husky runs the hooks (core.hooksPath = .husky/_)." in done.stderr
     assert (made.folder / ".husky/post-merge").read_text() == "npm ci\n"
     agentplane(made, "init", "--yes", "--hooks", "chain")
-    assert (made.folder / ".husky/post-merge").read_text() == f"npm ci\n{githooks.line_for('post-merge')}\n"
+    assert (made.folder / ".husky/post-merge").read_text() == f"npm ci\n{git_hooks.line_for('post-merge')}\n"
     assert set(states(made).values()) == {"ours"}
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     assert (made.folder / ".husky/post-merge").read_text() == "npm ci\n"
     assert not (made.folder / ".husky/post-commit").exists()
 
 
 def test_another_folder_of_hooks_is_never_written(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     (tmp_path / "hooks").mkdir()
     made.git("config", "core.hooksPath", str(tmp_path / "hooks"))
     done = agentplane(made, "init", "--yes", "--hooks", "chain")
     assert f"Git hook post-merge not set: core.hooksPath is {tmp_path / 'hooks'}." in done.stderr
-    assert f"Add this line to the hook: {githooks.line_for('post-merge')}" in done.stderr
+    assert f"Add this line to the hook: {git_hooks.line_for('post-merge')}" in done.stderr
     assert list((tmp_path / "hooks").iterdir()) == []
 
 
@@ -875,7 +877,7 @@ def test_another_folder_of_hooks_is_never_written(tmp_path: Path) -> None:
 )
 def test_hooks_that_another_program_generates_are_left(tmp_path: Path, text: str) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     path = hook(made, f"#!/bin/sh\n{text}")
     agentplane(made, "init", "--yes", "--hooks", "chain")
     assert path.read_text() == f"#!/bin/sh\n{text}"
@@ -884,7 +886,7 @@ def test_hooks_that_another_program_generates_are_left(tmp_path: Path, text: str
 
 def test_a_link_in_place_of_a_hook_is_not_followed(tmp_path: Path) -> None:
     made = connected(tmp_path / "project")
-    gitdriver.remove(made.plane.layout)
+    merge_driver.remove(made.plane.layout)
     target = tmp_path / "script"
     target.write_text("#!/bin/sh\n")
     (made.folder / ".git/hooks/post-merge").symlink_to(target)

@@ -25,7 +25,7 @@ from agentplane.api import Plane
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
-from agentplane.plane.store import Store
+from agentplane.plane.store.store import Store
 from agentplane.tools import activity, found, resuming
 from agentplane.tools.activity import Activity
 from agentplane.tools.sessions import Session

@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.keys import _character_to_key
 from textual.screen import Screen
 
-from agentplane.plane import keys
+from agentplane.plane import decision_keys as keys
 from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.conflict import ConflictScreen
@@ -193,7 +193,7 @@ def test_the_table_of_keys_is_that_of_the_registry() -> None:
     assert deciding >= keys.DECISIONS
     left = {one for one in deciding - keys.DECISIONS if not one.startswith(("tools.", "pack.", "restart"))}
     assert left == {"edit", "edit_outside", "skip"}, (
-        "say in plane/keys.py whether a new action decides something"
+        "say in plane/decision_keys.py whether a new action decides something"
     )
 
 

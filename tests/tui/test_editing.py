@@ -9,7 +9,8 @@ from textual.pilot import Pilot
 
 from agentplane.api import Plane
 from agentplane.errors import PlaneError
-from agentplane.plane import cache, drafts
+from agentplane.plane import drafts
+from agentplane.plane.derived import cache
 from agentplane.tui import editing
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.pick import Pick

@@ -550,7 +550,7 @@ def test_what_another_process_does_is_seen(shelf: Plane) -> None:
 
 
 def test_a_plane_that_another_process_holds_says_so_and_the_row_comes_back(shelf: Plane) -> None:
-    from agentplane.plane import lock
+    from agentplane.plane.store import lock
 
     shelf.layout.config.write_text("[write]\nlock_timeout = 0.2\n")
     before = files_of(shelf)

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
-from agentplane.plane import signatures
+from agentplane.plane.trust import signatures
 from agentplane.text.log import chain
 from tests.runs import signed
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting

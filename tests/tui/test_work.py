@@ -169,7 +169,7 @@ def test_many_that_are_only_looked_at_again_wait_longer(
     while model.to_look_at():
         time.sleep(0.01)
     checked_out = ["one"]
-    monkeypatch.setattr("agentplane.plane.git.head", lambda _: checked_out[-1])
+    monkeypatch.setattr("agentplane.plane.git.git.head", lambda _: checked_out[-1])
     changes = (
         (lambda: checked_out.append("two"), True),
         (lambda: three.propose(decision("A new one.")), False),

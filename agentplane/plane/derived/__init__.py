@@ -1,0 +1,1 @@
+"""Derived state under cache/. Deleting it loses nothing."""

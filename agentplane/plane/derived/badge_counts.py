@@ -1,0 +1,94 @@
+"""Keeping the counts that `badge` prints, so that it need not count."""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane import layout as layouts
+from agentplane.plane.derived import badge_stamp, cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import pages
+from agentplane.text.json import decode
+
+
+_CONTESTED = "contested"
+_GIVEN_UP = "given-up"
+_FOR_SECONDS = 600
+
+
+class Badge(msgspec.Struct, frozen=True):
+    waiting: int
+    conflicts: int
+    hand_edits: int
+
+
+def keep(layout: Layout, badge: Badge, shas: Mapping[str, str], log_size: int) -> None:
+    """Keeps the counts under the stamp of the files, unless a file has changed since it was counted."""
+    try:
+        now = badge_stamp.of(str(layout.root))
+        text = f"{badge.waiting} {badge.conflicts} {badge.hand_edits}\n{now}".encode(errors="surrogateescape")
+        # The same counts for the same files need no look at the files, and are not written twice.
+        if cache.load(layout, badge_stamp.KEPT) != text and _unchanged(layout, shas, log_size):
+            cache.save(layout, badge_stamp.KEPT, text)
+    except (AgentplaneError, OSError):
+        pass
+
+
+def give_up(folder: str) -> None:
+    """Note that counting these files took more than a prompt can give."""
+    layout = _layout(folder)
+    cache.save(
+        layout,
+        _GIVEN_UP,
+        f"{int(time.time())}\n{badge_stamp.of(str(layout.root))}".encode("utf-8", "surrogateescape"),
+    )
+
+
+def was_given_up(folder: str) -> bool:
+    """True if counting these very files took too long a few minutes ago."""
+    try:
+        layout = _layout(folder)
+        when, _, what = (
+            (cache.load(layout, _GIVEN_UP) or b"").decode("utf-8", "surrogateescape").partition("\n")
+        )
+        return 0 <= time.time() - int(when or 0) < _FOR_SECONDS and what == badge_stamp.of(str(layout.root))
+    except (AgentplaneError, OSError, ValueError):
+        return False
+
+
+def _layout(folder: str) -> Layout:
+    """The plane that a folder is, or is the project of. Raises where that is a link or another program's."""
+    start = Path(folder)
+    return layouts.at(start) if layouts.is_plane(start) else layouts.find(start)
+
+
+def keep_contested(layout: Layout, found: Mapping[str, Sequence[str]]) -> None:
+    """What candidates conflict with, of those just looked at; of the others the last look counts."""
+    before = _contested(layout)
+    now = {**before, **found}
+    now = {id_: partners for id_, partners in now.items() if partners}
+    if now != before:
+        cache.save(layout, _CONTESTED, msgspec.json.encode(now))
+
+
+def contested(layout: Layout, waiting: Collection[str], is_there: Callable[[str], bool]) -> set[str]:
+    """Those of the waiting that conflicted, when they were last looked at, with something that is still there."""
+    kept = _contested(layout)
+    return {id_ for id_ in waiting if any(map(is_there, kept.get(id_, ())))}
+
+
+def _contested(layout: Layout) -> dict[str, list[str]]:
+    data = cache.load(layout, _CONTESTED)
+    try:
+        return decode.Json(dict[str, list[str]]).decode(data) if data else {}
+    except (msgspec.MsgspecError, ValueError):
+        return {}
+
+
+def _unchanged(layout: Layout, shas: Mapping[str, str], log_size: int) -> bool:
+    if set(layout.memory_files()) != set(shas) or layout.log.stat().st_size != log_size:
+        return False
+    return all(pages.is_as_read(layout, file, sha) for file, sha in shas.items())

@@ -1,0 +1,122 @@
+"""What `badge` needs, with nothing imported but os and the user's key: it runs in every shell prompt."""
+
+import os
+
+from agentplane.plane.derived import cache_file
+
+
+# `layout` says what these are; this module is kept from importing it.
+FOLDER = ".agentplane"
+FOREIGN_MARKS = ("WORKFLOW.md", "cache.sqlite", "appendix")
+"""Files of another program that also uses a folder of this name."""
+KEPT = "badge"
+_VERSION = "1"
+_LARGEST = 1 << 20
+_LONGEST_LINE = 4096
+
+
+def folder_of(start: str) -> str | None:
+    """The `.agentplane` of `start`: the nearest one upwards, never beyond the repository it is in."""
+    here = start
+    while True:
+        candidate = os.path.join(here, FOLDER)
+        if os.path.lexists(candidate):
+            return candidate
+        parent = os.path.dirname(here)
+        if parent == here or os.path.lexists(os.path.join(here, ".git")):
+            return None
+        here = parent
+
+
+def is_out_of_reach(folder: str) -> bool:
+    """True if a folder is a plane, or can't be inspected, and its log can't be read."""
+    if os.path.islink(folder):
+        return False
+    try:
+        names = os.listdir(folder)
+        if any(mark in names for mark in FOREIGN_MARKS) or "config.toml" not in names:
+            return False
+        if "memory" not in names:
+            return "ops" in names
+        os.listdir(os.path.join(folder, "memory"))
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    log = os.path.join(folder, "memory", "log.jsonl")
+    return not os.path.isfile(log) or not os.access(log, os.R_OK)
+
+
+def of(folder: str) -> str:
+    """A line for each file that the counts depend on; another line means that they must be counted anew."""
+    memory = os.path.join(folder, "memory")
+    names = sorted(name for name in os.listdir(memory) if name.endswith((".md", ".jsonl")))
+    paths = [*(os.path.join(memory, name) for name in names), os.path.join(folder, "config.toml")]
+    return "\n".join([_VERSION, *map(_line, paths)])
+
+
+def _line(path: str) -> str:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return path
+    return f"{path} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+
+
+def checked_out(folder: str) -> str:
+    """Return Git's HEAD around a plane, which names a branch or a commit, or an empty text without Git."""
+    return _line_of(os.path.join(_git_folder(folder), "HEAD"))
+
+
+def tip(folder: str) -> str:
+    """Return a text that changes when another commit is checked out or the branch moves."""
+    dot = _git_folder(folder)
+    ref = _line_of(os.path.join(dot, "HEAD")).removeprefix("ref: ")
+    shared = os.path.join(dot, _line_of(os.path.join(dot, "commondir")))
+    if ".." in ref.split("/"):
+        return ref
+    return f"{ref} {_line_of(os.path.join(shared, ref))} {_line(os.path.join(shared, 'packed-refs'))}"
+
+
+def _git_folder(folder: str) -> str:
+    """Return the `.git` folder of a plane's project, or the folder that its `.git` file names."""
+    here = os.path.dirname(folder)
+    while not os.path.lexists(dot := os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return dot
+        here = above
+    named = _line_of(dot) if os.path.isfile(dot) else ""
+    return os.path.join(here, named.removeprefix("gitdir: ")) if named else dot
+
+
+def _line_of(path: str) -> str:
+    """Return the start of a small file, or an empty text if it can't be read."""
+    try:
+        # Without O_NONBLOCK a FIFO in its place would hang us.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return os.read(fd, _LONGEST_LINE).decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
+def kept_counts(folder: str) -> list[int] | None:
+    """What was counted last, if nothing has changed since."""
+    try:
+        found = cache_file.read(folder, KEPT, _LARGEST)
+        counts, _, stamp = (found or b"").decode("utf-8", "surrogateescape").partition("\n")
+        if found is not None and stamp == of(folder):
+            return [int(count) for count in counts.split()]
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def shown(counts: list[int], encoding: str) -> str:
+    """`● 12 ! 2 ~ 1`: candidates, conflicts among them, hand edits. Empty where nothing waits."""
+    dot = "●" if encoding.lower().replace("-", "") in ("utf8", "utf_8") else "*"
+    marks = zip((dot, "!", "~"), counts, strict=False)
+    return " ".join(f"{mark} {count}" for mark, count in marks if count)

@@ -1,0 +1,183 @@
+"""The folder of derived files. Deleting it loses nothing, and agentplane believes nothing in it that it did not write.
+
+Derived files say what is trusted, so whoever could write one could claim trust for a text that nobody approved. Each carries
+a mark made with a secret of this user, for its name, this folder and its bytes (`cache_file`). Where no secret can be
+kept, nothing is kept here either. `owner` tells whether the folder is this user's: a copy of it is cleared.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.derived import cache_file, server_memory
+from agentplane.plane.layout import Layout
+from agentplane.text import files
+from agentplane.text.log import chain
+
+
+# Holds what a person is editing right now: not derived, so it stays when the rest is cleared.
+DRAFTS = "edit"
+
+OWNER = "owner"
+_PRUNED = "pruned"
+
+PLAIN = frozenset({"hooks.log", "suppressed.jsonl"})
+"""Files without a mark, because many processes add lines to them. Nothing in them decides about trust."""
+UNMARKED_FOLDERS = frozenset({DRAFTS, "sessions"})
+"""Folders whose files carry no mark: drafts are a person's, and a hint to an open run is compared with the run."""
+
+
+def load(layout: Layout, name: str) -> bytes | None:
+    """Return a kept file, or None if there is none, or if agentplane did not write it for this user in this folder."""
+    return cache_file.read(str(layout.root), name) if _is_inside(layout, name) else None
+
+
+def load_plain(layout: Layout, name: str) -> bytes | None:
+    """Return a file that has no mark, in a folder that is this user's."""
+    if name not in PLAIN or not _is_inside(layout, name) or not is_own(layout):
+        return None
+    return cache_file.raw(str(layout.root), name)
+
+
+def save(layout: Layout, name: str, data: bytes) -> None:
+    """Keep a file. A cache that cannot be written only costs time."""
+    try:
+        if not _own(layout):
+            return
+        path = layout.root / cache_file.FOLDER / name
+        files.make_folder(path.parent)
+        marked = cache_file.marked(str(layout.root), name, data)
+        if marked is not None:
+            files.write_atomic(layout.file(f"cache/{name}"), marked, durable=False)
+    except AgentplaneError:
+        pass
+
+
+def _is_inside(layout: Layout, name: str) -> bool:
+    """True if no link leads from the plane to this file's folder elsewhere."""
+    try:
+        layout.file(f"cache/{name}")
+    except AgentplaneError:
+        return False
+    return True
+
+
+def save_as_of(layout: Layout, head: str | None, name: str, data: bytes) -> None:
+    """Keeps what was made of the texts at this head of the log.
+
+    A prune clears the cache after its event: whoever read the texts before must not put them back.
+    """
+    save(layout, name, data)
+    with suppress(AgentplaneError):
+        if chain.tail(layout.log).head != head:
+            files.remove(layout.file(f"cache/{name}"))
+
+
+def add(layout: Layout, name: str, line: bytes, most: int) -> None:
+    """Add a line to a file without a mark, if the file is shorter than `most` bytes. Many processes may at once."""
+    if name not in PLAIN:
+        raise ValueError(name)
+    try:
+        if _own(layout):
+            path = layout.file(f"cache/{name}")
+            if len(cache_file.raw(str(layout.root), name) or b"") < most:
+                files.append(path, line)
+    except AgentplaneError:
+        pass
+
+
+def foreign(layout: Layout) -> list[str]:
+    """Return the names of files that should carry this user's mark and do not."""
+    found = []
+    for folder, below, names in os.walk(layout.cache):
+        inside = os.path.relpath(folder, layout.cache)
+        if inside == ".":
+            below[:] = [name for name in below if name not in UNMARKED_FOLDERS]
+        for name in names:
+            path = os.path.normpath(os.path.join(inside, name))
+            if path not in PLAIN and not files.is_temp(name) and not _is_valid(layout, path):
+                found.append(path)
+    return sorted(found)
+
+
+def drop(layout: Layout, name: str) -> None:
+    """Delete one file, whatever it holds."""
+    with suppress(AgentplaneError):
+        files.remove(layout.file(f"cache/{name}"))
+
+
+def _is_valid(layout: Layout, name: str) -> bool:
+    if name == OWNER:
+        return is_own(layout)
+    data = cache_file.raw(str(layout.root), name)
+    return data is not None and cache_file.is_valid(str(layout.root), name, data)
+
+
+def forget(layout: Layout, pruned: Sequence[str]) -> None:
+    """Clears what may have been derived of pruned texts, once for each prune, whoever did it and wherever."""
+    if not pruned:
+        return
+    if server_memory.get(layout, _PRUNED) != tuple(pruned):
+        server_memory.drop(layout)
+        server_memory.put(layout, _PRUNED, tuple(pruned))
+    wanted = hashlib.sha256("\n".join(pruned).encode()).hexdigest().encode()
+    if load(layout, _PRUNED) != wanted:
+        with suppress(AgentplaneError):
+            clear(layout)
+            save(layout, _PRUNED, wanted)
+
+
+def clear(layout: Layout) -> None:
+    """Deletes what is derived; the next reading makes it anew."""
+    server_memory.drop(layout)
+    if not os.path.lexists(layout.cache):
+        return
+    files.plain_folder(layout.cache, layout.root)
+    for folder, below, names in os.walk(layout.cache):
+        if Path(folder) == layout.cache and DRAFTS in below:
+            below.remove(DRAFTS)
+        for name in names:
+            files.remove(os.path.join(folder, name))
+
+
+def drafts(layout: Layout) -> list[Path]:
+    """What people are editing, or could not finish."""
+    folder = layout.cache / DRAFTS
+    return sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+
+
+def _own(layout: Layout) -> bool:
+    """Make the folder this user's, and clear it if it was not. False where no secret can be kept."""
+    files.make_folder(layout.cache)
+    token = _token(layout)
+    if token is None:
+        return False
+    if cache_file.raw(str(layout.root), OWNER) != token:
+        clear(layout)
+        files.write_atomic(layout.file(f"cache/{OWNER}"), token, durable=False)
+    return True
+
+
+def is_own(layout: Layout) -> bool:
+    """True if agentplane made this cache for this user, here."""
+    token = _token(layout)
+    return token is not None and cache_file.raw(str(layout.root), OWNER) == token
+
+
+def _token(layout: Layout) -> bytes | None:
+    return cache_file.mark_of(str(layout.root), OWNER, machine().encode(errors="replace"))
+
+
+@lru_cache(maxsize=1)
+def machine() -> str:
+    """Return what tells this machine from another one, also where both share the home folder."""
+    for name in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        try:
+            return Path(name).read_text(errors="replace") or os.uname().nodename
+        except OSError:
+            continue
+    return os.uname().nodename

@@ -1,0 +1,61 @@
+"""What can be wrong with the cache: files that agentplane did not write, and files that don't say what the log says."""
+
+from collections.abc import Iterator
+
+from agentplane.findings import Finding, Instruction, Mend
+from agentplane.plane.derived import cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.store import pages
+from agentplane.plane.store.store import Store
+from agentplane.plane.trust import user_key
+from agentplane.text.visible import one_line
+
+
+CLEAR = Mend("cache", "Run ", " to clear the cache.")
+_NAMED = 5
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """`store` reads the plane without the cache."""
+    layout = store.layout
+    if not user_key.can_mark():
+        what = "can't keep a secret for this user, so agentplane uses no cache and commands are slower"
+        todo = Instruction("Make this folder writable, and readable only by you.")
+        yield Finding("no-user-key", "info", user_key.folder(), what, (todo,))
+        return
+    foreign = cache.foreign(layout)
+    if cache.OWNER in foreign or (foreign and not cache.is_own(layout)):
+        names = [name for name in foreign if name != cache.OWNER]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        listed = ", ".join(one_line(name, 60) for name in names[:_NAMED])
+        what = (
+            f"was not written by agentplane for this user, in this folder ({listed}{more}), and is not used"
+        )
+        yield Finding("cache-foreign", "warning", layout.shown("cache"), what, (CLEAR,))
+        return
+    for name in foreign:
+        what = "was not written by agentplane for this user, and is not used"
+        where = layout.shown(f"cache/{one_line(name, 80)}")
+        yield Finding("cache-file-foreign", "error", where, what, (CLEAR,), name)
+    yield from _ledger(store)
+    yield from _pages(store)
+
+
+def _ledger(store: Store) -> Iterator[Finding]:
+    layout, made = store.layout, store.snapshot().ledger
+    kept = ledgers.from_cache(layout)
+    if kept is not None and (parts := ledgers.differing(kept, made)):
+        what = f"says something else than the log and the records ({', '.join(parts)})"
+        where = layout.shown(f"cache/{ledgers.KEPT}")
+        yield Finding("cache-wrong", "error", where, what, (CLEAR,), ledgers.KEPT)
+
+
+def _pages(store: Store) -> Iterator[Finding]:
+    layout: Layout = store.layout
+    for file, page in store.snapshot().pages.items():
+        kept = pages.from_cache(layout, page)
+        if kept is not None and kept.document != page.document:
+            what = f"says something else than {one_line(layout.shown(file), 80)}, which it was made from"
+            where = layout.shown(f"cache/{pages.name_of(file)}")
+            yield Finding("cache-wrong", "error", where, what, (CLEAR,), pages.name_of(file))

@@ -1,0 +1,63 @@
+"""One file of the cache, with a mark in its first line that only this user's key can make.
+
+Hooks and the badge read the cache with this module, so it imports only os and the key.
+"""
+
+import os
+import stat
+
+from agentplane.plane.trust import user_key
+
+
+FOLDER = "cache"
+LARGEST = 1 << 30
+
+_PURPOSE = "cache"
+_START = user_key.MARK_LENGTH + 1
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # a FIFO must not hang the prompt
+
+
+def identity(root: str) -> bytes | None:
+    """Return the device and inode of a plane's cache folder, which no copy of the folder has."""
+    try:
+        found = os.lstat(os.path.join(root, FOLDER))
+    except OSError:
+        return None
+    return b"%d %d" % (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
+
+def marked(root: str, name: str, data: bytes) -> bytes | None:
+    """Return the bytes to write for `data`, or None where no secret can be kept."""
+    mark = mark_of(root, name, data)
+    return None if mark is None else mark + b"\n" + data
+
+
+def mark_of(root: str, name: str, data: bytes) -> bytes | None:
+    """Return the mark of one file. It is valid for this name, this folder and these bytes only."""
+    folder = identity(root)
+    return None if folder is None else user_key.mark(_PURPOSE, os.fsencode(name), folder, data)
+
+
+def read(root: str, name: str, largest: int = LARGEST) -> bytes | None:
+    """Return what agentplane kept under `name`, or None if there is no such file or its mark is not this user's."""
+    found = raw(root, name, largest)
+    return None if found is None or not is_valid(root, name, found) else found[_START:]
+
+
+def is_valid(root: str, name: str, found: bytes) -> bool:
+    """True if agentplane wrote these bytes of a file for this user, under this name, in this folder."""
+    folder = identity(root)
+    if folder is None or found[_START - 1 : _START] != b"\n":
+        return False
+    return user_key.is_marked(found[: _START - 1], _PURPOSE, os.fsencode(name), folder, found[_START:])
+
+
+def raw(root: str, name: str, largest: int = LARGEST) -> bytes | None:
+    """Return the bytes of a plain file of the cache, or None for a larger one."""
+    try:
+        fd = os.open(os.path.join(root, FOLDER, name), _FLAGS)
+        with open(fd, "rb") as file:
+            about = os.fstat(fd)
+            return file.read() if stat.S_ISREG(about.st_mode) and about.st_size <= largest else None
+    except OSError:
+        return None

@@ -1,0 +1,606 @@
+"""What is asked of git. A folder without git answers None to all of it, or with nothing.
+
+Other modules ask here and give values of types: no function takes words for git.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NewType
+
+import msgspec
+
+from agentplane.plane.git import process
+from agentplane.plane.git.process import LONG
+
+
+ObjectId = NewType("ObjectId", str)
+"""The full name of an object, in hex digits. Only this module makes one, after a look at it."""
+_FORM = r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
+KnownId = Annotated[ObjectId, msgspec.Meta(pattern=_FORM)]
+"""The same, as a field of what is read from a file."""
+
+_LONGEST_LINE = 4096
+_LOOK = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
+"""For an index of our own: nothing is written beside it."""
+_DIFF = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--ignore-submodules=dirty")
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """What a commit has under a path."""
+
+    mode: str
+    oid: ObjectId
+    size: int
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a plain file: no symbolic link, and no other repository."""
+        return self.mode.startswith("100")
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One of up to three versions of a file that git left in conflict."""
+
+    path: str
+    """Seen from the top of the repository."""
+    number: str
+    oid: ObjectId
+
+
+class Own(msgspec.Struct, frozen=True):
+    """An index and objects of our own, beside those of the repository."""
+
+    index: Path
+    objects: Path
+
+
+def object_id(text: str) -> ObjectId | None:
+    """Return the text as the name of an object, or None where it is none."""
+    return ObjectId(text) if re.fullmatch(_FORM, text) else None
+
+
+# The repository
+
+
+def head(folder: Path) -> str | None:
+    """The commit that is checked out, shortened."""
+    return _text(process.output(folder, "rev-parse", "--short=12", "--verify", "--quiet", "HEAD"))
+
+
+def branch(folder: Path) -> str | None:
+    """The branch that is checked out; None on a detached head."""
+    return _text(process.output(folder, "symbolic-ref", "--short", "--quiet", "HEAD"))
+
+
+def branch_in_file(folder: str) -> str | None:
+    """The same, read where git keeps it: for those who ask again and again. None as well where git keeps it otherwise."""
+    while not os.path.lexists(dot := os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    try:
+        if os.path.isfile(dot):  # of a work tree beside the first one
+            dot = os.path.join(folder, _line(dot).removeprefix("gitdir: "))
+        told = _line(os.path.join(dot, "HEAD"))
+    except (OSError, ValueError):
+        return None
+    name = told.removeprefix("ref: refs/heads/")
+    return None if name in (told, ".invalid") else name
+
+
+def _line(path: str) -> str:
+    # Without O_NONBLOCK a FIFO in its place would hang us.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+        return file.read(_LONGEST_LINE).strip()
+
+
+def is_here(folder: Path) -> bool:
+    """True if a folder is in a repository."""
+    return process.output(folder, "rev-parse", "--git-dir") is not None
+
+
+def top(folder: Path) -> Path | None:
+    """The top of the work tree that the folder is in. A work tree elsewhere, as settings can name one, does not count."""
+    found = process.output(folder, "rev-parse", "--show-toplevel")
+    above = Path(os.fsdecode(found.removesuffix(b"\n"))) if found and found.strip() else None
+    return above if above and Path(os.path.realpath(folder)).is_relative_to(above) else None
+
+
+def signing(folder: Path) -> dict[str, str]:
+    """The person's settings about signing. Names are in lower case, and the last value counts."""
+    words = (
+        "config",
+        "--null",
+        "--get-regexp",
+        r"^(gpg\.format|user\.signingkey|agentplane\.(sign|signingkey))$",
+    )
+    found = process.output(folder, *words) or b""
+    pairs = (row.partition("\n") for row in found.decode(errors="replace").split("\0") if row)
+    return {name.lower(): value if equals else "true" for name, equals, value in pairs}
+
+
+def prefix(folder: Path) -> str | None:
+    """The folder as commits name it, with a slash at its end; empty at the top, None where there is no work tree."""
+    found = process.output(folder, "rev-parse", "--show-prefix")
+    return None if found is None else os.fsdecode(found.removesuffix(b"\n"))
+
+
+def inside(folder: Path, name: Literal["index", "objects"]) -> Path | None:
+    """Where a part of the repository lies."""
+    if name == "index":
+        found = process.output(folder, "rev-parse", "--git-path", "index")
+    else:
+        found = process.output(folder, "rev-parse", "--git-path", "objects")
+    return folder / os.fsdecode(found.removesuffix(b"\n")) if found else None
+
+
+class Hooks(msgspec.Struct, frozen=True):
+    """The place where Git looks for hooks."""
+
+    folder: Path
+    is_set: bool
+    """True if `core.hooksPath` names the folder."""
+
+
+def hooks(folder: Path) -> Hooks | None:
+    """Return the folder of the repository's hooks. `folder` is the top of the work tree, where git runs them."""
+    is_set = bool(process.output(folder, "config", "--get", "core.hooksPath", hooks=True))
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    found = process.output(folder, *words, hooks=True)
+    return Hooks(Path(os.fsdecode(found.removesuffix(b"\n"))), is_set) if found else None
+
+
+def sequencer(folder: Path) -> Path | None:
+    """Return the to-do list of a cherry-pick or revert of several commits, if there is one."""
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "sequencer/todo")
+    found = process.output(folder, *words)
+    return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
+
+
+def going_on(folder: Path) -> set[str]:
+    """What git is in the middle of, by the names of the files that it keeps for that."""
+    marks = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD")
+    found = process.output(
+        folder,
+        "rev-parse",
+        "--path-format=absolute",
+        *("--git-path", "rebase-merge"),
+        *("--git-path", "rebase-apply"),
+        *("--git-path", "CHERRY_PICK_HEAD"),
+        *("--git-path", "REVERT_HEAD"),
+        *("--git-path", "MERGE_HEAD"),
+    )
+    paths = (found or b"").splitlines()
+    return {mark for mark, path in zip(marks, paths, strict=False) if os.path.lexists(path)}
+
+
+def will_unstash(folder: Path) -> bool:
+    """True if Git will restore an autostash at the end of its current operation."""
+    found = process.output(
+        folder,
+        "rev-parse",
+        "--path-format=absolute",
+        *("--git-path", "MERGE_AUTOSTASH"),
+        *("--git-path", "rebase-merge/autostash"),
+        *("--git-path", "rebase-apply/autostash"),
+    )
+    return any(os.path.lexists(path) for path in (found or b"").splitlines())
+
+
+# Settings
+
+
+def user_name(folder: Path) -> str | None:
+    return _text(process.output(folder, "config", "--get", "user.name"))
+
+
+def driver(
+    folder: Path, field: Literal["name", "driver"], of: Literal["memory", "tools"] = "memory"
+) -> str | None:
+    """What git's settings say of our merge driver."""
+    if of == "tools":
+        if field == "name":
+            return _text(process.output(folder, "config", "--get", "merge.agentplane-tools.name"))
+        return _text(process.output(folder, "config", "--get", "merge.agentplane-tools.driver"))
+    if field == "name":
+        return _text(process.output(folder, "config", "--get", "merge.agentplane.name"))
+    return _text(process.output(folder, "config", "--get", "merge.agentplane.driver"))
+
+
+def set_driver(
+    folder: Path, field: Literal["name", "driver"], value: str, of: Literal["memory", "tools"] = "memory"
+) -> bool:
+    """Tells git of our merge driver."""
+    if of == "tools":
+        if field == "name":
+            done = process.output(folder, "config", "merge.agentplane-tools.name", value=value)
+        else:
+            done = process.output(folder, "config", "merge.agentplane-tools.driver", value=value)
+    elif field == "name":
+        done = process.output(folder, "config", "merge.agentplane.name", value=value)
+    else:
+        done = process.output(folder, "config", "merge.agentplane.driver", value=value)
+    return done is not None
+
+
+def forget_drivers(folder: Path) -> bool:
+    """Remove agentplane's merge drivers from Git's settings. Return True if there was one."""
+    found = [
+        process.output(folder, "config", "--remove-section", "merge.agentplane"),
+        process.output(folder, "config", "--remove-section", "merge.agentplane-tools"),
+    ]
+    return any(one is not None for one in found)
+
+
+def attributes_file(folder: Path) -> Path | None:
+    """The attributes that count in this clone and in all its work trees, and are never committed."""
+    words = ("rev-parse", "--path-format=absolute", "--git-path", "info/attributes")
+    found = process.output(folder, *words)
+    return Path(os.fsdecode(found.removesuffix(b"\n"))) if found else None
+
+
+def merge_attributes(folder: Path, paths: Sequence[str], git_folder: Path) -> dict[str, str]:
+    """Return the `merge` attributes that are set for paths, with `info/attributes` taken from another Git folder."""
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    above = top(folder) or folder
+    more = {"GIT_DIR": str(git_folder), "GIT_WORK_TREE": str(above)}
+    found = process.output(folder, "check-attr", "-z", "--stdin", "merge", send=asked, more=more)
+    rows = (found or b"").split(b"\0")
+    pairs = zip(rows[0::3], rows[2::3], strict=False)
+    return {os.fsdecode(path): value.decode() for path, value in pairs if value != b"unspecified"}
+
+
+# Commits
+
+
+def commit(folder: Path, rev: str) -> ObjectId | None:
+    """The commit that a person's words mean, if it is here."""
+    found = process.output(folder, "rev-parse", "--verify", "--quiet", revision=rev, suffix="^{commit}")
+    return object_id((found or b"").decode(errors="replace").strip())
+
+
+def is_shallow(folder: Path) -> bool:
+    """Whether the history here was cut off when it was fetched."""
+    return _text(process.output(folder, "rev-parse", "--is-shallow-repository")) == "true"
+
+
+def has_history(folder: Path) -> bool:
+    """True if there is a repository whose history was not cut off."""
+    return _text(process.output(folder, "rev-parse", "--is-shallow-repository")) == "false"
+
+
+def knows(folder: Path, name: str) -> Literal["commit", "object"] | None:
+    """Return what a name of hex digits, also a shortened one, is the name of here. Nothing is fetched to find out."""
+    # The option makes this command never ask a server for what is missing, in any version of git.
+    found = process.output(folder, "rev-list", "--missing=allow-any", "--no-walk", hexes=(name.lower(),))
+    return None if found is None else "commit" if found.strip() else "object"
+
+
+def parents(folder: Path) -> list[ObjectId]:
+    """The parents of the commit that is checked out."""
+    return _ids(process.output(folder, "rev-parse", "HEAD^@"))
+
+
+def merging(folder: Path) -> ObjectId | None:
+    """The commit of a merge that waits to be committed."""
+    return commit(folder, "MERGE_HEAD")
+
+
+def merge_bases(folder: Path, one: ObjectId, other: ObjectId) -> list[ObjectId]:
+    """The last commits that both have in their history; more than one after merges that cross."""
+    return _ids(process.output(folder, "merge-base", "--all", hexes=(one, other)))
+
+
+def not_in_history(folder: Path, commits: Collection[ObjectId]) -> set[ObjectId] | None:
+    """Return the commits that are not in the history of the checked-out commit, or None if Git can't tell.
+
+    Commits that are not in this repository are left out.
+    """
+    words = ("rev-list", "--ignore-missing", "--not", "HEAD", "--not")
+    found = process.output(folder, *words, hexes=tuple(commits))
+    return None if found is None else set(_ids(found)).intersection(commits)
+
+
+def of_history(folder: Path, path: str, most: int) -> list[ObjectId]:
+    """The last commits of any branch that changed a file, seen from the folder."""
+    return _ids(process.output(folder, "log", "--all", "--format=%H", most=most, paths=(path,)))
+
+
+def changes(folder: Path, path: str, most: int) -> bytes:
+    """Return what the last commits changed in a file, as patches, a merge's once for each of its parents.
+
+    Before each stands a line: a null byte, `commit `, its short name, its parents, and its subject, with 0x1f between.
+    """
+    words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv")
+    heading = "--format=%x00commit %h%x1f%p%x1f%s"
+    return process.output(folder, *words, heading, most=most, paths=(path,)) or b""
+
+
+def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:
+    """The last commits that brought a text into a file, or took it away: short name, day, author and subject."""
+    words = ("log", "--no-textconv", "--no-ext-diff", "--format=%h%x1f%as%x1f%an%x1f%s")
+    found = process.output(folder, *words, most=most, search=text, paths=(path,))
+    lines = (found or b"").decode(errors="replace").splitlines()
+    return [parts for line in lines if len(parts := line.split("\x1f")) == 4]
+
+
+# Trees and blobs
+
+
+def tree(folder: Path, of: ObjectId, under: str) -> dict[str, Blob] | None:
+    """What a commit has in a folder, by its path inside of it; None where git cannot say."""
+    words, wanted = ("ls-tree", "-r", "-z", "-l", "--full-tree"), (under,) if under else None
+    rows = process.output(folder, *words, hexes=(of,), paths=wanted, seconds=LONG)
+    return None if rows is None else dict(_blob(row, under) for row in rows.split(b"\0") if row)
+
+
+def paths(folder: Path, of: ObjectId) -> list[str]:
+    """Every file of a commit."""
+    words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
+    return _names(process.output(folder, *words, hexes=(of,), seconds=LONG))
+
+
+def tree_of(folder: Path, of: ObjectId | None) -> ObjectId | None:
+    """The tree of a commit; that of no files where there is no commit."""
+    if of is None:
+        found = process.output(folder, "hash-object", "-t", "tree", "--stdin")
+    else:
+        found = process.output(folder, "rev-parse", "--verify", "--quiet", hexes=(of,), suffix="^{tree}")
+    return object_id((found or b"").decode(errors="replace").strip())
+
+
+def prefix_and_tree(folder: Path, of: ObjectId | None) -> tuple[bytes, ObjectId | None]:
+    """Where the folder is in the repository, and the tree of a commit."""
+    wanted = () if of is None else (of,)
+    found = process.output(folder, "rev-parse", "--show-prefix", hexes=wanted, suffix="^{tree}") or b""
+    above, _, rest = found.partition(b"\n")
+    return above, object_id(rest.decode(errors="replace").strip())
+
+
+def blob(folder: Path, oid: ObjectId) -> bytes | None:
+    return process.output(folder, "cat-file", "blob", hexes=(oid,), seconds=LONG)
+
+
+def blob_at(folder: Path, of: ObjectId, path: str) -> bytes | None:
+    """The bytes of a file as a commit has it; the path is seen from the folder."""
+    return process.output(folder, "cat-file", "blob", hexes=(of,), suffix=f":./{path}", seconds=LONG)
+
+
+def contents(folder: Path, oids: Collection[ObjectId]) -> dict[ObjectId, bytes]:
+    """The bytes of blobs, all by one process; one that git cannot give is left out."""
+    if not oids:
+        return {}
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    return dict(_contents(process.output(folder, "cat-file", "--batch", send=asked, seconds=LONG) or b""))
+
+
+# The work tree
+
+
+def status(folder: Path, but: str, seconds: float) -> bytes | None:
+    """What `git status` says, in its form for programs; `but` is left out."""
+    words = ("status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all")
+    return process.output(folder, *_LOOK, *words, "--ignore-submodules=dirty", but=but, seconds=seconds)
+
+
+def tracked(folder: Path, paths: Sequence[str]) -> set[str] | None:
+    """Those of the paths that git tracks."""
+    found = process.output(folder, "ls-files", "-z", paths=paths)
+    return None if found is None else set(_names(found))
+
+
+class InIndex(msgspec.Struct, frozen=True):
+    """A file as the index of git has it."""
+
+    path: str
+    """Seen from the top of the repository."""
+    is_checked_out: bool
+    """False where git was told to keep it out of the work tree."""
+
+
+def in_index(folder: Path, path: str) -> InIndex | None:
+    """Return what the index says of a path in a folder, or None where git does not track it."""
+    words = ("ls-files", "-t", "-z", "--full-name")
+    found = process.output(folder, *words, paths=(path,)) or b""
+    state, _, name = os.fsdecode(found.partition(b"\0")[0]).partition(" ")
+    return InIndex(name, state != "S") if name else None
+
+
+def not_checked_out(folder: Path) -> set[str]:
+    """Return the files of a folder that Git keeps out of the work tree, relative to the folder."""
+    rows = (process.output(folder, "ls-files", "-t", "-z", paths=(".",)) or b"").split(b"\0")
+    return {os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")}
+
+
+def untracked(folder: Path) -> list[str]:
+    """The files of a folder that git does not track and does not leave out."""
+    return _names(process.output(folder, "ls-files", "-z", "--others", "--exclude-standard", paths=(".",)))
+
+
+def unstaged(folder: Path) -> list[str]:
+    """The files of a folder that are not as the index has them, seen from it."""
+    return _names(process.output(folder, *_DIFF, paths=(".",)))
+
+
+def uncommitted(folder: Path) -> list[str]:
+    """The files of a folder that are not as the commit checked out has them."""
+    return _names(process.output(folder, *_DIFF, "HEAD", paths=(".",)))
+
+
+def changed_since(folder: Path, of: ObjectId) -> list[str]:
+    """The files of a folder that the commit checked out has otherwise than another commit."""
+    words = ("diff-tree", "-r", "-z", "--name-only", "--relative", "HEAD")
+    return _names(process.output(folder, *words, hexes=(of,), paths=(".",)))
+
+
+def stages(folder: Path) -> list[Stage]:
+    """The versions of the files of a folder that git left in conflict."""
+    rows = process.output(folder, "ls-files", "-u", "-z", "--full-name", paths=(".",)) or b""
+    found = []
+    for row in rows.split(b"\0"):
+        about, _, path = row.partition(b"\t")
+        if path:
+            _, oid, number = about.decode().split()
+            found.append(Stage(os.fsdecode(path), number, ObjectId(oid)))
+    return found
+
+
+def add(folder: Path, paths: Sequence[str]) -> bool:
+    """Tells git that these files, seen from the folder, are as they should be."""
+    done = process.output(folder, "add", paths=paths, seconds=LONG)
+    if done is None:
+        # Git before 2.35 does not know the option. It takes files outside of a sparse checkout without it.
+        done = process.output(folder, "add", "--sparse", paths=paths, seconds=LONG)
+    return done is not None
+
+
+def leave_out(folder: Path, paths: Sequence[str]) -> bool:
+    """Takes files, seen from the folder, out of the index. They stay in the work tree."""
+    words = ("rm", "--cached", "-r", "--quiet", "--ignore-unmatch")
+    return process.output(folder, *words, paths=paths, seconds=LONG) is not None
+
+
+# An index of our own
+
+
+def add_changed(folder: Path, own: Own, but: str, seconds: float) -> bool:
+    """Takes the tracked files of a folder into our index as they stand."""
+    words = ("add", "--update")
+    found = process.output(folder, *_LOOK, *words, but=but, more=_more(folder, own), seconds=seconds)
+    return found is not None
+
+
+def write_tree(folder: Path, own: Own, seconds: float) -> ObjectId | None:
+    """The tree of our index."""
+    found = process.output(folder, *_LOOK, "write-tree", more=_more(folder, own), seconds=seconds)
+    return object_id((found or b"").decode(errors="replace").strip())
+
+
+def compared(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str, seconds: float) -> bytes:
+    """The files in which two trees differ, each with its kind of change."""
+    words = ("diff-tree", "-r", "-z", "--no-renames", "--relative", "--name-status")
+    hexes, more = (before, after), _more(folder, own)
+    return process.output(folder, *words, hexes=hexes, but=but, more=more, seconds=seconds) or b""
+
+
+def patch(folder: Path, own: Own, before: ObjectId, after: ObjectId, but: str) -> Iterator[bytes]:
+    """The difference of two trees as `git apply` takes it, block by block."""
+    words = (
+        "-r",
+        "-p",
+        "--binary",
+        "--full-index",
+        "--no-renames",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    return process.stream(
+        folder, "diff-tree", *words, hexes=(before, after), but=but, more=_more(folder, own)
+    )
+
+
+def _more(folder: Path, own: Own) -> Mapping[str, str]:
+    """Where git finds what looks made; nothing where they made nothing, because all was clean."""
+    objects = inside(folder, "objects")
+    if objects is None or not own.objects.is_dir():
+        return {}
+    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
+    return {
+        "GIT_INDEX_FILE": str(own.index),
+        "GIT_OBJECT_DIRECTORY": str(own.objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
+    }
+
+
+# Two texts, and a repository for the example
+
+
+Style = Literal["merge", "diff3", "zdiff3"]
+STYLES: tuple[Style, ...] = ("merge", "diff3", "zdiff3")
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """How git writes a conflict into a file."""
+
+    size: int = 7
+    """The number of characters of a marker."""
+    labels: tuple[str, str, str] = ("ours", "base", "theirs")
+    style: Style = "merge"
+
+
+def merge_file(folder: Path, *, union: bool, marks: Marks | None = None) -> tuple[bytes, int] | None:
+    """The files `ours`, `base` and `theirs` of a folder as one, and how many conflicts are marked in it."""
+    names = ("ours", "base", "theirs")
+    if marks is not None:
+        done = _marked(folder, marks)
+    elif union:
+        done = process.counted(folder, "merge-file", "-p", "--union", *names)
+    else:
+        done = process.counted(folder, "merge-file", "-p", *names)
+    return done if done and 0 <= done[1] < 128 else None
+
+
+def _marked(folder: Path, marks: Marks) -> tuple[bytes, int] | None:
+    words = ("merge-file", "-p", "ours", "base", "theirs")
+    size, labels = marks.size, marks.labels
+    if marks.style == "diff3":
+        return process.counted(folder, *words, "--diff3", marker_size=size, labels=labels)
+    if marks.style == "zdiff3":
+        return process.counted(folder, *words, "--zdiff3", marker_size=size, labels=labels)
+    return process.counted(folder, "-c", "merge.conflictStyle=merge", *words, marker_size=size, labels=labels)
+
+
+def conflict_style(folder: Path) -> Style:
+    """How a person wants conflicts to be written."""
+    found = _text(process.output(folder, "config", "--get", "merge.conflictStyle"))
+    return "diff3" if found == "diff3" else "zdiff3" if found == "zdiff3" else "merge"
+
+
+def make_example(folder: Path) -> bool:
+    """Makes a repository of a folder that we made, with one commit. Nothing of a person's own setup runs."""
+    identity = (
+        "-c", "user.name=Demo", "-c", "user.email=demo@payments.example", "-c", "commit.gpgSign=false",
+    )  # fmt: skip
+    return (
+        process.output(folder, "init", "--quiet", "--template=") is not None
+        and process.output(folder, "add", "--all") is not None
+        and process.output(folder, *identity, "commit", "--quiet", "-m", "The example") is not None
+    )
+
+
+# What git prints
+
+
+def _text(found: bytes | None) -> str | None:
+    return (found or b"").decode(errors="replace").strip() or None
+
+
+def _names(found: bytes | None) -> list[str]:
+    return [os.fsdecode(name) for name in (found or b"").split(b"\0") if name]
+
+
+def _ids(found: bytes | None) -> list[ObjectId]:
+    words = (found or b"").decode(errors="replace").split()
+    return [one for word in words if (one := object_id(word))]
+
+
+def _blob(row: bytes, under: str) -> tuple[str, Blob]:
+    about, _, path = row.partition(b"\t")
+    mode, _, oid, size = about.decode().split()
+    return os.fsdecode(path)[len(under) :], Blob(mode, ObjectId(oid), int(size) if size.isdecimal() else 0)
+
+
+def _contents(batch: bytes) -> Iterator[tuple[ObjectId, bytes]]:
+    at = 0
+    while at < len(batch):
+        line = batch.index(b"\n", at)
+        about = batch[at:line].decode(errors="replace").split()
+        at = line + 1
+        if len(about) == 3:
+            size = int(about[2])
+            yield ObjectId(about[0]), batch[at : at + size]
+            at += size + 1

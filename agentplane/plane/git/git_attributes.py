@@ -1,0 +1,133 @@
+"""The merge drivers for files outside of the plane: agentplane's lines in `.git/info/attributes`.
+
+That file belongs to one clone and all its work trees and is never committed, so no project file changes. It overrides
+`.gitattributes`. So paths with a person's own `merge` attribute are left out.
+"""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.plane.git import git
+from agentplane.plane.layout import Layout
+from agentplane.text import files
+
+
+TOOLS_DRIVER = "agentplane-tools"
+MEMORY_DRIVER = "agentplane"
+_GLOB = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
+_QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """The file of attributes, and agentplane's lines for one plane in it."""
+
+    path: Path
+    above: str
+    """The folder of the project, seen from the top of the repository."""
+    text: str
+    """All of the file."""
+    before: str
+    after: str
+    """The file around those lines."""
+    begin: str
+    end: str
+
+    @property
+    def others(self) -> str:
+        """The file without those lines."""
+        return self.before + self.after
+
+    def with_lines(self, lines: Sequence[str]) -> str:
+        if not lines:
+            return self.others
+        gap = "\n" if self.before and not self.before.endswith("\n") else ""
+        return "\n".join([f"{self.before}{gap}{self.begin}", *lines, self.end, self.after])
+
+
+def put(layout: Layout, paths: Sequence[str]) -> bool:
+    """Write the lines of a plane. `paths` are tools' files, relative to the project. Return True if anything changed."""
+    found = _find(layout)
+    return found is not None and _write(found, found.with_lines(_lines(layout, found, paths)))
+
+
+def drop(layout: Layout) -> bool:
+    """Remove the lines of a plane. True if there were any."""
+    found = _find(layout)
+    return found is not None and _write(found, found.others)
+
+
+def is_current(layout: Layout, paths: Sequence[str]) -> bool:
+    """True if the lines are as `put` writes them, and where there is no work tree of git."""
+    found = _find(layout)
+    return found is None or found.with_lines(_lines(layout, found, paths)) == found.text
+
+
+def set_by_others(layout: Layout, paths: Sequence[str]) -> dict[str, str]:
+    """The paths for which a person chose how git merges them, and the value that they chose."""
+    found = _find(layout)
+    return {} if found is None else _set_by_others(layout, found, _real(layout, paths))
+
+
+def _find(layout: Layout) -> _Found | None:
+    path, above = git.attributes_file(layout.project), git.prefix(layout.project)
+    if path is None or above is None:
+        return None
+    text = (files.read_if(path) or b"").decode(errors="surrogateescape")
+    name = f"{above}{layout.root.name}".translate(_QUOTED)
+    begin, end = f"# agentplane: begin {name} (written by `agentplane init`)", f"# agentplane: end {name}"
+    before, first, rest = text.partition(f"{begin}\n")
+    _, last, after = rest.partition(f"{end}\n")
+    if not (first and last):
+        before, after = text, ""
+    return _Found(path, above, text, before, after, begin, end)
+
+
+def _write(found: _Found, text: str) -> bool:
+    if text == found.text:
+        return False
+    if not text:
+        files.remove(found.path)
+        return True
+    files.make_folder(found.path.parent)
+    before = found.text.encode(errors="surrogateescape")
+    return files.write_atomic(
+        found.path,
+        text.encode(errors="surrogateescape"),
+        only_if=lambda: (files.read_if(found.path) or b"") == before,
+    )
+
+
+def _lines(layout: Layout, found: _Found, paths: Sequence[str]) -> list[str]:
+    real = _real(layout, paths)
+    taken = _set_by_others(layout, found, real)
+    lines = [f"{_pattern(found.above + path)} merge={TOOLS_DRIVER}" for path in real if path not in taken]
+    context = _pattern(f"{found.above}{layout.root.name}/context/", glob="**")
+    return [*lines, f"{context} merge={MEMORY_DRIVER}"]
+
+
+def _real(layout: Layout, paths: Sequence[str]) -> list[str]:
+    """The paths, and the files inside of the project that they lead to where they are links."""
+    project = os.path.realpath(layout.project)
+    real = [os.path.relpath(os.path.realpath(os.path.join(project, path)), project) for path in paths]
+    return list(dict.fromkeys([*paths, *(path for path in real if not path.startswith(".."))]))
+
+
+def _pattern(path: str, glob: str = "") -> str:
+    """A path of the repository as a line of attributes names it."""
+    text = f"/{path.translate(_GLOB)}{glob}"
+    return f'"{text.translate(_QUOTED)}"' if any(char in text for char in ' "\\\n\t\r') else text
+
+
+def _set_by_others(layout: Layout, found: _Found, paths: Sequence[str]) -> dict[str, str]:
+    """Ask Git in a folder that has the repository's attributes without agentplane's lines."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("objects", "refs", "info"):
+            (folder / part).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n")
+        (folder / "info/attributes").write_text(found.others, errors="surrogateescape")
+        return git.merge_attributes(layout.project, paths, folder)

@@ -1,0 +1,153 @@
+"""Events that git knows and the log does not hold: taken out by a commit, or never brought along."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store import records
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
+
+
+_LOG = "memory/log.jsonl"
+_COMMIT = b"\0commit "
+_FEW = 30
+_MANY = 300
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """Whole lines, to be put back."""
+
+    events: tuple[bytes, ...] = ()
+    records: tuple[bytes, ...] = ()
+
+
+class TakenOut(msgspec.Struct, frozen=True):
+    """A commit that took events out of the log."""
+
+    commit: str
+    """Its short name."""
+    subject: str
+    is_merge: bool
+    events: tuple[bytes, ...]
+    """Their lines."""
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A text that stands in a file after an op took it out."""
+
+    file: str
+    id: str
+    digest: str
+    op: str
+
+
+def brought_again(layout: Layout, standing: Sequence[Standing]) -> list[Standing]:
+    """Those that stand there because the last merge took them from a side that did not know the op. Where a side knew it
+    and held the text all the same, somebody wanted that.
+    """
+    sides = [(side, _blob(layout, side, _LOG)) for side in _merged(layout)] if standing else []
+    if len(sides) < 2:
+        return []
+    found = []
+    for one in standing:
+        op = f'"op":"{one.op}"'.encode()
+        knew = [side for side, log in sides if op in log]
+        if knew and not any(_holds(layout, side, one) for side in knew):
+            found.append(one)
+    return found
+
+
+def _merged(layout: Layout) -> list[ObjectId]:
+    """The commits that the last merge brought together: that of the commit checked out, or one that waits to be committed.
+
+    While git runs the hook after a merge, it looks like both.
+    """
+    parents, waits, head = (
+        git.parents(layout.root),
+        git.merging(layout.root),
+        git.commit(layout.root, "HEAD"),
+    )
+    return parents if waits is None or waits in parents or head is None else [head, waits]
+
+
+def _holds(layout: Layout, commit: ObjectId, one: Standing) -> bool:
+    read = document.parse(_blob(layout, commit, one.file))
+    block = read.find(one.id)
+    return block is not None and block.digest == one.digest
+
+
+def _blob(layout: Layout, commit: ObjectId, path: str) -> bytes:
+    return git.blob_at(layout.root, commit, path) or b""
+
+
+def missing(layout: Layout, ledger: Ledger) -> Lost:
+    """Return the events that the log names and doesn't hold, and all that come before them, from any branch."""
+    found = _named(layout, ledger)
+    ops = {event.op: commit for line, commit in found.items() if (event := ledgers.op_event_of(line))}
+    return Lost(tuple(found), tuple(_records(layout, ops)))
+
+
+def taken_out(layout: Layout) -> list[TakenOut]:
+    """Return the last commits after which the log lacks events that it had before, newest first."""
+    here = {line for _, line in chain.lines(layout.log)}
+    found: dict[str, TakenOut] = {}
+    for part in git.changes(layout.root, _LOG, _FEW).split(_COMMIT)[1:]:
+        heading, *lines = part.splitlines(keepends=True)
+        commit, parents, subject = heading.decode(errors="replace").rstrip("\n").split("\x1f")
+        removed = (line[1:] for line in lines if line.startswith(b"-{"))
+        gone = tuple(line for line in removed if line not in here and event_line.is_intact(line))
+        here.update(gone)  # an earlier commit that took them out, too, is not named
+        if gone:
+            before = found.get(commit)
+            events = (before.events if before else ()) + gone
+            found[commit] = TakenOut(commit, subject, " " in parents, events)
+    return list(found.values())
+
+
+def _named(layout: Layout, ledger: Ledger) -> dict[bytes, ObjectId]:
+    """Those events, each with a commit that has it."""
+    known: dict[bytes, tuple[bytes, ObjectId]] = {}
+    for commit in _commits(layout):
+        known |= {_name(line): (line, commit) for line in _events(layout, commit)}
+    have = {_name(line) for _, line in chain.lines(layout.log) if event_line.is_intact(line)}
+    found: dict[bytes, ObjectId] = {}
+    wanted = [bytes.fromhex(gap) for gap in ledger.gaps]
+    while wanted:
+        name = wanted.pop()
+        if name in have or name not in known:
+            continue
+        have.add(name)
+        line, commit = known[name]
+        found[line] = commit
+        wanted += event_line.parents_of(line)
+    return found
+
+
+def _name(line: bytes) -> bytes:
+    return bytes.fromhex(event_line.stated_by(line).decode())
+
+
+def _commits(layout: Layout) -> list[ObjectId]:
+    return git.of_history(layout.root, _LOG, _MANY)
+
+
+def _events(layout: Layout, commit: ObjectId) -> Iterator[bytes]:
+    return (
+        line for line in _blob(layout, commit, _LOG).splitlines(keepends=True) if event_line.is_intact(line)
+    )
+
+
+def _records(layout: Layout, ops: Mapping[str, ObjectId]) -> Iterator[bytes]:
+    for commit in dict.fromkeys(ops.values()):
+        wanted = {op for op, at in ops.items() if at == commit and records.find(layout, op) is None}
+        for name in sorted({records.month_file(layout, op).name for op in wanted}):
+            for line in _blob(layout, commit, f"ops/{name}").splitlines(keepends=True):
+                stored = records.readable(line)
+                if stored and stored.record.op in wanted:
+                    yield line

@@ -1,0 +1,1 @@
+"""What the log and the operation records say, also where branches met."""

@@ -1,0 +1,90 @@
+"""After git's union of two logs: every line once, and in the order that every clone has."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.event_graph import Braid
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store import records, recovery
+from agentplane.text import files
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import WHITE
+
+
+def log(layout: Layout) -> Ledger:
+    """Puts log and op records in order, under the plane's lock. A line that is damaged stops it."""
+    ledger, braid, _ = ledgers.braided(layout)
+    recovery.prune_texts(layout, ledger.pruned)
+    _order_records(layout, braid)
+    if not ledger.tangled or not all(map(event_line.is_intact, braid.lines)):
+        return ledger
+    files.write_atomic(layout.file("memory/log.jsonl"), b"".join(braid.lines))
+    return ledgers.advance(Ledger(), layout)
+
+
+def add(layout: Layout, events: Iterable[bytes], found: Iterable[bytes]) -> None:
+    """Adds events and records that git has; their order is put right afterwards."""
+    files.make_folder(layout.ops)
+    for line in found:
+        stored = records.readable(line)
+        if stored:
+            files.append(records.month_file(layout, stored.record.op), line)
+    files.append(layout.log, b"".join(events))
+
+
+def _order_records(layout: Layout, braid: Braid) -> None:
+    places: dict[str, int] = {}
+    for place, line in enumerate(braid.lines):
+        if event := ledgers.op_event_of(line):
+            places.setdefault(event.op, place)
+    for path in records.months(layout):
+        old = [line for _, line in chain.lines(path)]
+        new = list(_ordered(dict.fromkeys(old), places))
+        if new != old and sum(map(len, old)) == path.stat().st_size:
+            files.write_atomic(path, b"".join(new))
+
+
+def _ordered(lines: Iterable[bytes], places: dict[str, int]) -> Iterable[bytes]:
+    """By the order of their events; a record without one stays behind the one before it."""
+    keyed, last = [], -1
+    for number, line in enumerate(lines):
+        stored = records.readable(line)
+        last = places.get(stored.record.op, last) if stored else last
+        keyed.append((last, number if stored is None else 0, line))
+    return [line for _, _, line in sorted(keyed)]
+
+
+def doubled(data: bytes) -> list[tuple[str, bytes, int, int]]:
+    """The entries of a file whose id stands there already: id, text and place."""
+    read = document.parse(data)
+    taken = {block.id for block in read.blocks}
+    found = []
+    for trouble in read.troubles:
+        core = data[trouble.start : trouble.end]
+        inner = document.parse(core)
+        if len(inner.blocks) == 1 and inner.blocks[0].start == 0 and inner.blocks[0].id in taken:
+            found.append((inner.blocks[0].id, core, trouble.start, trouble.end))
+    return found
+
+
+def spare(data: bytes, rank: Callable[[str, bytes], int]) -> Iterator[tuple[str, bytes, int, int]]:
+    """Of entries whose id stands in a file more than once, all but the one that ranks first."""
+    found: dict[str, list[tuple[str, bytes, int, int]]] = {}
+    for copy in doubled(data):
+        found.setdefault(copy[0], []).append(copy)
+    read = document.parse(data) if found else None
+    for id_, copies in found.items():
+        if read and (block := read.find(id_)):
+            copies.insert(0, (id_, read.core(block), block.start, block.end))
+        stays = max(copies, key=lambda copy: rank(id_, copy[1]))
+        yield from (copy for copy in copies if copy is not stays)
+
+
+def without(data: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    """The file without these texts and the whitespace behind them; at the end, without that before them."""
+    for start, end in sorted(spans, reverse=True):
+        rest = data[end:].lstrip(WHITE)
+        data = data[:start] + rest if rest else data[:start].rstrip(WHITE) + data[end:]
+    return data

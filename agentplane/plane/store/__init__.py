@@ -1,0 +1,1 @@
+"""The write path, and what undoes, recovers and prunes its operations."""

@@ -1,0 +1,148 @@
+"""What happened: the ops, and the story of one entry through all its ids."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record, Stored
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.undo import out_of_force
+
+
+_FEW = 50
+
+
+class _Act(msgspec.Struct, frozen=True, kw_only=True):
+    """Who did what, when and through which door."""
+
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    channel: str
+    program: str
+    why: str | None
+    confirmed: list[str] = []
+    """The codes of the flags that a person confirmed with it."""
+
+
+class OpView(_Act, frozen=True, kw_only=True):
+    ids: list[str]
+    undoes: str | None
+    undone: bool
+
+
+class Step(_Act, frozen=True, kw_only=True):
+    """What one op did to one entry."""
+
+    id: str
+    file: str
+    before: str | None
+    """The text that stood in the file; None: there was none, or it was pruned."""
+    after: str | None
+    pruned: bool
+
+
+def ops(snapshot: Snapshot, limit: int | None = None) -> list[OpView]:
+    """The ops, newest first."""
+    notes = snapshot.ledger.ops
+    undone = out_of_force(notes)
+    wanted = notes[::-1] if limit is None else notes[::-1][:limit]
+    found = _stored(snapshot.layout, {note.op for note in wanted})
+    return [_view(found[note.op], note.op in undone) for note in wanted if note.op in found]
+
+
+def in_force(snapshot: Snapshot) -> Iterator[Record]:
+    """The records of the ops that were not taken back, oldest first; undo and redo themselves left out."""
+    out = out_of_force(snapshot.ledger.ops)
+    wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
+    for line in records.each(snapshot.layout):
+        head = records.head_of(line)
+        record = _readable(head) if head else None
+        if record is not None and record.op in wanted:
+            yield record
+
+
+def _readable(head: bytes) -> Record | None:
+    try:
+        return records.read_head(head)
+    except msgspec.MsgspecError:
+        return None
+
+
+def of(snapshot: Snapshot, id_: str) -> list[Step]:
+    """The steps of an entry, oldest first, with those of the ids that it had before.
+
+    Of a candidate that is gone: with what it became, or what took it up.
+    """
+    family, mine = _family(snapshot, id_)
+    order = {note.op: place for place, note in enumerate(snapshot.ledger.ops)}
+    mine.sort(key=lambda stored: order[stored.record.op])
+    return [_step(stored, change) for stored in mine for change in _main_changes(stored, family)]
+
+
+def _family(snapshot: Snapshot, id_: str) -> tuple[set[str], list[Stored]]:
+    """All ids that an entry ever had, and the committed ops that touched them."""
+    committed = {note.op for note in snapshot.ledger.ops}
+    family: set[str] = set()
+    fresh = {id_}
+    while fresh:
+        family |= fresh
+        marks = [_mark(name) for name in family]
+        mine = [stored for stored in _each(snapshot.layout, marks) if stored.record.op in committed]
+        changes = [change for stored in mine for change in stored.record.changes if change.id in family]
+        fresh = {change.was for change in changes if change.was} - family
+    return family, mine
+
+
+def _mark(id_: str) -> bytes:
+    return b'"id":' + msgspec.json.encode(id_)
+
+
+def _main_changes(stored: Stored, family: set[str]) -> list[Change]:
+    """The changes to these ids. One that only hands its text on to another id is told of as what that one became."""
+    taker = {change.was: change for change in stored.record.changes if change.was}
+    mine = [taker.get(change.id, change) for change in stored.record.changes if change.id in family]
+    return list({change.id: change for change in mine}.values())
+
+
+def _act(stored: Stored) -> dict[str, Any]:
+    record = stored.record
+    names = ("op", "ts", "verb", "actor", "channel", "program", "confirmed")
+    return {**{name: getattr(record, name) for name in names}, "why": stored.why}
+
+
+def _view(stored: Stored, undone: bool) -> OpView:
+    ids = [change.id for change in stored.record.changes]
+    return OpView(**_act(stored), ids=ids, undoes=stored.record.undoes, undone=undone)
+
+
+def _stored(layout: Layout, wanted: set[str]) -> dict[str, Stored]:
+    marks = [records.op_mark(op) for op in wanted] if len(wanted) < _FEW else [b""]
+    return {stored.record.op: stored for stored in _each(layout, marks) if stored.record.op in wanted}
+
+
+def _each(layout: Layout, marks: Sequence[bytes] = (b"",)) -> Iterator[Stored]:
+    """The records whose lines hold one of the marks."""
+    for line in records.each(layout):
+        if not any(mark in line for mark in marks):
+            continue
+        try:
+            yield records.read_line(line)
+        except (ValueError, msgspec.MsgspecError):
+            continue
+
+
+def _step(stored: Stored, change: Change) -> Step:
+    before, after = stored.text(change.found), stored.text(change.left)
+    return Step(
+        **_act(stored),
+        id=change.id,
+        file=change.file,
+        before=None if before is None else before.decode(errors="replace"),
+        after=None if after is None else after.decode(errors="replace"),
+        pruned=(before is None and change.found is not None) or (after is None and change.left is not None),
+    )

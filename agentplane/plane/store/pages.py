@@ -1,0 +1,141 @@
+"""Reading the Markdown files, cheaply when they are unchanged.
+
+What was read is kept in cache/pages/, under the hash of the file's bytes: never by its time. When a
+file did change, only headers that were not seen before are parsed.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from agentplane.plane.derived import cache, server_memory
+from agentplane.plane.layout import Layout
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.markdown import document
+from agentplane.text.markdown.document import Block, Document, Trouble
+
+
+VERSION = 1
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One memory file as it was read; `file` is its path inside the plane."""
+
+    file: str
+    sha256: str
+    document: Document
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    sha256: str
+    blocks: tuple[Block, ...]
+    troubles: tuple[Trouble, ...]
+
+
+_codec = decode.Pack(_Kept)
+
+
+def read_all(layout: Layout) -> dict[str, Page]:
+    return {file: read(layout, file) for file in layout.memory_files()}
+
+
+def parse_all(layout: Layout) -> dict[str, Page]:
+    """The same without the cache."""
+    return {file: _parsed(file, files.read(layout.file(file))) for file in layout.memory_files()}
+
+
+def parse_one(layout: Layout, file: str) -> Page:
+    """One file without the cache."""
+    return _parsed(file, files.read(layout.file(file)))
+
+
+def _parsed(file: str, data: bytes) -> Page:
+    return Page(file, canonical.sha256(data), document.parse(data))
+
+
+def from_cache(layout: Layout, page: Page) -> Page | None:
+    """What the cache has of a page with these bytes, if it has anything."""
+    kept = _load(layout, page.file)
+    if kept is None or kept.sha256 != page.sha256:
+        return None
+    return Page(page.file, page.sha256, Document(page.document.data, kept.blocks, kept.troubles))
+
+
+def read(layout: Layout, file: str) -> Page:
+    path = layout.file(file)
+    before: Page | None = server_memory.get(layout, name_of(file))
+    if before is not None and files.holds(path, before.document.data):
+        return before
+    data = files.read(path)
+    page = _changed(before, data) if before is not None else _read(layout, file, data)
+    if before is not None:
+        keep(layout, page)
+    server_memory.put(layout, name_of(file), page)
+    return page
+
+
+def is_as_read(layout: Layout, file: str, sha256: str) -> bool:
+    """Whether a file still has the bytes of this hash."""
+    before: Page | None = server_memory.get(layout, name_of(file))
+    if before is not None and before.sha256 == sha256:
+        return files.holds(layout.file(file), before.document.data)
+    return canonical.sha256(files.read(layout.file(file))) == sha256
+
+
+def _changed(before: Page, data: bytes) -> Page:
+    return Page(before.file, canonical.sha256(data), document.parse(data, _known(before.document.blocks)))
+
+
+def _read(layout: Layout, file: str, data: bytes) -> Page:
+    sha256 = canonical.sha256(data)
+    kept = _load(layout, file)
+    if kept and kept.sha256 == sha256:
+        return Page(file, sha256, Document(data, kept.blocks, kept.troubles))
+    page = Page(file, sha256, document.parse(data, _known(kept.blocks) if kept else None))
+    keep(layout, page)
+    return page
+
+
+def known_headers(page: Page | None) -> dict[bytes, tuple[str, bytes]]:
+    """The headers of a page, so that they are not parsed again."""
+    return _known(page.document.blocks) if page else {}
+
+
+def _known(blocks: Iterable[Block]) -> dict[bytes, tuple[str, bytes]]:
+    return {block.key: (block.id, block.packed) for block in blocks}
+
+
+def keep(layout: Layout, page: Page) -> None:
+    """For the next time. A process that holds the page writes it seldom: others read again only what is new in it."""
+    name = name_of(page.file)
+    server_memory.put(layout, name, page)
+    new: int | None = server_memory.get(layout, f"{name} unwritten")
+    if new is not None and not server_memory.is_due(new + 1, len(page.document.blocks)):
+        server_memory.put(layout, f"{name} unwritten", new + 1)
+        return
+    server_memory.put(layout, f"{name} unwritten", 0)
+    kept = _Kept(VERSION, page.sha256, page.document.blocks, page.document.troubles)
+    cache.save(layout, name, msgspec.msgpack.encode(kept))
+
+
+def name_of(file: str) -> str:
+    """The file of the cache that keeps a page."""
+    return f"pages/{Path(file).stem}.mp"
+
+
+def _load(layout: Layout, file: str) -> _Kept | None:
+    data = cache.load(layout, name_of(file))
+    try:
+        kept = _codec.decode(data) if data else None
+    except msgspec.MsgspecError:
+        return None
+    return kept if kept and kept.version == VERSION else None
+
+
+def new_file(file: str) -> bytes:
+    """What a memory file begins with."""
+    title = file.rpartition("/")[2].removesuffix(".md").replace("_", " ").replace("-", " ").capitalize()
+    return f"# {title}\n".encode()

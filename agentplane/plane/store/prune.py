@@ -1,0 +1,92 @@
+"""Taking a text out of history. Its digests stay, so the log and the op records still prove what they did."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.plane.derived import cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Plan, Snapshot
+from agentplane.text import files
+from agentplane.text.log import chain
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Where a text stands in what is kept."""
+
+    digests: tuple[str, ...]
+    """Texts in op records that hold it."""
+    files: tuple[str, ...]
+    """`file:line` in the memory files."""
+    events: tuple[int, ...]
+    """Lines of the log that hold it; those cannot be changed without breaking the chain."""
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Where a text stands in files that rooms above know of."""
+
+    digests: tuple[str, ...] = ()
+    """Hashes of the files that hold it."""
+    redacted: dict[str, str] = {}
+    """Hashes of those files as they were sealed, and as they are without the text."""
+    files: tuple[str, ...] = ()
+    """Files from which it cannot be taken yet."""
+
+
+def search(snapshot: Snapshot, needle: str) -> Found:
+    if len(needle.strip()) < 4:
+        raise BadInput("the text to prune is shorter than four characters", todo="give more of it.")
+    digests = dict.fromkeys(_digests(snapshot.layout, needle))
+    return Found(tuple(digests), tuple(_places(snapshot, needle)), tuple(_events(snapshot.layout, needle)))
+
+
+def plan(found: Found, elsewhere: Elsewhere, why: str | None) -> Plan:
+    """Refuses while a memory file still holds the text: what is pruned must not come back with the next op."""
+    standing = (*found.files, *elsewhere.files)
+    if standing:
+        raise Refused(
+            "the text still stands in files of the plane",
+            where=", ".join(standing[:3]),
+            todo="edit or reject those entries, delete those drafts, end those runs; then prune.",
+        )
+    prunes = (*found.digests, *elsewhere.digests)
+    if not prunes:
+        events = f"; log lines {', '.join(map(str, found.events[:5]))} hold it" if found.events else ""
+        raise BadInput(
+            f"no op record and no capsule holds this text{events}", todo="check the spelling; case counts."
+        )
+    return Plan(verb="prune", edits=(), prunes=prunes, redacted=elsewhere.redacted, why=why)
+
+
+def _digests(layout: Layout, needle: str) -> Iterator[str]:
+    wanted = needle.encode()
+    for line in records.each(layout):
+        try:
+            stored = records.read_line(line)
+        except (ValueError, msgspec.MsgspecError):
+            continue
+        for digest in stored.texts:
+            if wanted in (stored.raw(digest) or b""):
+                yield digest
+
+
+def _places(snapshot: Snapshot, needle: str) -> Iterator[str]:
+    wanted = needle.encode()
+    for file, page in snapshot.pages.items():
+        data = page.document.data
+        at = data.find(wanted)
+        if at >= 0:
+            line = data.count(b"\n", 0, at) + 1
+            yield f"{snapshot.layout.shown(file)}:{line}"
+    for draft in cache.drafts(snapshot.layout):
+        if wanted in files.read(draft):
+            yield snapshot.layout.shown(f"cache/{cache.DRAFTS}/{draft.name}")
+
+
+def _events(layout: Layout, needle: str) -> Iterator[int]:
+    wanted = msgspec.json.encode(needle)[1:-1]
+    for number, (_, line) in enumerate(chain.lines(layout.log), 1):
+        if wanted in line:
+            yield number

@@ -1,0 +1,298 @@
+"""What a crash can leave behind, and how it is mended.
+
+The event in the log is the commit point. An op record without its event never happened and is
+dropped; an event whose files lag behind is rolled forward, change by change, and only where the file
+still holds what the op had found there. Whatever else stands in a file is somebody's edit and stays.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import Damaged
+from agentplane.plane.derived import cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store import pages, records
+from agentplane.plane.store.pages import Page
+from agentplane.plane.store.records import Change, Stored
+from agentplane.plane.views import views
+from agentplane.text import files
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.markdown.draft import Draft
+
+
+def needed(layout: Layout) -> bool:
+    """Whether the last write ended early, or files came from elsewhere since. Reads little more than ends of files."""
+    if unfit(layout):
+        return True
+    kept = cache.load(layout, records.SIZES)
+    if kept is not None:
+        return kept != records.sizes(layout)
+    last = records.last_op(layout)
+    return last != views.applied(layout).op and last not in committed_ops(ledgers.read(layout))
+
+
+def unfit(layout: Layout) -> bool:
+    """Whether the log is torn, or is not the one that state.json was made from."""
+    tail, applied = chain.tail(layout.log), views.applied(layout)
+    return tail.torn_at is not None or tail.head != applied.head or tail.size != applied.size
+
+
+def lost_tail(layout: Layout) -> bool:
+    """Whether state.json knows an event that the log does not have: lines were cut off its end."""
+    known = views.applied(layout).head
+    if known is None:
+        return False
+    ending = f'"hash_self":"{known}"}}\n'.encode()
+    return not any(line.endswith(ending) for _, line in chain.lines(layout.log))
+
+
+def check_log(layout: Layout) -> None:
+    if not os.path.lexists(layout.log):
+        shown = layout.shown("memory/log.jsonl")
+        raise Damaged(
+            "the log is missing", where=shown, todo=f"take it back from git: `git checkout -- {shown}`."
+        )
+
+
+def check_whole(layout: Layout) -> None:
+    """Nothing is written on top of a log that lost lines: what they said would be forgotten."""
+    if lost_tail(layout):
+        raise Damaged(
+            "the log ends before the event that state.json knows: its last lines are missing",
+            where=layout.shown("memory/log.jsonl"),
+            todo="take it back from git; if it is gone for good, delete memory/state.json.",
+        )
+
+
+def committed_ops(ledger: Ledger) -> set[str | None]:
+    """Every op that has an event, also those whose record proves nothing."""
+    return {*(note.op for note in ledger.ops), *ledger.unproved}
+
+
+def repair(layout: Layout, *, whole: bool = False) -> list[str]:
+    """Repair the plane, under its lock. Return what was done, in words for a person. For `whole`, see
+    `views.refresh`.
+    """
+    done = [*_mend_log(layout), *_remove_temps(layout)]
+    check_whole(layout)
+    ledger = ledgers.read(layout)
+    done += _mend_records(layout, ledger)
+    done += _roll_forward(layout, ledger)
+    if ledger.pruned and prune_texts(layout, ledger.pruned):
+        done.append("took texts out again that had been pruned: a merge had brought them back")
+    views.refresh(layout, ledger, whole=whole)
+    return done
+
+
+def _mend_log(layout: Layout) -> list[str]:
+    what = chain.mend_torn(layout.log)
+    return [f"memory/log.jsonl: {what}"] if what else []
+
+
+def _remove_temps(layout: Layout) -> list[str]:
+    removed = []
+    for folder in (layout.root, layout.memory, layout.ops, layout.runs):
+        for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
+            if files.is_temp(name):
+                files.remove(folder / name)
+                removed.append(f"removed the unfinished file {folder.name}/{name}")
+    return removed
+
+
+def _mend_records(layout: Layout, ledger: Ledger) -> list[str]:
+    """Ends each op file with a whole record, and drops the record of an op that a crash kept from its event.
+
+    A whole record is dropped only where the cache proves that this machine wrote it after its last op: a
+    record whose event is elsewhere, on another branch or in a stash, may be the only copy.
+    """
+    done = []
+    before = _kept_sizes(layout)
+    committed = committed_ops(ledger)
+    for path in records.months(layout):
+        if what := end_records(path):
+            done.append(f"ops/{path.name}: {what}")
+        lines = list(chain.lines(path))
+        if lines and lines[-1][0] == before.get(path.name, -1) and _op_of(lines[-1][1]) not in committed:
+            files.truncate(path, lines[-1][0])
+            done.append(f"ops/{path.name}: dropped the record of an op that was never committed")
+    return done
+
+
+def end_records(path: Path) -> str | None:
+    """Makes an op file end with a whole line: a record without its newline gets it, anything else torn is cut off."""
+    if records.is_ended(path):
+        return None
+    lines = list(chain.lines(path)) if path.exists() else []
+    end = _end(lines)
+    rest = files.read(path)[end:] if path.exists() else b""
+    if not rest:
+        return None
+    if records.head_of(rest) is not None and _op_of(rest) is not None:
+        files.append(path, b"\n")
+        return "ended its last record, which was whole but for the newline"
+    files.truncate(path, end)
+    return "cut off a record that was not written to its end"
+
+
+def _kept_sizes(layout: Layout) -> dict[str, int]:
+    """The sizes of the op files after the last op, by the cache; empty where it does not say."""
+    lines = (cache.load(layout, records.SIZES) or b"").decode().splitlines()
+    return {name: int(size) for name, _, size in (line.rpartition(" ") for line in lines)}
+
+
+def _end(lines: list[tuple[int, bytes]]) -> int:
+    return lines[-1][0] + len(lines[-1][1]) if lines else 0
+
+
+def _op_of(line: bytes) -> str | None:
+    head = records.head_of(line)
+    try:
+        return records.read_head(head).op if head else None
+    except msgspec.MsgspecError:
+        return None
+
+
+def _roll_forward(layout: Layout, ledger: Ledger) -> list[str]:
+    done = []
+    for op in _lagging(layout, ledger):
+        stored = records.load(layout, op)
+        if stored.record.prunes:
+            prune_texts(layout, frozenset(stored.record.prunes))
+        touched = dict.fromkeys(change.file for change in stored.record.changes)
+        done += [f"{file}: completed op {op}" for file in touched if write_changes(layout, file, stored)]
+    return done
+
+
+def _lagging(layout: Layout, ledger: Ledger) -> list[str]:
+    """The op whose files are not all written: the last one, or none.
+
+    Only this machine's own last op can lag. Files that git or a person put back look the same, so it takes
+    proof: by the cache, the op's record came after what was complete; where there is no cache, state.json
+    knows the very op before it.
+    """
+    applied = views.applied(layout)
+    last = ledger.last_op
+    if last is None or applied.op == last:
+        return []
+    if cache.load(layout, records.SIZES) is None:
+        before = ledger.ops[-2].op if len(ledger.ops) > 1 else None
+        return [last] if applied.op == before else []
+    path = records.month_file(layout, last)
+    complete = _kept_sizes(layout).get(path.name, 0)
+    mark = records.op_mark(last)
+    return [last] if any(mark in line for offset, line in chain.lines(path) if offset >= complete) else []
+
+
+def write_changes(layout: Layout, file: str, stored: Stored) -> bool:
+    """Makes an op's changes in one file as it is now. Says whether it changed anything."""
+    path = layout.file(file)
+    data = files.read_if(path)
+    draft = Draft(document.parse(pages.new_file(file) if data is None else data))
+    for change in stored.record.changes:
+        if change.file == file:
+            _redo(draft, change, stored)
+    if bytes(draft) == data:
+        return False
+    files.write_atomic(path, bytes(draft))
+    return True
+
+
+def completed(layout: Layout, ledger: Ledger, found: dict[str, Page]) -> dict[str, Page]:
+    """Return the pages as they will be once the last op is complete, without writing anything.
+
+    For readers who meet a writer between its commit point and its last file.
+    """
+    made = dict(found)
+    for op in _lagging(layout, ledger):
+        stored = records.load(layout, op)
+        for file in dict.fromkeys(change.file for change in stored.record.changes):
+            made[file] = _completed(file, made.get(file), stored)
+    return made
+
+
+def _completed(file: str, page: Page | None, stored: Stored) -> Page:
+    draft = Draft(page.document if page else document.parse(pages.new_file(file)))
+    for change in stored.record.changes:
+        if change.file == file:
+            _redo(draft, change, stored)
+    data = bytes(draft)
+    if page and data == page.document.data:
+        return page
+    return Page(file, canonical.sha256(data), document.parse(data, pages.known_headers(page)))
+
+
+def progress(layout: Layout) -> tuple[object, ...]:
+    """Return what moves whenever a writer completes a step: equal before and after a read, it belongs together."""
+    tail = chain.tail(layout.log)
+    return tail.size, tail.head, cache.load(layout, records.SIZES), views.applied(layout)
+
+
+def _redo(draft: Draft, change: Change, stored: Stored) -> None:
+    core = draft.core(change.id)
+    current = None if core is None else document.digest(core)
+    if current != change.found or current == change.left:
+        return
+    text = stored.text(change.left)
+    if change.left is None:
+        draft.remove(change.id, change.gap.lead if change.gap else "")
+    elif text is not None and core is None:
+        draft.insert(change.id, text, change.gap)
+    elif text is not None:
+        draft.replace(change.id, text)
+
+
+def prune_texts(layout: Layout, digests: Iterable[str]) -> bool:
+    """Takes texts out of all op records, deletes files of capsules that hold them, and clears the cache of what was
+    derived from them. Whether any was there.
+    """
+    wanted = frozenset(digests)
+    found = _prune_capsules(layout, wanted)
+    for path in records.months(layout):
+        old = [line for _, line in chain.lines(path)]
+        new = [records.without_texts(line, wanted) for line in old]
+        if new != old:
+            files.write_atomic(path, b"".join(new))
+            found = True
+    if found:
+        cache.clear(layout)
+    return found
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    path: str
+    sha256: str
+
+
+class _Capsule(msgspec.Struct, frozen=True):
+    run_id: str
+    capsule: list[_Kept] = []
+
+
+def _prune_capsules(layout: Layout, wanted: frozenset[str]) -> bool:
+    found = False
+    for _, line in chain.lines(layout.log):
+        for path in _sealed(line, wanted) if b'"capsule":[{' in line else ():
+            try:
+                held = canonical.sha256(files.read_if(layout.file(path)) or b"")
+            except Damaged:
+                continue  # not here, or a link in its place
+            if held in wanted:
+                files.remove(layout.file(path))
+                found = True
+    return found
+
+
+def _sealed(line: bytes, wanted: frozenset[str]) -> list[str]:
+    """The files of a capsule that were sealed with one of these hashes."""
+    try:
+        run = decode.Json(_Capsule).decode(line)
+    except msgspec.MsgspecError:
+        return []
+    return [f"runs/{run.run_id}/{kept.path}" for kept in run.capsule if kept.sha256 in wanted]

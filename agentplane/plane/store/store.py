@@ -1,0 +1,606 @@
+"""The write path. Every change of a plane goes through `Store.commit`, for every door.
+
+Under the lock: read the current bytes; append the op's record; append the event and fsync, which is
+the commit point; replace the Markdown files; refresh the views. What a crash leaves is mended by
+`recover` when the plane is next opened.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, BadInput, Damaged, Locked
+from agentplane.plane import settings
+from agentplane.plane.derived import cache
+from agentplane.plane.git.lost_events import Lost, Standing
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.ledger import union_cleanup
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.origin import Origin
+from agentplane.plane.settings import Settings
+from agentplane.plane.store import lock, pages, records, recovery
+from agentplane.plane.store.pages import Page
+from agentplane.plane.store.records import Change, Record, Stored
+from agentplane.plane.trust import rules
+from agentplane.plane.views import views
+from agentplane.text import files
+from agentplane.text.gc_pause import uncollected
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.markdown.draft import Draft, Gap
+
+
+_SNAPSHOT_TRIES = 4
+_PATIENCE_OF_READERS = 1.0
+"""Seconds that a reader waits for the lock."""
+_EDITOR_TRIES = 20
+_EDITOR_SECONDS = 0.05
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+Clock = Callable[[], datetime]
+Token = Callable[[int], str]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def random_token(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The plane at one moment: files and ledger that belong together."""
+
+    layout: Layout
+    settings: Settings
+    ledger: Ledger
+    pages: dict[str, Page]
+    writing: bool = False
+    """Another process was in the middle of a change: this is what it has committed, whatever its files hold by now."""
+
+    def core(self, file: str, id_: str) -> bytes | None:
+        """The bytes of an entry as they stand in its file."""
+        page = self.pages.get(file)
+        block = page.document.find(id_) if page else None
+        return page.document.core(block) if page and block else None
+
+    def approved_text(self, id_: str) -> bytes | None:
+        """The text that the last op left of an id; None if that op took it away or it was pruned."""
+        mark = self.ledger.known.get(id_)
+        if mark is None or mark.digest is None:
+            return None
+        core = self.core(mark.file, id_)
+        if core is not None and document.digest(core) == mark.digest:
+            return core
+        return self.text_of(mark.op, mark.digest)
+
+    def text_of(self, op: str, digest: str | None) -> bytes | None:
+        """A text from the record of an op; None for no digest, and for a pruned text."""
+        return records.load(self.layout, op, digest).text(digest)
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One thing that an op does: what shall stand in a file under an id (None: nothing)."""
+
+    id: str
+    file: str
+    text: bytes | None
+    after: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The digest that counts as approved afterwards; unset: that of `text`."""
+    after_text: bytes | None = None
+    """The text of `after`, where it is not `text`."""
+    gap: Gap | None = None
+    """Where to put it back, or where the op that put it in had put it."""
+    was: str | None = None
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What an op is going to do, worked out from a snapshot."""
+
+    verb: str
+    edits: Sequence[Edit]
+    why: str | None = None
+    undoes: str | None = None
+    prunes: Sequence[str] = ()
+    redacted: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
+    rejected: Sequence[str] = ()
+    """The candidates that an approval rejects in the same op."""
+    confirmed: Sequence[str] = ()
+    """The codes of the flags that a person confirmed."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """An op that is committed."""
+
+    op: str
+    verb: str
+    of: str
+    """The verb that was undone or redone; the same as `verb` otherwise."""
+    ids: list[str]
+    renamed: dict[str, str]
+    """The entries that candidates became, or were taken up into: candidate -> entry."""
+    revision: str
+    snapshot: Snapshot
+    """The plane after it."""
+    rejected: list[str] = []
+    """Candidates that the approval rejected."""
+
+
+class _Timed(msgspec.Struct, frozen=True):
+    ts: str = ""
+
+
+_timed = decode.Json(_Timed)
+
+
+class _Work(msgspec.Struct, frozen=True):
+    """A plan with its bytes worked out, before anything is written."""
+
+    record: Record
+    texts: dict[str, Any]
+    pages: dict[str, Page]
+
+
+class Store:
+    """One plane on disk. Holds no state of it: every call reads what is there now."""
+
+    def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
+        self.layout = layout
+        self.clock = clock
+        self.token = token
+        self.on_writing: Callable[[], None] | None = None
+        """Called when a reader meets a change that another process has not completed."""
+
+    def settings(self) -> Settings:
+        return settings.load(self.layout.file("config.toml"), self.layout.shown("config.toml"))
+
+    def snapshot(self) -> Snapshot:
+        """Files and ledger that belong together; mends first what a crash left.
+
+        Readers don't wait for writers. If a writer was at work in between, they read again. If one holds the lock and
+        has not completed its change, they work out what it committed.
+        """
+        recovery.check_log(self.layout)
+        for _ in range(_SNAPSHOT_TRIES):
+            if recovery.needed(self.layout):
+                break
+            before = chain.tail(self.layout.log)
+            snapshot = self._read()
+            if chain.tail(self.layout.log) == before and not recovery.needed(self.layout):
+                return snapshot
+        return self._mended()
+
+    def _mended(self) -> Snapshot:
+        for _ in range(_SNAPSHOT_TRIES):
+            try:
+                with self._locked(patience=0):
+                    return self._read()
+            except Locked:
+                before = recovery.progress(self.layout)
+                snapshot = self._committed(writing=True)
+                if recovery.progress(self.layout) == before:
+                    self._tell_writing()
+                    return snapshot
+            except Damaged:  # on a disk that is read-only, or where the log lost lines
+                return self._committed(writing=False)
+        with (
+            self._locked()
+        ):  # one writer after the other: there is progress, and it is worth waiting for a turn
+            return self._read()
+
+    def _committed(self, *, writing: bool) -> Snapshot:
+        found = self._read()
+        try:
+            pages_then = recovery.completed(self.layout, found.ledger, found.pages)
+        except AgentplaneError:  # the op's record can't be read: doctor says why
+            return found
+        return msgspec.structs.replace(found, pages=pages_then, writing=writing)
+
+    def _tell_writing(self) -> None:
+        if self.on_writing is not None:
+            self.on_writing()
+
+    def commit(self, plan: Callable[[Snapshot], Plan | None], origin: Origin) -> Done | None:
+        """Does what `plan` works out from the plane as it is under the lock; None if that is nothing."""
+        with self._locked():
+            snapshot = self._with_settings_noted(self._read(), origin)
+            planned = plan(snapshot)
+            if planned is None:
+                return None
+            work = self._prepare(planned, snapshot, origin)
+            ledger = self._append(work, snapshot)
+            try:
+                return self._complete(work, snapshot, ledger)
+            except Damaged as error:
+                raise Damaged(
+                    f"the change is recorded (op {work.record.op}), but its files are not all written: {error.what}",
+                    where=error.where,
+                    todo="mend that; the next command completes the change.",
+                ) from None
+
+    def preview(self, plan: Plan, snapshot: Snapshot) -> dict[str, bytes]:
+        """Return the files that a plan would write, with their new contents."""
+        drafts = _Drafts(snapshot)
+        for edit in plan.edits:
+            drafts.apply(edit, snapshot.ledger, {})
+        return {file: page.document.data for file, page in drafts.pages().items()}
+
+    def note_settings(self, origin: Origin, seen: Snapshot | None = None) -> bool:
+        """Record that the trust settings changed, before what they let through reaches a tool. True if it did.
+
+        Readers call this, so it waits only a moment for a writer and goes on where the log can't be written. Under the
+        lock it looks again. `seen`: the plane, if the caller has read it already.
+        """
+        current, ledger = (
+            (seen.settings, seen.ledger) if seen else (self.settings(), ledgers.read(self.layout))
+        )
+        if not settings_changed(current, ledger):
+            return False
+        try:
+            with self._locked(_PATIENCE_OF_READERS):
+                now = self._read()
+                return self._with_settings_noted(now, origin) is not now
+        except AgentplaneError:
+            return False
+
+    def require_noted(self, origin: Origin) -> None:
+        """Record a change of the trust settings. Raise Locked if that can't be done now."""
+        if not self.note_settings(origin) and settings_changed(self.settings(), ledgers.read(self.layout)):
+            raise Locked(
+                "Trust settings changed, and the log can't record it while another process is writing.",
+                where=self.layout.shown("config.toml"),
+                todo="Try again in a moment.",
+            )
+
+    def for_delivery(self, origin: Origin) -> Snapshot:
+        """Return the plane as tools may be given it, after a change of the trust settings is recorded."""
+        seen = self.snapshot()
+        return deliverable(self.snapshot() if self.note_settings(origin, seen) else seen)
+
+    def append_event(self, event: Mapping[str, Any], only_if: Callable[[], bool] | None = None) -> str | None:
+        """Adds a run's event to the log, if `only_if` says so under the lock. Returns its hash."""
+        with self._locked():
+            if only_if is not None and not only_if():
+                return None
+            ledger = ledgers.read(self.layout)
+            # Branches that meet here are joined by the op that settles them, which is the same in every clone.
+            line = chain.link(event, ledger.heads[0] if ledger.heads else chain.GENESIS)
+            files.append(self.layout.log, line)
+            views.follow(self.layout, ledger, ledgers.advance(ledger, self.layout))
+            return chain.hash_of(line)
+
+    def put_in_order(self) -> None:
+        """Log and op records after git's union of two branches: each line once, in the order of every clone."""
+        with self._locked():
+            views.refresh(self.layout, union_cleanup.log(self.layout))
+
+    def bring_back(self, lost: Lost) -> None:
+        """Puts events and records into their files that they lack."""
+        with self._locked():
+            union_cleanup.add(self.layout, lost.events, lost.records)
+            views.refresh(self.layout, union_cleanup.log(self.layout))
+
+    def join(self) -> None:
+        """The event that joins the heads of branches that need no op to be brought together."""
+        with self._locked():
+            views.refresh(self.layout, self._joined(ledgers.read(self.layout)))
+
+    def cut_doubled(self, may_go: Callable[[str, str, bytes], bool]) -> list[str]:
+        """Takes those entries out of the files whose id stands there twice and whose text is kept elsewhere.
+
+        What is kept nowhere else stays, then what counts: a merge may bring an older text of an entry again. Says which
+        files were changed.
+        """
+        changed = []
+        with self._locked():
+            known = ledgers.read(self.layout).known
+            for file in self.layout.memory_files():
+
+                def rank(id_: str, core: bytes, file: str = file) -> int:
+                    mark = known.get(id_)
+                    counts = mark and (mark.file, mark.digest) == (file, document.digest(core))
+                    return 2 if not may_go(file, id_, core) else int(bool(counts))
+
+                path = self.layout.file(file)
+                data = files.read(path)
+                spans = [
+                    (a, b) for id_, core, a, b in union_cleanup.spare(data, rank) if may_go(file, id_, core)
+                ]
+                if spans:
+                    files.write_atomic(
+                        path, union_cleanup.without(data, spans), only_if=partial(_holds, path, data)
+                    )
+                    changed.append(file)
+        return changed
+
+    def cut(self, wanted: Sequence[Standing]) -> None:
+        """Takes texts out of the files that an op took out already; one that was changed meanwhile stays."""
+        with self._locked():
+            for file in dict.fromkeys(one.file for one in wanted):
+                path = self.layout.file(file)
+                data = files.read(path)
+                digests = {one.id: one.digest for one in wanted if one.file == file}
+                blocks = document.parse(data).blocks
+                spans = [(b.start, b.end) for b in blocks if digests.get(b.id) == b.digest]
+                files.write_atomic(
+                    path, union_cleanup.without(data, spans), only_if=partial(_holds, path, data)
+                )
+
+    def mend(self) -> list[str]:
+        """Repairs what a crash left. Says what was done."""
+        with lock.held(self.layout, self.settings().write.lock_timeout):
+            return recovery.repair(self.layout, whole=True)
+
+    def _with_settings_noted(self, snapshot: Snapshot, origin: Origin) -> Snapshot:
+        """The plane after an op for changed trust settings, if there is one to write. Called under the lock."""
+        if not settings_changed(snapshot.settings, snapshot.ledger):
+            return snapshot
+        before, now = snapshot.ledger.settings, rules.differing(snapshot.settings)
+        plan = Plan(rules.VERB, (), why=rules.told(before, now), settings=now)
+        work = self._prepare(plan, snapshot, origin)
+        return self._complete(work, snapshot, self._append(work, snapshot)).snapshot
+
+    @contextmanager
+    def _locked(self, patience: float | None = None) -> Iterator[None]:
+        most = self.settings().write.lock_timeout
+        with lock.held(self.layout, most if patience is None else min(most, patience)):
+            recovery.check_log(self.layout)
+            if recovery.needed(self.layout):
+                recovery.repair(self.layout)
+            yield
+
+    def _read(self) -> Snapshot:
+        with uncollected():
+            ledger = ledgers.read(self.layout)
+            cache.forget(self.layout, ledger.pruned)
+            return Snapshot(self.layout, self.settings(), ledger, pages.read_all(self.layout))
+
+    def _prepare(self, plan: Plan, snapshot: Snapshot, origin: Origin) -> _Work:
+        drafts = _Drafts(snapshot)
+        texts: dict[str, Any] = {}
+        changes = [drafts.apply(edit, snapshot.ledger, texts) for edit in plan.edits]
+        now = self.clock()
+        why = None if plan.why is None else document.digest(plan.why.encode())
+        if plan.why is not None and why is not None:
+            texts[why] = plan.why
+        record = Record(
+            op=f"{now:%Y%m%dT%H%M%SZ}-{self.token(6)}",
+            ts=timestamp(now),
+            verb=plan.verb,
+            actor=origin.actor,
+            channel=origin.channel,
+            program=origin.program,
+            changes=changes,
+            why=why,
+            undoes=plan.undoes,
+            prunes=list(plan.prunes),
+            redacted=dict(plan.redacted),
+            settings=dict(plan.settings),
+            rejected=list(plan.rejected),
+            confirmed=list(plan.confirmed),
+        )
+        return _Work(record, texts, drafts.pages())
+
+    def _append(self, work: _Work, snapshot: Snapshot) -> Ledger:
+        """The record, then the event: the commit point."""
+        from agentplane.plane.trust import signatures  # readers and hooks don't need it
+
+        ledger = snapshot.ledger
+        joint = self._joint(ledger)
+        prev = chain.hash_of(joint) if joint else ledger.head or chain.GENESIS
+        line, sha256 = records.line_of(work.record, work.texts)
+        event = {
+            "kind": "op",
+            "ts": work.record.ts,
+            "op": work.record.op,
+            "verb": work.record.verb,
+            "actor": work.record.actor,
+            "channel": work.record.channel,
+            "ids": [change.id for change in work.record.changes],
+            "op_sha256": sha256,
+            "revision": ledgers.revision_after(ledger, work.record),
+        }
+        linked = chain.link(signatures.signed_event(event, prev, snapshot.settings, self.layout), prev)
+        if joint:
+            files.append(self.layout.log, joint)
+        files.make_folder(self.layout.ops)
+        path = records.month_file(self.layout, work.record.op)
+        recovery.end_records(path)
+        offset = files.append(path, line)
+        try:
+            files.append(self.layout.log, linked)
+        except AgentplaneError:
+            files.truncate(path, offset)
+            raise
+        return ledgers.advance(ledger, self.layout)
+
+    def _joint(self, ledger: Ledger) -> bytes:
+        """After a merge of two branches: the event that joins their heads and comes first. Empty where one head is left."""
+        if len(ledger.heads) < 2:
+            return b""
+        return chain.join(ledger.heads, latest(self.layout, set(ledger.heads)))
+
+    def _joined(self, ledger: Ledger) -> Ledger:
+        joint = self._joint(ledger)
+        if not joint:
+            return ledger
+        files.append(self.layout.log, joint)
+        return ledgers.advance(ledger, self.layout)
+
+    def _complete(self, work: _Work, snapshot: Snapshot, ledger: Ledger) -> Done:
+        """What follows the commit point. The shelf comes before the inbox: whoever reads in between
+        sees an entry twice rather than never.
+        """
+        found = dict(snapshot.pages)
+        for file in sorted(work.pages, key=lambda name: name == INBOX):
+            found[file] = self._write_file(file, work, snapshot.pages.get(file))
+        if work.record.prunes:
+            recovery.prune_texts(self.layout, work.record.prunes)
+        before = snapshot.ledger
+        same_shelf = len(before.heads) < 2 and not ledgers.touches_shelf(before.known, work.record)
+        if same_shelf and not work.record.prunes:
+            views.follow(self.layout, before, ledger, same_shelf=True)
+        else:
+            views.refresh(self.layout, ledger, found)
+        return Done(
+            op=work.record.op,
+            verb=work.record.verb,
+            of=ledger.roots()[work.record.op].verb if work.record.undoes else work.record.verb,
+            ids=[change.id for change in work.record.changes],
+            renamed={change.was: change.id for change in work.record.changes if change.was},
+            revision=ledger.revision(),
+            snapshot=Snapshot(self.layout, snapshot.settings, ledger, found),
+            rejected=work.record.rejected,
+        )
+
+    def _write_file(self, file: str, work: _Work, old: Page | None) -> Page:
+        """The page as it was worked out; where somebody saved the file since, the changes on top of that."""
+        path, page = self.layout.file(file), work.pages[file]
+        seen = old.sha256 if old else None
+
+        def unchanged() -> bool:
+            return _sha256_of(path) == seen
+
+        if old and page.document.data == old.document.data and unchanged():
+            return page
+        if unchanged() and files.write_atomic(path, page.document.data, only_if=unchanged):
+            pages.keep(self.layout, page)
+            return page
+        _wait_for_an_editor(path, old)
+        recovery.write_changes(self.layout, file, Stored(work.record, work.texts, ""))
+        return pages.read(self.layout, file)
+
+
+class Rebuilt(Store):
+    """The plane as its log, its records and its files say, without the cache. It is read once."""
+
+    def __init__(self, layout: Layout, clock: Clock = utc_now, token: Token = random_token) -> None:
+        super().__init__(layout, clock, token)
+        self._once: Snapshot | None = None
+
+    def _read(self) -> Snapshot:
+        if self._once is None:
+            with uncollected():
+                ledger = ledgers.advance(Ledger(), self.layout)
+                self._once = Snapshot(self.layout, self.settings(), ledger, pages.parse_all(self.layout))
+        return self._once
+
+
+def deliverable(seen: Snapshot) -> Snapshot:
+    """Return a plane in which permissive settings count only if the log has them.
+
+    Those settings are manual edits that count without a review, and the search for secrets turned off. If the log
+    can't be written, the stricter value of settings and log counts.
+    """
+    if not settings_changed(seen.settings, seen.ledger):
+        return seen
+    noted, now = rules.restored(seen.ledger.settings), seen.settings
+    if noted.trust.hand_edits != "accept":
+        now = msgspec.structs.replace(now, trust=msgspec.structs.replace(now.trust, hand_edits="review"))
+    if noted.gate.finds_secrets and not now.gate.finds_secrets:
+        now = msgspec.structs.replace(now, gate=msgspec.structs.replace(now.gate, secret=noted.gate.secret))
+    return msgspec.structs.replace(seen, settings=now)
+
+
+def settings_changed(current: Settings, ledger: Ledger) -> bool:
+    """True if the trust settings differ from those that the log has last.
+
+    A plane that is being made has no history yet. Where branches meet, the op that settles them comes first, because it
+    has to be the same in every clone.
+    """
+    if not ledger.ops or ledger.unsettled:
+        return False
+    return rules.differing(current) != ledger.settings
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return files.read_if(path) == data
+
+
+def _sha256_of(path: Path) -> str | None:
+    data = files.read_if(path)
+    return None if data is None else canonical.sha256(data)
+
+
+def _wait_for_an_editor(path: Path, old: Page | None) -> None:
+    """An editor that empties a file before it writes it anew is given a moment."""
+    for _ in range(_EDITOR_TRIES):
+        if files.read_if(path) or not (old and old.document.data):
+            return
+        time.sleep(_EDITOR_SECONDS)
+
+
+def latest(layout: Layout, heads: set[str]) -> str:
+    """The later time of the heads: taken from the log, so that two clones join the same heads in the same line."""
+    lines = (line for _, line in chain.lines(layout.log))
+    times = [_timed.decode(line).ts for line in lines if chain.hash_of(line) in heads]
+    return max(times, default="")
+
+
+def timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class _Drafts:
+    """The files that an op touches, while it is being worked out."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.drafts: dict[str, Draft] = {}
+
+    def apply(self, edit: Edit, ledger: Ledger, texts: dict[str, Any]) -> Change:
+        draft = self._draft(edit.file)
+        found = draft.core(edit.id)
+        gap = None
+        if edit.text is None and found is not None:
+            gap = draft.remove(edit.id, edit.gap.lead if edit.gap else "")
+        elif edit.text is not None and found is None:
+            gap = draft.insert(edit.id, edit.text, edit.gap)
+        elif edit.text is not None and edit.text != found:
+            draft.replace(edit.id, edit.text)
+        left = draft.core(edit.id)
+        digest = None if left is None else document.digest(left)
+        mark = ledger.known.get(edit.id)
+        before = self.snapshot.approved_text(edit.id) if mark and mark.digest != digest else None
+        for text in (found, left, before, edit.after_text):
+            if text is not None:
+                texts[document.digest(text)] = records.encode_text(text)
+        return Change(
+            id=edit.id,
+            file=edit.file,
+            before=mark.digest if mark else None,
+            after=digest if edit.after is msgspec.UNSET else edit.after,
+            found=None if found is None else document.digest(found),
+            left=digest,
+            gap=gap,
+            was=edit.was,
+        )
+
+    def pages(self) -> dict[str, Page]:
+        """The new pages, after a look whether each holds what was meant and nothing else."""
+        return {file: self._page(file, draft) for file, draft in self.drafts.items()}
+
+    def _page(self, file: str, draft: Draft) -> Page:
+        old = self.snapshot.pages.get(file)
+        try:
+            made = draft.checked(pages.known_headers(old))
+        except BadInput as error:
+            raise BadInput(error.what, where=self.snapshot.layout.shown(file), todo=error.todo) from None
+        return Page(file, canonical.sha256(made.data), made)
+
+    def _draft(self, file: str) -> Draft:
+        if file not in self.drafts:
+            page = self.snapshot.pages.get(file)
+            self.drafts[file] = Draft(page.document if page else document.parse(pages.new_file(file)))
+        return self.drafts[file]

@@ -1,0 +1,172 @@
+"""Undo and redo, as in an editor: undo again goes further back, redo comes forward again.
+
+A person's stack is made of that person's own ops. The inverse of an op swaps what it found with what
+it left, and what was approved before with what was approved after; it applies only where nothing
+has touched those entries since.
+
+    approve A, edit B, undo, undo, redo:   A B -> A -> (nothing) -> A
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.plane.ledger.ledger import Ledger, OpNote
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Stored
+from agentplane.plane.store.store import Edit, Plan, Snapshot
+from agentplane.plane.trust import rules
+from agentplane.text.markdown import document
+from agentplane.text.visible import one_line
+
+
+# What cannot be taken back: the text is gone for good, there is nothing to take back, or two branches would
+# stand against each other again.
+FINAL = frozenset({"prune", "init", "settle", rules.VERB})
+
+
+class Pruned(Refused):
+    """The text that an undo would bring back is gone for good."""
+
+
+class Stacks(msgspec.Struct, frozen=True):
+    """The ops that undo and redo would take next are the last ones."""
+
+    undo: tuple[OpNote, ...]
+    redo: tuple[OpNote, ...]
+
+
+def stacks(ops: Sequence[OpNote], actor: str) -> Stacks:
+    undo: list[OpNote] = []
+    redo: list[OpNote] = []
+    out = out_of_force(ops)
+    for note in ops:
+        if note.actor != actor or note.verb in FINAL:
+            continue
+        if note.undoes is None:
+            undo.append(note)
+            redo.clear()
+        elif note.verb == "undo":
+            undo = [other for other in undo if other.op != note.undoes]
+            redo.append(note)
+        else:
+            redo = [other for other in redo if other.op != note.undoes]
+            undo.append(note)
+    # What somebody else took back by name is no step of mine any more.
+    undo = [note for note in undo if note.op not in out]
+    redo = [note for note in redo if note.op not in out]
+    return Stacks(tuple(undo), tuple(redo))
+
+
+def out_of_force(ops: Sequence[OpNote]) -> set[str]:
+    """The ops whose effect was taken back and not brought back again."""
+    out: set[str] = set()
+    for note in reversed(ops):
+        if note.undoes is not None and note.op not in out:
+            out.add(note.undoes)
+    return out
+
+
+def plan_undo(snapshot: Snapshot, actor: str, op: str | None = None) -> Plan:
+    """Takes back the last op of `actor`, or the one that is named."""
+    if op is not None:
+        return _inverse(snapshot, _named(snapshot.ledger, op), "undo")
+    mine = stacks(snapshot.ledger.ops, actor).undo
+    if not mine:
+        raise BadInput(f"nothing to undo: no op by {actor} is left", todo="`agentplane ops` lists them all.")
+    try:
+        return _inverse(snapshot, mine[-1], "undo")
+    except Pruned as error:
+        earlier = _before_pruned(snapshot, mine)
+        todo = f"`agentplane undo {earlier}` takes back the one before it." if earlier else None
+        raise Refused(error.what, where=error.where, todo=todo) from None
+
+
+def _before_pruned(snapshot: Snapshot, mine: Sequence[OpNote]) -> str | None:
+    """The last op that touched nothing whose text is gone."""
+    wanted = {note.op: note for note in mine}
+    touched: dict[str, tuple[set[str], bool]] = {}
+    for line in records.each(snapshot.layout):
+        stored = records.readable(line)
+        if stored is not None and stored.record.op in wanted:
+            changes = stored.record.changes
+            lost = any(change.found and stored.raw(change.found) is None for change in changes)
+            touched[stored.record.op] = ({change.id for change in changes}, lost)
+    gone: set[str] = set()
+    for note in reversed(mine):
+        ids, lost = touched.get(note.op, (set(), True))
+        if lost:
+            gone |= ids
+        elif not ids & gone:
+            return note.op
+    return None
+
+
+def plan_redo(snapshot: Snapshot, actor: str) -> Plan:
+    mine = stacks(snapshot.ledger.ops, actor).redo
+    if not mine:
+        raise BadInput("nothing to redo", todo="redo follows an undo, until the next change.")
+    return _inverse(snapshot, mine[-1], "redo")
+
+
+def _named(ledger: Ledger, op: str) -> OpNote:
+    found = [note for note in ledger.ops if note.op == op or note.op.endswith(f"-{op}")]
+    if len(found) != 1:
+        raise BadInput(f"no op {one_line(op, 40)}", todo="`agentplane ops` lists them.")
+    if found[0].verb in FINAL:
+        raise Refused(f"{found[0].verb} cannot be undone", where=f"op {found[0].op}")
+    out = out_of_force(ledger.ops)
+    roots = ledger.roots()
+    redone = [note for note in ledger.ops if note.verb == "redo" and roots[note.op] == found[0]]
+    for note in (*reversed(redone), found[0]):
+        if note.op not in out:
+            return note
+    raise BadInput(f"op {found[0].op} was undone already", todo="`agentplane ops` lists them.")
+
+
+def _inverse(snapshot: Snapshot, note: OpNote, verb: str) -> Plan:
+    stored = records.load(snapshot.layout, note.op)
+    for change in stored.record.changes:
+        _check_clear(snapshot, change, note)
+    edits = [_inverse_edit(change, stored) for change in reversed(stored.record.changes)]
+    return Plan(verb=verb, edits=edits, undoes=note.op)
+
+
+def _inverse_edit(change: Change, stored: Stored) -> Edit:
+    text = stored.text(change.found)
+    if text is None and change.found is not None:
+        raise Pruned(
+            f"the earlier text of {change.id} was pruned",
+            where=f"op {stored.record.op}",
+            todo="edit the entry instead.",
+        )
+    return Edit(
+        id=change.id,
+        file=change.file,
+        text=text,
+        after=change.before,
+        after_text=stored.text(change.before),
+        gap=change.gap,
+        was=change.was,
+    )
+
+
+def _check_clear(snapshot: Snapshot, change: Change, note: OpNote) -> None:
+    """Says what stands in the way, if anything touched the entry since."""
+    mark = snapshot.ledger.known.get(change.id)
+    if (mark.digest if mark else None) != change.after:
+        later = next((other for other in snapshot.ledger.ops if mark and other.op == mark.op), None)
+        by = f"{later.verb} by {later.actor}, op {later.op}" if later else "a later op"
+        raise Refused(
+            f"cannot take back {note.verb} of {change.id}: it was changed since ({by})",
+            where=f"op {note.op}",
+            todo=f"`agentplane undo {later.op}` first, or edit {change.id}." if later else None,
+        )
+    core = snapshot.core(change.file, change.id)
+    if (None if core is None else document.digest(core)) != change.left:
+        raise Refused(
+            f"cannot take back {note.verb} of {change.id}: it was edited by hand since",
+            where=snapshot.layout.shown(change.file),
+            todo=f"`agentplane revert {change.id}` or `agentplane adopt {change.id}` first.",
+        )

@@ -1,0 +1,1 @@
+"""Trust settings, signatures, and the key of this user on this machine."""

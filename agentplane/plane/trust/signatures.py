@@ -1,0 +1,187 @@
+"""Signatures of ops: what is signed, with which key, and who signed an op that is in the log.
+
+A signature is part of the op's event. It covers the event as it is without `signature` and `hash_self`: the digest of the
+op's record, and with `hash_prev` the whole history before it. So it fits no other op and no other plane, texts can be
+pruned, and a merge keeps it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.plane.derived import cache
+from agentplane.plane.git import git
+from agentplane.plane.layout import Layout
+from agentplane.plane.ledger import ledger as ledgers
+from agentplane.plane.settings import Settings
+from agentplane.plane.trust import rules, user_key
+from agentplane.plane.trust.ssh_keygen import GUIDE, NoSshKeygenError, Verdict, Verifier, is_signature, sign
+from agentplane.text.json import canonical
+from agentplane.text.log import chain, event_line
+
+
+NEEDS_NONE = frozenset({"init", "propose", "relate", "settle", rules.VERB})
+"""The verbs that decide nothing: anyone may propose, and settling is worked out from what others decided."""
+
+_KEY = "signature"
+_MARK = b'"signature":"'
+_KEPT = "signatures"
+_PURPOSE = "signature"
+_MOST_WRONG = 50
+_YES = ("true", "yes", "on", "1")
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """An event with a signature, taken apart."""
+
+    op: str
+    ts: str
+    payload: bytes
+    """What is signed."""
+    signature: str
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    """What was verified before, with a mark that only this user can make."""
+
+    by: str
+    mark: bytes
+
+
+_kept = msgspec.msgpack.Decoder(dict[str, _Kept])
+
+
+def signed_event(
+    event: Mapping[str, Any], prev: str, settings: Settings, layout: Layout
+) -> Mapping[str, Any]:
+    """Return the event of an op with its signature, if it needs one or the person wants one.
+
+    Raises before anything is written if the event must be signed and can't be.
+    """
+    if event["verb"] in NEEDS_NONE or event["channel"] in ("policy", "merge"):
+        return event
+    trust, own = settings.trust, git.signing(layout.root)
+    if not trust.require_signatures and own.get("agentplane.sign", "no").lower() not in _YES:
+        return event
+    payload = _payload(event, prev)
+    made = sign(payload, _key(own))
+    if trust.require_signatures:
+        with Verifier(trust.allowed_signers) as verifier:
+            verdict = verifier.verdict(payload, made)
+        if verdict.by is None:
+            raise Refused(
+                f"Nothing was written: {verdict.trouble}",
+                where=layout.shown("config.toml"),
+                todo="Sign with a key from that list, or ask the owners of the plane to add yours.",
+            )
+    return {**event, _KEY: made}
+
+
+def _key(own: Mapping[str, str]) -> str:
+    key = own.get("agentplane.signingkey")
+    if key is None and own.get("gpg.format") == "ssh":
+        key = own.get("user.signingkey")
+    if not key:
+        raise Refused(
+            "Nothing was written: the change must be signed, and git names no SSH key to sign with",
+            todo=f"Run `git config --global agentplane.signingKey ~/.ssh/id_ed25519.pub`. See {GUIDE}.",
+        )
+    return key
+
+
+def _payload(event: Mapping[str, Any], prev: str) -> bytes:
+    return canonical.dumps({**event, "hash_prev": prev})
+
+
+def of_line(line: bytes) -> Signed | None:
+    """The signature in a line of the log, or None if it has none, or if the line is not what agentplane writes."""
+    if _MARK not in line or not event_line.is_intact(line):
+        return None
+    try:
+        event = msgspec.json.decode(line)
+        del event["hash_self"]
+        whole = canonical.dumps(event)
+        signature, op, ts = event.pop(_KEY), event["op"], event["ts"]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, BadInput, msgspec.MsgspecError):
+        return None
+    if event_line.seal(whole[:-1]) != line or not all(isinstance(text, str) for text in (signature, op, ts)):
+        return None
+    return Signed(op, ts, canonical.dumps(event), signature) if is_signature(signature) else None
+
+
+def verdicts(
+    found: Iterable[Signed], signers: Sequence[str], layout: Layout | None = None
+) -> dict[str, Verdict]:
+    """Who signed each op.
+
+    With a layout, keys count that were allowed at the time of the op, and what was verified before is taken from the
+    cache. Without one, a key must be allowed now: whoever holds an expired key can give an op any time.
+    After many wrong ones the rest is left out, so that a branch full of them can't keep CI busy.
+    """
+    kept = _load(layout) if layout else {}
+    all_signers = "\n".join(signers).encode()
+    made: dict[str, Verdict] = {}
+    wrong = 0
+    fresh: dict[str, _Kept] = {}
+    with Verifier(signers) as verifier:
+        for one in found:
+            if wrong == _MOST_WRONG:
+                break
+            old = kept.get(one.op)
+            parts = (one.payload, one.signature.encode(), all_signers)
+            if old and user_key.is_marked(old.mark, _PURPOSE, *parts, old.by.encode()):
+                made[one.op] = Verdict(old.by)
+                continue
+            at = _time(one.ts) if layout else None
+            readable = at is not None or layout is None
+            made[one.op] = verdict = (
+                verifier.verdict(one.payload, one.signature, at)
+                if readable
+                else Verdict(None, "its time can't be read")
+            )
+            wrong += verdict.by is None
+            if verdict.by is not None and (mark := user_key.mark(_PURPOSE, *parts, verdict.by.encode())):
+                fresh[one.op] = _Kept(verdict.by, mark)
+    if layout and fresh:
+        cache.save(layout, _KEPT, msgspec.msgpack.encode({**kept, **fresh}))
+    return made
+
+
+def _load(layout: Layout) -> dict[str, _Kept]:
+    data = cache.load(layout, _KEPT)
+    try:
+        return _kept.decode(data) if data else {}
+    except msgspec.MsgspecError:
+        return {}
+
+
+def _time(ts: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(ts)
+    except ValueError:
+        return None
+    return found.astimezone(UTC) if found.tzinfo else None
+
+
+def signers_of(layout: Layout, settings: Settings, ops: Collection[str]) -> dict[str, Verdict]:
+    """Who signed these ops, as far as they are signed. Without a list of signers nothing can be said of any."""
+    if not settings.trust.allowed_signers:
+        return {}
+    try:
+        return verdicts(_in_log(layout, ops), settings.trust.allowed_signers, layout)
+    except NoSshKeygenError:
+        return {}
+
+
+def _in_log(layout: Layout, ops: Collection[str]) -> Iterator[Signed]:
+    """The first event of each op counts, signed or not."""
+    left = set(ops)
+    for _, line in chain.lines(layout.log):
+        event = ledgers.op_event_of(line) if left else None
+        if event and event.op in left:
+            left.remove(event.op)
+            if one := of_line(line):
+                yield one

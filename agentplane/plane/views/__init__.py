@@ -1,0 +1,1 @@
+"""Views for programs: state.json and artifacts.json."""

@@ -1,0 +1,1 @@
+"""Other programs and processes of this machine."""
