@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from agentplane.context.choose import Ask
     from agentplane.memory.operations import Proposal
     from agentplane.review.confirm import Confirmation
-    from agentplane.review.relation import Relation
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.relation import Relation
+    from agentplane.review.conflicts.resolve import Choice
 
 
 class Propose(msgspec.Struct, frozen=True):

@@ -5,9 +5,9 @@ AgentplaneError            what happened, where, what to do next; exit code
 │   ├── NotFound       127     a command that is not there, as a shell says it
 │   └── NotExecutable  126     a command that is there, but cannot be run
 ├── Refused        3       a rule of the plane says no
-│   ├── NeedsChoice        a conflict, and a person says what becomes of it (review/resolve.py)
+│   ├── NeedsChoice        a conflict, and a person says what becomes of it (review/conflicts/resolve.py)
 │   ├── Unconfirmed        a flagged text that a person confirms on its own (review/confirm.py)
-│   └── Repeated           a statement that was rejected before (review/gate_answers.py)
+│   └── Repeated           a statement that was rejected before (review/gate/verdicts.py)
 └── PlaneError     4       the plane itself
     ├── Locked             another process holds it
     └── Damaged            its files contradict each other, or cannot be read or written

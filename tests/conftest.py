@@ -18,9 +18,9 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Done, Store
 from agentplane.review.confirm import Unconfirmed
-from agentplane.review.offer import Offered
-from agentplane.review.relation import Relation
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.relation import Relation
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.proposals import Offered
 
 
 ROOT = Path(__file__).parents[1]

@@ -25,7 +25,7 @@ from agentplane.commands import (
     Unpin,
 )
 from agentplane.errors import Refused
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import UNLIKE, decision
 
 

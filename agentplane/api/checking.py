@@ -4,8 +4,8 @@ import time
 from typing import TYPE_CHECKING
 
 from agentplane.plane.derived import badge_stamp
+from agentplane.review.conflicts.result_cache import Looks
 from agentplane.review.inbox import Reviewer
-from agentplane.review.looked import Looks
 
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from agentplane.tools.ground import Change
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.review.conflicts import Conflict
+    from agentplane.review.conflicts.conflicts import Conflict
     from agentplane.tools.sessions import Session
 
 
@@ -247,7 +247,7 @@ def nothing_to_do() -> BadInput:
 
 def _with_receipts(plan: Callable[[Memory], Plan | None], memory: Memory) -> Plan | None:
     """Refuse a plan whose texts cite no receipts, if the settings require them."""
-    from agentplane.review import receipts
+    from agentplane.review.gate import receipts
 
     planned = plan(memory)
     if planned is not None:

@@ -22,10 +22,10 @@ from agentplane.review.confirm import Confirmation
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.review.gate import Context
+    from agentplane.review.conflicts.resolve import Choice
+    from agentplane.review.gate.gate import Context
     from agentplane.review.inbox import Reviewed, Reviewer
-    from agentplane.review.offer import Offered
-    from agentplane.review.resolve import Choice
+    from agentplane.review.proposals import Offered
 
 
 class Promoted(msgspec.Struct, frozen=True):
@@ -72,7 +72,8 @@ class Inbox:
 
     def offer(self, command: Propose) -> "Offered":
         """Carry out a `Propose`, and return how the candidate relates to the entries and the other candidates."""
-        from agentplane.review import inbox, offer
+        from agentplane.review import inbox
+        from agentplane.review import proposals as offer
 
         self._committer.listeners.step("reading the plane")
         entered = self._enter(command)
@@ -188,7 +189,8 @@ class Inbox:
 
     def _enter(self, command: Propose, memory: Memory | None = None) -> _Entered:
         """Put a proposal into the inbox. The gate checks it before the lock is taken."""
-        from agentplane.review import gate_answers, offer, suppressed
+        from agentplane.review import proposals as offer
+        from agentplane.review.gate import repeat_counts, verdicts
 
         committer = self._committer
         memory = memory or committer.read()
@@ -202,8 +204,8 @@ class Inbox:
         verdict, context = plans.judged(command, proposal, memory, today)
         if verdict.refused:
             earlier = verdict.earlier
-            times = suppressed.add(committer.layout, who, earlier.id) if earlier else 1
-            raise gate_answers.refusal(verdict, times)
+            times = repeat_counts.add(committer.layout, who, earlier.id) if earlier else 1
+            raise verdicts.refusal(verdict, times)
 
         def plan(now: Memory) -> Plan:
             committer.listeners.step("writing")

@@ -37,9 +37,9 @@ from agentplane.review import confirm
 
 # What does the work is loaded when it is asked for: looking at the shelf needs little of it.
 if TYPE_CHECKING:
-    from agentplane.review.conflicts import Conflict
-    from agentplane.review.gate import Context
-    from agentplane.review.gate_answers import Verdict
+    from agentplane.review.conflicts.conflicts import Conflict
+    from agentplane.review.gate.gate import Context
+    from agentplane.review.gate.verdicts import Verdict
 
 
 class By(msgspec.Struct, frozen=True):
@@ -75,9 +75,9 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
         case Edit():
             return Planned(_edit(command, memory))
         case Mask():
-            from agentplane.review import masking
+            from agentplane.review import mask_entry
 
-            return Planned(masking.plan(memory, command.id, command.seen))
+            return Planned(mask_entry.plan(memory, command.id, command.seen))
         case Deprecate():
             return Planned(operations.deprecate(memory, command.ids, by.today, command.why))
         case Pin():
@@ -100,35 +100,38 @@ def of(command: MemoryCommand, memory: Memory, by: By) -> Planned:
 
 def prepared(command: Propose, memory: Memory) -> Proposal:
     """Return a valid proposal as it would enter the inbox, with the link that its relation means."""
-    from agentplane.review import offer
+    from agentplane.review import proposals
 
-    proposal = offer.with_relation(memory, command.proposal, command.relation)
+    proposal = proposals.with_relation(memory, command.proposal, command.relation)
     operations.check_proposal(memory, proposal)
     return operations.unlabelled(memory, proposal)
 
 
 def judged(command: Propose, proposal: Proposal, memory: Memory, today: date) -> "tuple[Verdict, Context]":
     """Return what the gate says about a prepared proposal, and what the gate held it against."""
-    from agentplane.review import gate, inbox
+    from agentplane.review import inbox
+    from agentplane.review.gate import gate
 
     context = inbox.gate_context(memory, today)
     return gate.check(proposal, gate.let_in_again(context) if command.again else context), context
 
 
 def _propose(command: Propose, memory: Memory, by: By) -> Plan | None:
-    from agentplane.review import gate_answers, offer
+    from agentplane.review import proposals
+    from agentplane.review.gate import verdicts
 
     proposal = prepared(command, memory)
-    if command.joins and (copy := offer.waiting_copy(memory, proposal, by.actor)):
-        return offer.relate(memory, copy.id, by.actor, proposal)
+    if command.joins and (copy := proposals.waiting_copy(memory, proposal, by.actor)):
+        return proposals.relate(memory, copy.id, by.actor, proposal)
     verdict, _ = judged(command, proposal, memory, by.today)
     if verdict.refused:
-        raise gate_answers.refusal(verdict)
+        raise verdicts.refusal(verdict)
     return operations.propose(memory, proposal, by.actor, by.today, by.token)
 
 
 def _approve(command: Approve, memory: Memory, by: By) -> Planned:
-    from agentplane.review import inbox, resolve
+    from agentplane.review import inbox
+    from agentplane.review.conflicts import resolve
 
     choice = command.choice or resolve.Choice()
     conflicts_of = inbox.deciding(memory)
@@ -171,7 +174,7 @@ def _same(memory: Memory, command: Reject) -> Sequence[str]:
 
 
 def _merge(command: Merge, memory: Memory, by: By) -> Plan:
-    from agentplane.review import resolve
+    from agentplane.review.conflicts import resolve
 
     candidate, target, text = command.candidate, command.target, command.text
     if memory.get(target).file == INBOX:
@@ -184,7 +187,7 @@ def _merge(command: Merge, memory: Memory, by: By) -> Plan:
 
 
 def _edit(command: Edit, memory: Memory) -> Plan | None:
-    from agentplane.review import resolve
+    from agentplane.review.conflicts import resolve
 
     planned = resolve.edit(memory, command.id, command.text, command.seen)
     return planned and confirm.checked(memory, planned, command.confirmed)

@@ -233,7 +233,8 @@ class Tools:
 
     def take_in(self, found: "Harvest") -> Harvested:
         """Propose what a harvest found, in one operation. The gate checks each proposal."""
-        from agentplane.review import gate, gate_answers, inbox
+        from agentplane.review import inbox
+        from agentplane.review.gate import gate, verdicts
 
         committer = self._committer
         memory, today, me = committer.read(), committer.today(), committer.origin.actor
@@ -249,7 +250,7 @@ class Tools:
                 refused.append(error.what)
                 continue
             verdict = gate.check(offer.proposal, context)
-            refused.append(gate_answers.refusal(verdict).what if verdict.refused else None)
+            refused.append(verdicts.refusal(verdict).what if verdict.refused else None)
         passed = [offer for offer, why in zip(found.offers, refused, strict=True) if why is None]
         if not passed:
             return Harvested(tuple(None for _ in refused), tuple(refused))

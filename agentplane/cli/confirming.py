@@ -77,7 +77,7 @@ def _check_named(error: Unconfirmed, named: tuple[str, ...]) -> None:
 def _show(plane: Plane, entry: Entry) -> None:
     """Print every spot with its line on stderr. Refuses a text with more spots than anybody reads."""
     from agentplane.review import spots
-    from agentplane.review.gate_answers import SECRET
+    from agentplane.review.gate.verdicts import SECRET
 
     actions = msgspec.structs.asdict(plane.store.settings().gate)
     found = spots.of(entry, actions)

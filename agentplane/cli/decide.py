@@ -81,7 +81,7 @@ def approve_command(
         command = ApproveClean(run_named(plane, source) or source, kind, tag, why)
         done = required(plane.do(command))
     else:
-        from agentplane.review.resolve import Choice
+        from agentplane.review.conflicts.resolve import Choice
 
         choice = Choice(supersede, keep_both, why, alike, reject)
         done = required(confirming.carried_out(plane, Approve(ids, choice), codes))

@@ -53,7 +53,7 @@ def edited_merge(
     plane: Plane, candidate: str, target: str, why: str | None = None, codes: str | None = None
 ) -> Committed:
     """Takes a candidate up into an entry, with a draft of both texts in the editor."""
-    from agentplane.review import resolve
+    from agentplane.review.conflicts import resolve
 
     memory = plane.memory.read()
     into, draft = resolve.merged_draft(memory, candidate, target)

@@ -324,7 +324,7 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     told = (entry.head.type, reviewed.because, age, like, checked)
     out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
     if reviewed.conflicts:
-        from agentplane.review.resolve import described
+        from agentplane.review.conflicts.resolve import described
 
         for conflict in reviewed.conflicts:
             out.line(out.row([("", 1)], described(conflict)))
@@ -333,7 +333,7 @@ def _print_candidate(reviewed: "Reviewed") -> None:
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:
-    from agentplane.review.hygiene import figures
+    from agentplane.review.inbox_flags import figures
 
     rows_ = figures(memory.snapshot)
     if as_json:

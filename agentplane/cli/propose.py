@@ -93,7 +93,7 @@ def propose_command(
         out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
         return
     out.line(id_)
-    from agentplane.review.resolve import described
+    from agentplane.review.conflicts.resolve import described
 
     for conflict in reviewed.conflicts:
         out.note(f"  {visible(described(conflict))}")
@@ -106,7 +106,7 @@ def propose_command(
 
 def _repeated(error: Refused) -> dict[str, Any]:
     """Which rejection a refused proposal repeats, and how often it was refused."""
-    from agentplane.review.gate_answers import Repeated
+    from agentplane.review.gate.verdicts import Repeated
 
     if not isinstance(error, Repeated):
         return {}

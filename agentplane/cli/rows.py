@@ -18,7 +18,7 @@ from agentplane.text.visible import visible
 
 if TYPE_CHECKING:
     from agentplane.plane.trust.ssh_keygen import Verdict
-    from agentplane.review.conflicts import Conflict
+    from agentplane.review.conflicts.conflicts import Conflict
     from agentplane.review.inbox import Reviewed
 
 
@@ -33,10 +33,10 @@ def readable(memory: Memory, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries as the caller may read them. Secrets are masked in a tool's shell."""
     if tool_in(os.environ) is None:
         return [*entries]
-    from agentplane.review import delivery, masking
+    from agentplane.review import delivery, mask_entry
 
     held = {entry.digest for entry in delivery.divided(memory.snapshot, entries).withheld}
-    return [masking.for_tools(entry) if entry.digest in held else entry for entry in entries]
+    return [mask_entry.for_tools(entry) if entry.digest in held else entry for entry in entries]
 
 
 def readable_candidate(memory: Memory, reviewed: "Reviewed") -> "Reviewed":
@@ -69,7 +69,7 @@ def readable_text(text: str | None) -> str | None:
     """The same of a text of the history."""
     if text is None or tool_in(os.environ) is None:
         return text
-    from agentplane.review.masks import masked_text
+    from agentplane.scan.secrets.mask import masked_text
 
     return masked_text(text)
 
@@ -210,7 +210,7 @@ def _trusted(entry: Entry) -> str:
 
 
 def _print_conflicts(reviewed: "Reviewed") -> None:
-    from agentplane.review.resolve import described
+    from agentplane.review.conflicts.resolve import described
 
     for conflict in reviewed.conflicts:
         out.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
@@ -220,10 +220,10 @@ def _print_conflicts(reviewed: "Reviewed") -> None:
 
 def _print_header(entry: Entry) -> None:
     """The header as it is in the file, where it has more than the facts above."""
-    from agentplane.review import gate_header
+    from agentplane.review.gate import raw_header
 
-    text = gate_header.text_of(entry.header)
-    if not entry.problems and next(gate_header.unshown(text), None) is None:
+    text = raw_header.text_of(entry.header)
+    if not entry.problems and next(raw_header.unshown(text), None) is None:
         return
     out.line("  header in the file:")
     for line in text.split("\n"):

@@ -14,7 +14,8 @@ from agentplane.context.pack import Pack, Receipt, Sources
 from agentplane.memory import expiry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
-from agentplane.review import assumptions, delivery
+from agentplane.review import delivery
+from agentplane.review.conflicts import assumptions
 from agentplane.runs import last_runs
 from agentplane.text import files
 from agentplane.text.json import canonical, decode

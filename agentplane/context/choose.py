@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from agentplane.memory.entry import Entry
-from agentplane.review.globs import can_meet
+from agentplane.text.globs import can_meet
 
 
 KINDS = ("invariant", "decision", "assumption", "fact")

@@ -49,7 +49,7 @@ def flags(texts: Iterable[str]) -> tuple[str, ...]:
 
     The texts are checked as one, because an order can be split over several of them.
     """
-    from agentplane.review import gate  # takes long to load, and few commands make a pack
+    from agentplane.review.gate import gate  # takes long to load, and few commands make a pack
 
     return tuple(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))
 

@@ -19,7 +19,7 @@ from agentplane.context.notes import Notes
 from agentplane.memory import expiry, ids
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
-from agentplane.review.assumptions import Contradiction
+from agentplane.review.conflicts.assumptions import Contradiction
 from agentplane.text.json import canonical
 from agentplane.text.visible import one_line, visible
 
@@ -332,7 +332,7 @@ def read_title(line: str) -> Title | None:
 
 def _recorded(text: str) -> str:
     """Return a task or a path for a receipt. Tools can read receipts, so secrets are masked."""
-    from agentplane.review.masks import masked_text  # takes long to load, and few packs are for a task
+    from agentplane.scan.secrets.mask import masked_text  # takes long to load, and few packs are for a task
 
     return masked_text(text)
 

@@ -13,8 +13,8 @@ Fields = dict[str, Any]
 
 def failure(error: AgentplaneError) -> Fields:
     """Why it was not done and what can be done, without repeating a secret that was in the arguments."""
-    from agentplane.review.gate_answers import Repeated
-    from agentplane.review.masks import masked_text
+    from agentplane.review.gate.verdicts import Repeated
+    from agentplane.scan.secrets.mask import masked_text
 
     told = {"refused": error.what, "where": error.where, "todo": error.todo}
     fields: Fields = {name: masked_text(text) for name, text in told.items() if text}

@@ -69,9 +69,9 @@ def _most(maxsize: int) -> int:
 def end() -> None:
     """Save results that the next process would otherwise compute again."""
     if _ready:
-        from agentplane.review import looked
+        from agentplane.review.conflicts import result_cache
 
-        looked.save_held()
+        result_cache.save_held()
 
 
 def _caches() -> Sequence[Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from agentplane.context.pack import LEAST
-from agentplane.review.relation import Relation
+from agentplane.review.conflicts.relation import Relation
 
 
 MOST_BUDGET = 32_000

@@ -48,7 +48,7 @@ Action = Literal["refuse", "flag", "off"]
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What becomes of a proposal in which something is noticed: refused, flagged for the reviewer, or let pass.
 
-    The one list of what the gate looks for, with its defaults. `review/gate.py` takes its codes from here.
+    The one list of what the gate looks for, with its defaults. `review/gate/gate.py` takes its codes from here.
     """
 
     secret: Action = "refuse"  # noqa: S105 -- a word of ours, not one

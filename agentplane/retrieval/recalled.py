@@ -75,7 +75,7 @@ def _nearest(memory: Memory, wanted: Wanted, query: str, many: int) -> list[Resu
 
 def _readable(memory: Memory, found: Sequence[Result]) -> Recalled:
     """Leave out entries that hold a likely secret and, of those that nobody approved, those with a flag of high severity."""
-    from agentplane.review import gate  # takes long to load
+    from agentplane.review.gate import gate  # takes long to load
 
     entries = [memory.entries[result.id] for result in found]
     given = delivery.divided(memory.snapshot, entries)

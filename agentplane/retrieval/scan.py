@@ -7,7 +7,7 @@ import msgspec
 from agentplane.match.words import listed
 from agentplane.memory.entry import Entry, said
 from agentplane.plane.layout import INBOX
-from agentplane.review.globs import can_meet
+from agentplane.text.globs import can_meet
 
 
 LEAST_SCORE = 0.35

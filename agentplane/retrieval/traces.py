@@ -195,6 +195,6 @@ def _of_artifact(one: Output, task: str) -> Result:
 
 def _flagged(texts: Iterable[str]) -> str:
     """The codes of the flags of texts that nobody reviewed; empty where there are none."""
-    from agentplane.review import gate
+    from agentplane.review.gate import gate
 
     return ", ".join(dict.fromkeys(flag.code for flag in gate.suspicious("\n".join(texts))))

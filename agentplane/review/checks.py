@@ -8,8 +8,10 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.store.store import Store
-from agentplane.review import assumptions, delivery, gate, gate_evidence, receipts
-from agentplane.review.neighbours import embeds
+from agentplane.review import delivery
+from agentplane.review.conflicts import assumptions
+from agentplane.review.conflicts.shortlist import embeds
+from agentplane.review.gate import evidence_lookup, gate, receipts
 from agentplane.text.visible import one_line
 
 
@@ -87,7 +89,7 @@ def _expired(entry: Entry, where: str, today: date) -> Iterator[Finding]:
 def _stale(store: Store, entry: Entry, where: str) -> Iterator[Finding]:
     """What an entry rests on and is not there any more."""
     name = one_line(entry.id, 40)
-    for lack in gate_evidence.lacks(entry.head.evidence, store.layout.project):
+    for lack in evidence_lookup.lacks(entry.head.evidence, store.layout.project):
         if lack.trouble == "gone":
             said = lack.what if lack.says_gone else f"is gone: {lack.what}"
             what = f"{name} rests on {one_line(entry.head.evidence[lack.place], 60)}, which {said}"

@@ -19,7 +19,7 @@ from agentplane.text.visible import one_line
 
 # Commands that only look don't need the gate, which takes long to load.
 if TYPE_CHECKING:
-    from agentplane.review.gate_answers import Flag
+    from agentplane.review.gate.verdicts import Flag
 
 _COMMANDS = ("approve", "edit", "adopt")
 _NAMED = 4
@@ -115,10 +115,13 @@ def _written(memory: Memory, plan: Plan) -> list[Entry]:
 
 
 def _flags(memory: Memory, entries: Sequence[Entry]) -> "list[tuple[Flag, ...]]":
-    from agentplane.review import gate, gate_kept  # takes long to load
+    from agentplane.review.gate import (
+        gate,
+        verdict_cache,  # takes long to load
+    )
 
     actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
     if len(entries) < _MANY:
         return [gate.high_flags(entry, actions) for entry in entries]
-    kept = gate_kept.kept_high(memory)
+    kept = verdict_cache.kept_high(memory)
     return [kept(entry) for entry in entries]

@@ -46,7 +46,7 @@ class Given(msgspec.Struct, frozen=True):
 def _name(id_: str) -> str:
     if ids.is_plain(id_):
         return id_
-    from agentplane.review.masks import masked_text  # takes long to load, and few ids need it
+    from agentplane.scan.secrets.mask import masked_text  # takes long to load, and few ids need it
 
     return masked_text(id_)
 
@@ -113,7 +113,7 @@ _searched: dict[str, bool] = {}
 
 
 def _holds_secret(entry: Entry) -> bool:
-    from agentplane.review import gate  # takes long to load, and kept answers need none of it
+    from agentplane.review.gate import gate  # takes long to load, and kept answers need none of it
 
     if entry.digest not in _searched:
         if len(_searched) >= _MOST:

@@ -10,12 +10,14 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.derived import badge_counts, server_memory
 from agentplane.plane.settings import Action
-from agentplane.review import gate, gate_answers, gate_kept, hygiene, looked, tombstones
-from agentplane.review.conflicts import Conflict, Text, find, text_of
-from agentplane.review.gate import Context
-from agentplane.review.gate_answers import Flag
-from agentplane.review.neighbours import FEW, Kept, Neighbours, Reach
-from agentplane.review.resolve import ConflictsOf
+from agentplane.review import inbox_flags
+from agentplane.review.conflicts import result_cache
+from agentplane.review.conflicts.conflicts import Conflict, Text, find, text_of
+from agentplane.review.conflicts.resolve import ConflictsOf
+from agentplane.review.conflicts.shortlist import FEW, Kept, Neighbours, Reach
+from agentplane.review.gate import gate, past_rejections, verdict_cache, verdicts
+from agentplane.review.gate.gate import Context
+from agentplane.review.gate.verdicts import Flag
 from agentplane.text.gc_pause import uncollected
 
 
@@ -75,7 +77,7 @@ class Conflicts:
         memory: Memory,
         beside: Sequence[Entry] | None = None,
         *,
-        looks: looked.Looks | None = None,
+        looks: result_cache.Looks | None = None,
         in_parts: bool = False,
     ) -> None:
         """`beside`: the candidates that count, where an op is about these only; else all of them.
@@ -95,8 +97,8 @@ class Conflicts:
         return self._sides.shelf.missing or self._sides.inbox.missing
 
     @cached_property
-    def looks(self) -> looked.Looks:
-        return self._looks or looked.of(self.memory.snapshot.layout)
+    def looks(self) -> result_cache.Looks:
+        return self._looks or result_cache.of(self.memory.snapshot.layout)
 
     def of_each(
         self, wanted: Sequence[Entry], kinds: Collection[str] | None = None
@@ -196,9 +198,9 @@ class Conflicts:
         return [one or next(found) for one in kept]
 
     @cached_property
-    def _sides(self) -> looked.Sides:
+    def _sides(self) -> result_cache.Sides:
         name = "inbox" if self._beside is None else None
-        return looked.Sides(
+        return result_cache.Sides(
             in_force(self.memory, self.kept),
             Neighbours([text_of(entry) for entry in self._counting], self.kept, name),
         )
@@ -259,7 +261,7 @@ def _decided_with(entry: Entry, candidate: Entry) -> bool:
 
 def gate_context(memory: Memory, today: date) -> Context:
     """What a new proposal is held against."""
-    return gate.context(memory, today, _actions(memory), tombstones.kept(memory.snapshot))
+    return gate.context(memory, today, _actions(memory), past_rejections.kept(memory.snapshot))
 
 
 def same_for_gate(before: Memory, after: Memory) -> bool:
@@ -286,7 +288,7 @@ class Reviewer:
         memory: Memory,
         today: date,
         *,
-        looks: looked.Looks | None = None,
+        looks: result_cache.Looks | None = None,
         in_parts: bool = False,
         judged: Context | None = None,
     ) -> None:
@@ -298,13 +300,13 @@ class Reviewer:
         # Of what was approved since, the conflicts speak; the rest of the gate looks again.
         actions: dict[str, Action] = {**_actions(memory), "known": "off"}
         rejected = judged.tombstones if judged else None
-        self._rejected = rejected or tombstones.kept(memory.snapshot, self.conflicts.kept)
+        self._rejected = rejected or past_rejections.kept(memory.snapshot, self.conflicts.kept)
         self._context = (
             msgspec.structs.replace(judged, actions=actions, shelf=(), words=None, tombstones=self._rejected)
             if judged
             else gate.context(memory, today, actions, self._rejected)
         )
-        self._gate = gate_kept.Gate(memory, self._context, self.conflicts.looks)
+        self._gate = verdict_cache.Gate(memory, self._context, self.conflicts.looks)
         self._places = {id_: place for place, id_ in enumerate(memory.inbox_ids)}
 
     def look(self, wanted: Sequence[str] = ()) -> list[Reviewed]:
@@ -350,10 +352,10 @@ class Reviewer:
         self.conflicts.keep_if_whole()
         return reviewed
 
-    def earlier(self, entry: Entry) -> gate_answers.Earlier | None:
+    def earlier(self, entry: Entry) -> verdicts.Earlier | None:
         """A rejection that a candidate says again, or nearly."""
         found = self._rejected.find(entry.statement, scope=entry.head.scope, besides=entry.id)
-        return gate_answers.shown_earlier(found.rejection) if found else None
+        return verdicts.shown_earlier(found.rejection) if found else None
 
     @property
     def context(self) -> Context:
@@ -376,11 +378,11 @@ class Reviewer:
             entry=entry,
             conflicts=tuple(conflict for conflict in conflicts if not conflict.is_quiet),
             flags=(
-                *hygiene.standing(self.memory, entry, self._context, self._edits),
+                *inbox_flags.standing(self.memory, entry, self._context, self._edits),
                 *(flag.said for flag in said),
             ),
-            age=hygiene.age_in_days(entry, self._context.today),
-            because=hygiene.provenance(entry),
+            age=inbox_flags.age_in_days(entry, self._context.today),
+            because=inbox_flags.provenance(entry),
             like=self._earlier_like(entry, conflicts),
             near=tuple(conflict for conflict in conflicts if conflict.is_quiet)[:_MOST_NEAR],
             checked=known is not False,

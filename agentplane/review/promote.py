@@ -72,14 +72,15 @@ def approve_clean(memory: Memory, *, id_: str, stamp: Stamp) -> Plan | None:
 
     A candidate that changes an entry passes too, because the policy was asked about the values that the entry gets.
     """
-    from agentplane.review import hygiene, inbox, receipts
+    from agentplane.review import inbox, inbox_flags
+    from agentplane.review.gate import receipts
 
     entry = next((entry for entry in memory.inbox if entry.id == id_), None)
     if entry is None or receipts.lacking(entry.head, receipts.ground_of(memory.snapshot.layout)):
         return None
-    flags = set(hygiene.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
+    flags = set(inbox_flags.flags(memory, entry, inbox.gate_context(memory, stamp.today)))
     met = any(not conflict.is_quiet for conflict in inbox.Conflicts(memory).of(entry))
-    if met or flags - {hygiene.change_notice(memory, entry)}:
+    if met or flags - {inbox_flags.change_notice(memory, entry)}:
         return None
     target = updates.target_of(memory, entry)
     if target is not None:
@@ -92,9 +93,9 @@ def awaited(memory: Memory) -> dict[str, str]:
     found = memory.awaited()
     if not found:
         return {}
-    from agentplane.review import tombstones
+    from agentplane.review.gate import past_rejections
 
-    rejected = {one.external_id for one in tombstones.kept(memory.snapshot).rejections}
+    rejected = {one.external_id for one in past_rejections.kept(memory.snapshot).rejections}
     return {id_: run for id_, run in found.items() if id_ not in rejected}
 
 
@@ -145,7 +146,7 @@ def _day(text: str) -> str:
 
 def _of_entry(entry: Entry) -> dict[str, Any]:
     """The fields of an entry that a change of it keeps unless it says otherwise."""
-    from agentplane.review import gate
+    from agentplane.review.gate import gate
 
     told: dict[str, Any] = msgspec.to_builtins(gate.proposal_of(entry))
     return {name: value for name, value in told.items() if name not in _OWN}
@@ -168,6 +169,6 @@ def _without_source(proposal: Proposal) -> Proposal:
 
 
 def _same(entry: Entry, said: Proposal) -> bool:
-    from agentplane.review import gate
+    from agentplane.review.gate import gate
 
     return _without_source(gate.proposal_of(entry)) == said

@@ -6,8 +6,9 @@ import msgspec
 
 from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Action
-from agentplane.review import gate, gate_header, gate_orders, secrets
-from agentplane.review.gate_answers import HIGH, SECRET
+from agentplane.review.gate import gate, order_flags, raw_header
+from agentplane.review.gate.verdicts import HIGH, SECRET
+from agentplane.scan.secrets import find
 from agentplane.text import visible
 from agentplane.text.visible import Hidden
 
@@ -70,15 +71,15 @@ def too_many(found: Sequence[Spot]) -> str:
 
 def _in_entry(entry: Entry) -> Iterator[Spot]:
     fields = list(gate.texts_of(entry))
-    for where, text in (*fields, *gate_header.read(gate_header.text_of(entry.header))):
+    for where, text in (*fields, *raw_header.read(raw_header.text_of(entry.header))):
         yield from _secrets(where, text)
         yield from _others(where, text)
-    if not any(secrets.spans(text) for _, text in fields):
+    if not any(find.spans(text) for _, text in fields):
         yield from _secrets("text", entry.body)
 
 
 def _secrets(where: str, text: str) -> Iterator[Spot]:
-    for start, end, kind in secrets.spans(text):
+    for start, end, kind in find.spans(text):
         yield _spot(SECRET, f"looks like {kind}", where, text, start, end)
 
 
@@ -87,7 +88,7 @@ def _others(where: str, text: str) -> Iterator[Spot]:
         names = " and ".join(dict.fromkeys(hit.name for hit in run))
         code = gate.hidden_code(run[0].char)
         yield _spot(code, f"hidden character: {names}", where, text, run[0].offset, run[-1].offset + 1)
-    for place in gate_orders.places(text):
+    for place in order_flags.places(text):
         if place.code in HIGH:
             yield _spot(place.code, place.what, where, text, place.offset, None, exact=place.exact)
 

@@ -16,9 +16,9 @@ from agentplane.errors import BadInput, Damaged
 from agentplane.plane.derived import cache
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger.run_lookup import is_run_id
-from agentplane.review.masks import Masked
 from agentplane.runs import activity as activities
 from agentplane.runs.activity import Activity
+from agentplane.scan.secrets.mask import Masked
 from agentplane.text import files
 from agentplane.text.json import decode
 from agentplane.text.log import chain

@@ -14,11 +14,11 @@ import msgspec
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.review.masks import masked_text
 from agentplane.runs import capsule, glance, noted, session, transcripts
 from agentplane.runs.capsule import Run
 from agentplane.runs.session import OpenRun
 from agentplane.runs.transcripts import Row
+from agentplane.scan.secrets.mask import masked_text
 from agentplane.text import files
 from agentplane.text.json import decode
 

@@ -13,9 +13,9 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import run_lookup
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule
 from agentplane.runs.activity import Activity
+from agentplane.scan.secrets.mask import masked_value, masked_words
 from agentplane.text import files
 from agentplane.text.json import canonical, decode
 from agentplane.text.log import times

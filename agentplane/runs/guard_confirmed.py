@@ -6,7 +6,7 @@ import msgspec
 
 from agentplane.findings import Finding, Shell
 from agentplane.plane.store.records import Record
-from agentplane.review import gate, receipts
+from agentplane.review.gate import gate, receipts
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import Side, shown
 

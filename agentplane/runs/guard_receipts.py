@@ -6,8 +6,8 @@ from agentplane.findings import Finding, Shell
 from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Settings
 from agentplane.plane.trust import rules
-from agentplane.review import receipts
-from agentplane.review.receipts import Ground
+from agentplane.review.gate import receipts
+from agentplane.review.gate.receipts import Ground
 from agentplane.runs import deeds
 from agentplane.runs.deeds import Deed
 from agentplane.runs.sides import Side, shown

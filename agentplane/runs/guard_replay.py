@@ -20,8 +20,8 @@ from agentplane.plane.ledger.ledger import Known, Ledger
 from agentplane.plane.store import undo
 from agentplane.plane.store.records import Change, Record
 from agentplane.plane.store.store import Edit, Plan
-from agentplane.review import resolve
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts import resolve
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.runs.deeds import Deed
 from agentplane.runs.guard_past import Past, recalled, tops_before
 from agentplane.runs.sides import shown

@@ -7,11 +7,11 @@ import shutil
 import msgspec
 
 from agentplane.plane.layout import Layout
-from agentplane.review.masks import Masked, masked, places
 from agentplane.runs import capsule
 from agentplane.runs.capsule import Kept
 from agentplane.runs.surroundings import Patch
 from agentplane.runs.tape import Recorded
+from agentplane.scan.secrets.mask import Masked, masked, places
 from agentplane.text import files
 
 

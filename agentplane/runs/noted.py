@@ -192,11 +192,11 @@ def _ring(root: str, run_id: str) -> None:
 
 def _clean(text: str, *, name: bool = False) -> str:
     """The text without secrets. Looking closely takes a while to load, so it is done where one could be."""
-    from agentplane.review import worth
+    from agentplane.scan.secrets import prefilter
 
-    if not (worth.NAME if name else worth.LINE).search(text.encode(errors="replace")):
+    if not (prefilter.NAME if name else prefilter.LINE).search(text.encode(errors="replace")):
         return text
-    from agentplane.review.masks import masked_text
+    from agentplane.scan.secrets.mask import masked_text
 
     return masked_text(text)
 

@@ -16,9 +16,9 @@ import msgspec
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs
-from agentplane.review.masks import masked_text
 from agentplane.runs import capsule, keep
 from agentplane.runs.capsule import Kept
+from agentplane.scan.secrets.mask import masked_text
 from agentplane.text import files
 from agentplane.text.json import decode
 from agentplane.text.visible import one_line

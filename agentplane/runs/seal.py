@@ -17,7 +17,6 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.review.masks import masked_text, masked_value
 from agentplane.runs import (
     born,
     capsule,
@@ -38,6 +37,7 @@ from agentplane.runs.raw import Copy
 from agentplane.runs.session import Ending, OpenRun
 from agentplane.runs.surroundings import Changed, Git
 from agentplane.runs.tape import Recorded
+from agentplane.scan.secrets.mask import masked_text, masked_value
 from agentplane.text import files
 
 

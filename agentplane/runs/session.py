@@ -22,10 +22,10 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.review.masks import masked_value, masked_words
 from agentplane.runs import capsule, events, opening, raw, sharing, surroundings
 from agentplane.runs.raw import Copy
 from agentplane.runs.surroundings import Git
+from agentplane.scan.secrets.mask import masked_value, masked_words
 from agentplane.system import processes
 from agentplane.text import files
 from agentplane.text.json import decode

@@ -11,7 +11,7 @@ import msgspec
 
 from agentplane.plane.git import git
 from agentplane.plane.git.git import KnownId, ObjectId, Own
-from agentplane.review.masks import masked_named
+from agentplane.scan.secrets.mask import masked_named
 from agentplane.text import files
 
 

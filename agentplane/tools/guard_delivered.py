@@ -18,8 +18,9 @@ from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.plane.git import git
 from agentplane.plane.git.git import ObjectId
-from agentplane.review import delivery, gate
-from agentplane.review.gate import Context
+from agentplane.review import delivery
+from agentplane.review.gate import gate
+from agentplane.review.gate.gate import Context
 from agentplane.runs.sides import Side, file_at, shown
 from agentplane.text import files
 from agentplane.tools import memory_lines

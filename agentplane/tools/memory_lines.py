@@ -15,7 +15,7 @@ from agentplane.context.choose import KINDS, PINNED
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
 from agentplane.plane.ledger import run_lookup
-from agentplane.review import assumptions
+from agentplane.review.conflicts import assumptions
 from agentplane.runs import capsule
 from agentplane.tools import block
 

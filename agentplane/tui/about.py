@@ -111,7 +111,7 @@ class About:
         if reviewed is None:
             waits = self.subject.entry is not None and self.subject.entry.file == INBOX
             return [Text("looking for conflicts …", self.look("muted"))] if waits else []
-        from agentplane.review.resolve import headline
+        from agentplane.review.conflicts.resolve import headline
 
         lines: list[RenderableType] = []
         for place, conflict in enumerate(reviewed.conflicts):

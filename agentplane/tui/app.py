@@ -288,7 +288,7 @@ class PlaneApp(App[None]):
     def _way_out(self, op: Command, error: "AgentplaneError") -> str | None:
         """Return the advice to show in place of one that names options of the command line, or None."""
         from agentplane.review.confirm import Unconfirmed
-        from agentplane.review.resolve import NeedsChoice
+        from agentplane.review.conflicts.resolve import NeedsChoice
 
         found = self.shown.reviewed.get(op.ids[0]) if self.shown and op.ids else None
         if found is not None and found.conflicts and isinstance(error, NeedsChoice):

@@ -53,7 +53,7 @@ def marked_ones(shown: "PlaneView", acted: Sequence[str], hidden: int) -> Bulk:
     with these are left out.
     """
     # The first paint doesn't need the gate.
-    from agentplane.review import gate
+    from agentplane.review.gate import gate
 
     actions = msgspec.structs.asdict(shown.memory.snapshot.settings.gate)
     entries = {entry.id: entry for entry in shown.inbox}

@@ -17,7 +17,7 @@ from agentplane.memory.entry import Entry
 from agentplane.plane.settings import Settings
 from agentplane.review import spots
 from agentplane.review.confirm import Confirmation
-from agentplane.review.gate_answers import SECRET
+from agentplane.review.gate.verdicts import SECRET
 from agentplane.review.spots import Spot
 from agentplane.text.visible import one_line
 from agentplane.tui import actions

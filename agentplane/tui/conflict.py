@@ -18,9 +18,9 @@ from agentplane.commands import Approve, Command, Mask, Reject
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
-from agentplane.review.conflicts import Conflict
+from agentplane.review.conflicts.conflicts import Conflict
+from agentplane.review.conflicts.resolve import Choice, headline
 from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import Choice, headline
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions, editing, words
 from agentplane.tui.about import ago

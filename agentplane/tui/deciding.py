@@ -326,7 +326,7 @@ class Decisions:
 
     def failed(self, message: OpFailed) -> None:
         """Show the rows of a refused command as undecided, with the cursor on the first one."""
-        from agentplane.review.resolve import NeedsChoice
+        from agentplane.review.conflicts.resolve import NeedsChoice
 
         view = self._screen.view
         ids = (*message.op.ids, *rejected_by(message.op))

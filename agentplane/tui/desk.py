@@ -22,8 +22,8 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import INBOX
 from agentplane.plane.settings import Settings, Tui
 from agentplane.review import policy
+from agentplane.review.conflicts.result_cache import Looks
 from agentplane.review.inbox import Reviewed, Reviewer
-from agentplane.review.looked import Looks
 from agentplane.tui import glimpse, rows
 from agentplane.tui.ops import DOING, Outcome, outcome_of
 

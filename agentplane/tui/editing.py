@@ -77,7 +77,7 @@ def of_entry(memory: "Memory", entry: "Entry") -> Draft:
 
 def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
     """One text out of a candidate and an entry."""
-    from agentplane.review import resolve
+    from agentplane.review.conflicts import resolve
 
     into, draft = resolve.merged_draft(memory, candidate, target)
     if into.id == candidate:
@@ -96,7 +96,7 @@ def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
 def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
     """One approved text out of two candidates."""
     from agentplane.memory.operations import Stamp
-    from agentplane.review import resolve
+    from agentplane.review.conflicts import resolve
 
     stamp = Stamp(date.min, "", None)
     return Draft(

@@ -143,7 +143,7 @@ def _text(core: bytes | None) -> str | None:
 
 def evidence(entry: Entry, project: Path) -> tuple[Evidence, ...]:
     """Each piece with what the gate says of it, and the place to open."""
-    from agentplane.review.gate_evidence import lacks
+    from agentplane.review.gate.evidence_lookup import lacks
 
     pieces = entry.head.evidence
     lacking = {lack.place: lack for lack in lacks(pieces, project)}

@@ -15,10 +15,11 @@ from agentplane.memory.operations import Stamp
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import INBOX
 from agentplane.plane.store.store import Plan
-from agentplane.review import confirm, resolve
-from agentplane.review.conflicts import Conflict
+from agentplane.review import confirm
+from agentplane.review.conflicts import resolve
+from agentplane.review.conflicts.conflicts import Conflict
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.inbox import Reviewed
-from agentplane.review.resolve import Choice
 from agentplane.text.visible import one_line
 
 

@@ -85,7 +85,7 @@ def _has(entry: Entry, name: str, value: str, edited: frozenset[str]) -> bool:
 
 def _meets(value: str, scope: Sequence[str]) -> bool:
     """Whether a path or glob that was typed can lie in the scope."""
-    from agentplane.review import globs
+    from agentplane.text import globs
 
     path = f"{value}**" if value.endswith("/") else value
     return bool(scope) and globs.can_meet((path,), scope)

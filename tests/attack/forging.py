@@ -17,7 +17,7 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Record
 from agentplane.plane.store.store import Done, Edit, Plan, Store, utc_now
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.text.log import chain
 from agentplane.text.markdown import header
 from tests.conftest import decision

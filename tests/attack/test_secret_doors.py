@@ -18,9 +18,10 @@ from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
-from agentplane.review import confirm, delivery, gate, result_versions
+from agentplane.review import confirm, delivery, result_versions
 from agentplane.review.confirm import Unconfirmed
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.gate import gate
 from agentplane.tools import answers
 from tests.cli.conftest import change_by_hand
 from tests.conftest import UNLIKE, approve_seen, decision, plane_in

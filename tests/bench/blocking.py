@@ -26,8 +26,8 @@ from typing import Any
 import msgspec
 
 from agentplane.plane.layout import Layout
-from agentplane.review.conflicts import Conflict, Text, find
-from agentplane.review.neighbours import Kept, Neighbours
+from agentplane.review.conflicts.conflicts import Conflict, Text, find
+from agentplane.review.conflicts.shortlist import Kept, Neighbours
 
 
 FIRST = 3

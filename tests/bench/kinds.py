@@ -26,7 +26,7 @@ from agentplane.claims.verdict import columns_of, rule_relation
 from agentplane.match import vectors
 from agentplane.match.corpus import Corpus, nearest_each
 from agentplane.match.corpus import Text as Compared
-from agentplane.review.conflicts import Conflict, Text, compare
+from agentplane.review.conflicts.conflicts import Conflict, Text, compare
 from tests.review.pairs import BLIND, PAIRS, SETS, TUNED, Pair, read
 
 

@@ -14,9 +14,9 @@ from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
 from agentplane.memory.view import Memory
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.conflicts.result_cache import Looks
 from agentplane.review.inbox import Reviewer
-from agentplane.review.looked import Looks
-from agentplane.review.resolve import Choice
 from tests.bench import planes
 from tests.bench.timing import best
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from agentplane.review import gate
+from agentplane.review.gate import gate
 from tests.bench.orders_disguises import DEV, DEV_TEXTS, HELD, HELD_TEXTS
 
 

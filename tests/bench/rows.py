@@ -12,8 +12,8 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from agentplane.api import Plane
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.inbox import Conflicts
-from agentplane.review.resolve import Choice
 from agentplane.runs import session
 from tests.bench import look, planes, propose, runs, tools
 from tests.bench.timing import best, rounds_of

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from agentplane.memory.operations import Proposal
-from agentplane.review import gate, masks
+from agentplane.review.gate import gate
+from agentplane.scan.secrets import mask
 from tests.bench import secrets_made, secrets_near
 from tests.bench.secrets_made import Made
 
@@ -41,7 +42,7 @@ def flagged(fields: dict[str, Any]) -> bool:
 
 def stays(text: str, values: Sequence[str]) -> bool:
     """Whether a piece of a secret is left in what was masked."""
-    clean, notes = masks.masked(text.encode(errors="surrogatepass"))
+    clean, notes = mask.masked(text.encode(errors="surrogatepass"))
     left = _STEERING.sub("", clean.decode(errors="replace"))
     if not values:
         return not notes
@@ -54,7 +55,7 @@ def stays(text: str, values: Sequence[str]) -> bool:
 
 
 def is_masked(text: str) -> bool:
-    return bool(masks.masked(text.encode(errors="surrogatepass"))[1])
+    return bool(mask.masked(text.encode(errors="surrogatepass"))[1])
 
 
 def of_secrets(cases: Sequence[Made], seed: int = 13) -> dict[str, list[tuple[Made, bool, str]]]:

@@ -101,7 +101,7 @@ def test_it_fits_into_what_the_tool_takes(
     invariant = kept.propose(
         msgspec.structs.replace(decision("Backups are never deleted."), type="invariant")
     )
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.resolve import Choice
 
     kept.inbox.approve([*many, invariant], Choice(keep_both=True, why="they are all different"))
     context = tool(name).starts().context
@@ -677,7 +677,7 @@ def test_many_at_once(kept: Plane) -> None:
 
 
 HEAVY = {"msgspec", "click", "yaml", "typing", "pathlib", "subprocess", "tomllib", "filelock", "numpy", "psutil",
-         "rapidfuzz", "agentplane.api", "agentplane.text.files", "agentplane.review.masks"}  # fmt: skip
+         "rapidfuzz", "agentplane.api", "agentplane.text.files", "agentplane.scan.secrets.mask"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from agentplane.claims.parse.statement import parse
 from agentplane.context.choose import Ask
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import cache
-from agentplane.review import assumptions
+from agentplane.review.conflicts import assumptions
 
 
 RIVALS = ("The bank answers within 30 seconds.", "The bank answers within 60 seconds.")

@@ -211,7 +211,7 @@ def test_a_task_that_gives_orders_is_not_in_the_head(plane: Plane) -> None:
 def test_without_a_task_the_gate_is_not_loaded() -> None:
     script = (
         "import sys; from agentplane.context import pack; from agentplane.context.choose import Ask;"
-        "pack.make(pack.Sources('r', ()), Ask()); print('agentplane.review.gate' in sys.modules)"
+        "pack.make(pack.Sources('r', ()), Ask()); print('agentplane.review.gate.gate' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

@@ -10,7 +10,7 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
 from agentplane.review import delivery
-from agentplane.review.assumptions import Contradiction
+from agentplane.review.conflicts.assumptions import Contradiction
 from agentplane.text.json import canonical
 from tests.context.test_pack import entry
 

@@ -25,7 +25,7 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.runs import capsule, seal, session
 from agentplane.runs.session import Asked
 from agentplane.runs.wrap import Recorder

@@ -19,7 +19,7 @@ from agentplane.memory import word_index
 from agentplane.plane.derived import cache, server_memory
 from agentplane.retrieval.indexed import look_up
 from agentplane.retrieval.scan import IN_FORCE, scan
-from agentplane.review.neighbours import FEW
+from agentplane.review.conflicts.shortlist import FEW
 from tests.bench import propose as bench
 from tests.conftest import UNLIKE, decision, plane_in
 

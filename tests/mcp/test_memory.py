@@ -21,7 +21,7 @@ from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.plane.derived import badge_counts, badge_stamp, server_memory
 from agentplane.plane.store import pages
-from agentplane.review.neighbours import FEW
+from agentplane.review.conflicts.shortlist import FEW
 from agentplane.text import files
 from tests.bench import propose as bench
 

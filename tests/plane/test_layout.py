@@ -12,7 +12,7 @@ from agentplane import open_plane
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput, Damaged, Refused
 from agentplane.plane import create, layout
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import decision, plane_in
 
 

@@ -62,7 +62,7 @@ def test_ids_that_met_are_renumbered(pair: Pair) -> None:
 
 
 def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.resolve import Choice
 
     ada, bob = pair
     ada.approve("Deploys wait for the bank.")
@@ -85,7 +85,7 @@ def test_links_to_what_was_renumbered_follow_it(pair: Pair) -> None:
 
 
 def test_what_was_superseded_on_two_branches_names_both_successors(pair: Pair) -> None:
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.resolve import Choice
 
     ada, bob = pair
     for one, statement in ((ada, "Use Rich instead of Textual."), (bob, "Use prompt_toolkit, not Textual.")):

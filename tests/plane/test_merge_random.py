@@ -68,7 +68,7 @@ class Person:
         return [entry.id for entry in self.plane.memory.read().shelf if entry.trusted]
 
     def approve(self) -> None:
-        from agentplane.review.resolve import Choice
+        from agentplane.review.conflicts.resolve import Choice
 
         id_ = self.dice.choice(self.plane.memory.read().inbox_ids or ["none"])
         self.plane.inbox.approve([id_], Choice(keep_both=True, why="dice"))

@@ -4,7 +4,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.retrieval.scan import Wanted
-from agentplane.review import gate
+from agentplane.review.gate import gate
 from tests.conftest import UNLIKE, approve_seen, decision
 
 

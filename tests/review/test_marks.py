@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentplane.review import secret_formats, secret_plain
-from agentplane.review.secret_plain import Lowered, lowered, marks_of, near
+from agentplane.scan.secrets import formats, plain_text
+from agentplane.scan.secrets.plain_text import Lowered, lowered, marks_of, near
 
 
 WORDS = ("ghp_", "akia", "ab", "://", "akib", "é-key")
@@ -24,24 +24,22 @@ def test_every_mark_that_is_there_is_possible(text: str) -> None:
     low = lowered(text)
     there = {word for word in MARKS.words if word in low.seen}
     assert there <= set(MARKS.possible(low))
-    assert secret_plain.holds(low, MARKS) == bool(there)
+    assert plain_text.holds(low, MARKS) == bool(there)
     assert near(low, MARKS, 3, 8) == near(unhurried(low), MARKS, 3, 8)
 
 
 @given(
     st.lists(
-        st.sampled_from(
-            [mark.decode("latin-1") for form in secret_formats.FORMATS for mark in form.marks.words]
-        )
+        st.sampled_from([mark.decode("latin-1") for form in formats.FORMATS for mark in form.marks.words])
     )
 )
 def test_every_format_whose_mark_is_there_is_possible(marks: list[str]) -> None:
     low = lowered(" ".join(marks).upper())
-    possible = list(secret_formats.possible(low))
-    there = [form for form in secret_formats.FORMATS if any(mark in low.seen for mark in form.marks.words)]
+    possible = list(formats.possible(low))
+    there = [form for form in formats.FORMATS if any(mark in low.seen for mark in form.marks.words)]
     assert [form for form in possible if form in there] == there
 
 
 def test_most_formats_are_not_tried_on_plain_text() -> None:
     low = lowered("The webhook of the ledger goes to the queue before the report is made.")
-    assert len(list(secret_formats.possible(low))) < len(secret_formats.FORMATS) / 4
+    assert len(list(formats.possible(low))) < len(formats.FORMATS) / 4

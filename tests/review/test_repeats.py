@@ -9,8 +9,9 @@ import pytest
 from agentplane.api import Plane
 from agentplane.errors import BadInput, Refused
 from agentplane.plane.derived import cache
-from agentplane.review import gate_answers, hygiene, inbox, suppressed
-from agentplane.review.gate_answers import Repeated
+from agentplane.review import inbox, inbox_flags
+from agentplane.review.gate import repeat_counts, verdicts
+from agentplane.review.gate.verdicts import Repeated
 from tests.bench.planes import WORDS
 from tests.conftest import decision, plane_in
 
@@ -29,7 +30,7 @@ def rejected(plane: Plane) -> str:
 
 def flags(plane: Plane, id_: str) -> list[str]:
     memory = plane.memory.read()
-    return hygiene.flags(memory, memory.get(id_), inbox.gate_context(memory, TODAY))
+    return inbox_flags.flags(memory, memory.get(id_), inbox.gate_context(memory, TODAY))
 
 
 def refused(plane: Plane, statement: str = AGAIN) -> Repeated:
@@ -92,7 +93,7 @@ def test_a_refusal_says_how_often_and_names_the_next_step(plane: Plane, rejected
     ],
 )
 def test_ordinals(number: int, shown: str) -> None:
-    assert gate_answers._ordinal(number) == shown
+    assert verdicts._ordinal(number) == shown
 
 
 def test_what_was_suppressed_is_counted_by_source_and_nowhere_but_in_the_cache(project: Path) -> None:
@@ -106,18 +107,18 @@ def test_what_was_suppressed_is_counted_by_source_and_nowhere_but_in_the_cache(p
     for _ in range(2):
         refused(codex)
     assert {path: path.read_bytes() for path in before} == before
-    rows = {row.source: row for row in hygiene.figures(ada.store.snapshot())}
+    rows = {row.source: row for row in inbox_flags.figures(ada.store.snapshot())}
     assert (rows["codex"].proposed, rows["codex"].suppressed, rows["codex"].accepted) == (0, 2, None)
     assert rows["Ada"].suppressed == 0
     assert b"Redis" not in (cache.load(ada.layout, "suppressed.jsonl") or b"")
     cache.clear(ada.layout)
-    assert suppressed.by_source(ada.layout) == {}
+    assert repeat_counts.by_source(ada.layout) == {}
 
 
 def test_other_refusals_are_not_counted(plane: Plane, rejected: str) -> None:
     with pytest.raises(Refused):
         plane.propose(decision("Use \x1b[31mred"))
-    assert suppressed.by_source(plane.layout) == {}
+    assert repeat_counts.by_source(plane.layout) == {}
 
 
 def test_a_count_that_cannot_be_written_stops_nothing(plane: Plane, rejected: str) -> None:
@@ -134,26 +135,26 @@ def test_a_count_that_was_damaged_goes_on(plane: Plane, rejected: str) -> None:
 
 def _many(folder: Path, times: int) -> None:
     for _ in range(times):
-        suppressed.add(plane_in(folder).layout, "codex", "CAND-1")
+        repeat_counts.add(plane_in(folder).layout, "codex", "CAND-1")
 
 
 def test_many_processes_count_at_once(project: Path) -> None:
     plane = plane_in(project)
-    suppressed.add(plane.layout, "codex", "CAND-1")
+    repeat_counts.add(plane.layout, "codex", "CAND-1")
     fork = multiprocessing.get_context("spawn")
     workers = [fork.Process(target=_many, args=(project, 10)) for _ in range(3)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert suppressed.by_source(plane.layout) == {"codex": 31}
+    assert repeat_counts.by_source(plane.layout) == {"codex": 31}
 
 
 def test_again_lets_it_in_with_the_earlier_rejection_shown(plane: Plane, rejected: str) -> None:
     id_ = plane.propose(decision(AGAIN), again=True)
     (flag,) = flags(plane, id_)
     assert rejected in flag
-    assert suppressed.by_source(plane.layout) == {}
+    assert repeat_counts.by_source(plane.layout) == {}
 
 
 def test_again_lifts_nothing_else(plane: Plane, rejected: str) -> None:

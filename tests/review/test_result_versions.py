@@ -16,13 +16,16 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
-from agentplane.review import gate, looked, neighbours, result_versions, secrets
-from agentplane.review.conflicts import Text, compare
+from agentplane.review import result_versions
+from agentplane.review.conflicts import result_cache, shortlist
+from agentplane.review.conflicts.conflicts import Text, compare
+from agentplane.review.gate import gate
+from agentplane.scan.secrets import find
 from agentplane.tools import answers
 from tests.bench import orders
 from tests.conftest import UNLIKE, decision
-from tests.review import test_secrets as known
 from tests.review.pairs import PAIRS
+from tests.scan.secrets import test_find as known
 
 
 PINNED = {
@@ -57,7 +60,7 @@ def gated(_: Path) -> object:
 
 
 def secret(_: Path) -> object:
-    return [secrets.spans(text) for text in _TEXTS]
+    return [find.spans(text) for text in _TEXTS]
 
 
 def contexts(folder: Path) -> object:
@@ -98,13 +101,13 @@ def test_results_change_only_with_their_version(
 @pytest.mark.parametrize("name", PINNED)
 def test_no_cache_takes_results_of_another_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def marks() -> tuple[str, str]:
-        looked.version.cache_clear()
-        return looked.version(), str(answers._for(BY_NAME["codex"], None)[0])
+        result_cache.version.cache_clear()
+        return result_cache.version(), str(answers._for(BY_NAME["codex"], None)[0])
 
     before = marks()
     monkeypatch.setattr(result_versions, name, getattr(result_versions, name) + 1)
     after = marks()
-    looked.version.cache_clear()
+    result_cache.version.cache_clear()
     assert after[1] != before[1]
     assert (after[0] != before[0]) == (name != "CONTEXT")
 
@@ -119,6 +122,6 @@ def test_each_release_finds_its_own_results(monkeypatch: pytest.MonkeyPatch) -> 
 def test_results_depend_on_the_package_for_embeddings(
     package: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = neighbours.release_of_embeddings()
-    monkeypatch.setattr(neighbours, "_package_of_embeddings", lambda: Path(package) if package else None)
-    assert neighbours.release_of_embeddings() != before or (package is None and not neighbours.embeds())
+    before = shortlist.release_of_embeddings()
+    monkeypatch.setattr(shortlist, "_package_of_embeddings", lambda: Path(package) if package else None)
+    assert shortlist.release_of_embeddings() != before or (package is None and not shortlist.embeds())

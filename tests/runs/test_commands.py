@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
-from agentplane.review.masks import masked_text
 from agentplane.runs import capsule, commands, noted, seal, session, transcripts
 from agentplane.runs.capsule import Run
 from agentplane.runs.commands import Command, Permission
 from agentplane.runs.session import Asked, Ending, ToolSession
 from agentplane.runs.transcripts import Row
+from agentplane.scan.secrets.mask import masked_text
 from tests.runs.made import TOKEN, bad, everything, held, shell
 
 

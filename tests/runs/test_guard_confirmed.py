@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.review import confirm
 from agentplane.review.confirm import Unconfirmed
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import approve_seen, decision
 from tests.runs import branches
 from tests.runs.branches import Repo

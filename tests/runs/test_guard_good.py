@@ -16,9 +16,9 @@ from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
 from agentplane.plane.views import views
-from agentplane.review import resolve
-from agentplane.review.relation import Relation
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts import resolve
+from agentplane.review.conflicts.relation import Relation
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.runs import guard
 from tests.conftest import approve_seen, decision, offer, plane_in
 from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry

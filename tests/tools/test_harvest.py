@@ -15,7 +15,7 @@ from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.memory.operations import Proposal
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.runs import guard
 from agentplane.tools import harvest, harvest_adr
 from agentplane.tools.taken import mark_of

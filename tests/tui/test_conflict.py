@@ -7,8 +7,8 @@ from textual.widgets import Input, OptionList
 from agentplane.api import Plane
 from agentplane.commands import Approve, Reject, Undo
 from agentplane.memory.operations import Proposal
-from agentplane.review import tombstones
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.review.gate import past_rejections
 from agentplane.tui.confirming import READING_SECONDS
 from agentplane.tui.conflict import ConflictScreen, Decision
 from agentplane.tui.editing import EditScreen
@@ -233,11 +233,11 @@ def test_one_of_two_candidates_is_approved_and_the_other_rejected(
     assert len(plane.history.ops()) == before + 1
     memory = plane.memory.read()
     assert (len(memory.shelf), memory.inbox) == (1, [])
-    assert tombstones.rejections(memory.snapshot)[0].id == gone
+    assert past_rejections.rejections(memory.snapshot)[0].id == gone
     assert told(asked.app.model.do(Undo())).startswith("Undid the approve of DEC-001 ·")
     memory = plane.memory.read()
     assert ({entry.id for entry in memory.inbox}, memory.shelf) == ({first, second}, [])
-    assert tombstones.rejections(memory.snapshot) == []
+    assert past_rejections.rejections(memory.snapshot) == []
 
 
 def test_two_candidates_become_one_entry(waiting: tuple[Plane, str, str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.tui.ground import Evidence, Subject, facts_of
 from tests.conftest import decision, plane_in
 

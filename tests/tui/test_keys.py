@@ -29,7 +29,7 @@ def rivals(plane: Plane) -> Plane:
 
 
 def _kept_both() -> object:
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.resolve import Choice
 
     return Choice(keep_both=True, why="two clusters")
 

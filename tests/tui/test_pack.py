@@ -165,7 +165,7 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
     (project / ".windsurf").mkdir()
     (project / ".devin/rules/agentplane.md").unlink()
     many = [f"Rule {number} about subject {number}: " + "words " * 60 for number in range(40)]
-    from agentplane.review.resolve import Choice
+    from agentplane.review.conflicts.resolve import Choice
 
     shelf.inbox.approve(
         [shelf.propose(decision(text)) for text in many], Choice(keep_both=True, why="numbers")

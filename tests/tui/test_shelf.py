@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from agentplane.api import Plane
 from agentplane.memory.operations import Proposal
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from agentplane.tui.editing import EditScreen
 from agentplane.tui.shelf import ShelfScreen
 from tests.conftest import decision

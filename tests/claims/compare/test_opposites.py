@@ -8,7 +8,7 @@ import pytest
 from agentplane.claims.compare.structure import Relation
 from agentplane.claims.parse.statement import parse
 from agentplane.claims.verdict import judge
-from agentplane.review.conflicts import Text, compare
+from agentplane.review.conflicts.conflicts import Text, compare
 from tests.claims.opposites import opposites
 
 

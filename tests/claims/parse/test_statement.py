@@ -9,7 +9,7 @@ from agentplane.claims.parse import vocabulary as words
 from agentplane.claims.parse.choices import same_choice
 from agentplane.claims.parse.statement import Statement, parse
 from agentplane.claims.parse.stems import stem
-from agentplane.review.globs import can_meet
+from agentplane.text.globs import can_meet
 
 
 def chosen(statement: Statement) -> list[str]:

@@ -12,7 +12,7 @@ import agentplane
 from agentplane.plane.git import git, process
 from agentplane.plane.git.git import ObjectId, Own
 from agentplane.plane.git.process import Values
-from agentplane.review import gate_evidence
+from agentplane.review.gate import evidence_lookup
 from agentplane.runs import surroundings
 
 
@@ -333,7 +333,7 @@ def test_evidence_that_names_an_unknown_commit_starts_no_fetch(
     pieces = [UNKNOWN, known, f"commit:{known[:9]}", UNKNOWN[:12], f"git:{known.upper()}"]
     if old:
         assert git.knows(clone, UNKNOWN) is None
-    lacks = gate_evidence.lacks(pieces, clone)
+    lacks = evidence_lookup.lacks(pieces, clone)
     assert [lack.place for lack in lacks] == [0, 3]
     assert not asked.exists()
     assert "fetch" not in trace.read_text()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentplane.api import Plane
 from agentplane.errors import AgentplaneError, BadInput, Refused
-from agentplane.review.resolve import Choice
+from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import decision, files_of, plane_in
 
 

@@ -1,0 +1,1 @@
+"""Conflicts of a candidate with approved entries and with other candidates."""

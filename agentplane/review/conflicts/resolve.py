@@ -1,0 +1,343 @@
+"""What becomes of a candidate that meets what was decided before: each choice is the plan of one op."""
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from agentplane.errors import BadInput, Refused
+from agentplane.memory import operations, updates
+from agentplane.memory.entry import Entry
+from agentplane.memory.ids import CANDIDATE_PREFIX
+from agentplane.memory.operations import Stamp
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.store import Edit, Plan
+from agentplane.review.conflicts.conflicts import WEIGHTS, Conflict, find, text_of
+from agentplane.text.markdown import document, header
+from agentplane.text.markdown.statement import statement_of
+
+
+ConflictsOf = Callable[[Sequence[Entry], Collection[str] | None], Sequence[Sequence[Conflict]]]
+"""What each of some candidates conflicts with. The second: the kinds of entry that matter; None: all."""
+EXCLUDING = frozenset(kind for kind, weight in WEIGHTS.items() if weight == "blocks")
+"""Kinds of entry that nothing may stand beside which contradicts them."""
+_FEW = 4
+_SAYS = {
+    "duplicate": "repeats",
+    "contradiction": "contradicts",
+    "supersession": "would supersede",
+    "overlap": "overlaps",
+    "near": "is near",
+}
+_MAY = _SAYS | {
+    "duplicate": "may repeat",
+    "contradiction": "may contradict",
+    "supersession": "may supersede",
+}
+
+
+class NeedsChoice(Refused):
+    """A candidate conflicts with other texts, and a person has to say what becomes of them."""
+
+    def __init__(self, what: str, *, conflict: Conflict, todo: str) -> None:
+        super().__init__(what, todo=todo)
+        self.conflict = conflict
+        """The first of the conflicts."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a person says about the conflicts of what is being approved."""
+
+    supersede: tuple[str, ...] = ()
+    """Entries that it takes the place of."""
+    keep_both: bool = False
+    """It stands beside what it met; needs a reason."""
+    why: str | None = None
+    alike: bool = False
+    """Candidates that say the same leave the inbox with it."""
+    reject: tuple[str, ...] = ()
+    """Candidates that are rejected with it, because it was chosen over them."""
+
+
+def approve(
+    memory: Memory,
+    wanted: Sequence[str],
+    stamp: Stamp,
+    choice: Choice,
+    conflicts_of: ConflictsOf,
+    alike: Sequence[str] = (),
+) -> Plan:
+    """Approves candidates whose conflicts are resolved by the choice; refuses the others with what can be chosen.
+
+    `alike`: candidates that leave the inbox with them.
+    """
+    entries = list({entry.id: entry for entry in map(memory.get, wanted)}.values())
+    targets = list(
+        {entry.id: entry for entry in (_target(memory, name) for name in choice.supersede)}.values()
+    )
+    changed = _changed_by(memory, entries, targets)
+    if targets and len(entries) != 1:
+        raise BadInput("--supersede goes with one candidate", todo="approve them one by one.")
+    if not _stands_beside(choice) or any(
+        _excludes(conflict) for found in conflicts_of(entries, EXCLUDING) for conflict in found
+    ):
+        _check_each(memory, entries, choice, {target.id for target in targets}, conflicts_of(entries, None))
+    if changed:
+        return msgspec.structs.replace(updates.plan(memory, entries[0], changed, stamp), why=choice.why)
+    plan = operations.approve(memory, [entry.id for entry in entries], stamp)
+    if targets:
+        plan = _with_supersession(memory, plan, targets, stamp)
+    elif choice.keep_both:
+        plan = _without_claims(memory, plan)
+    gone = list(dict.fromkeys([*alike, *_rejected(memory, entries, choice)]))
+    dropped = [Edit(entry.id, INBOX, None) for entry in operations.candidates(memory, gone)] if gone else []
+    rejected = _rejected(memory, entries, choice)
+    why = choice.why or (f"{entries[0].id} was approved instead." if rejected else None)
+    return msgspec.structs.replace(plan, edits=[*plan.edits, *dropped], why=why, rejected=rejected)
+
+
+def _rejected(memory: Memory, entries: Sequence[Entry], choice: Choice) -> list[str]:
+    """The candidates that the choice rejects. They must not be approved in the same op."""
+    if not choice.reject:
+        return []
+    if len(entries) != 1:
+        raise BadInput(
+            "--reject works with a single candidate to approve", todo="Approve the candidates individually."
+        )
+    found = [entry.id for entry in operations.candidates(memory, choice.reject)]
+    if entries[0].id in found:
+        raise BadInput(f"{entries[0].id} can't be approved and rejected at once")
+    return found
+
+
+def _changed_by(memory: Memory, entries: Sequence[Entry], targets: Sequence[Entry]) -> Entry | None:
+    """Return the entry that a candidate changes when it is approved. Refuse such a candidate among others."""
+    found = [(entry, into) for entry in entries if (into := updates.target_of(memory, entry))]
+    if not found:
+        return None
+    entry, into = found[0]
+    if len(entries) > 1:
+        what = f"{entry.id} changes {into.id}, so it can't be approved together with others"
+        raise Refused(what, todo=f"Approve it alone: `agentplane approve {entry.id}`.")
+    if targets:
+        what = f"{entry.id} changes {into.id}, so it can't supersede {targets[0].id}"
+        raise BadInput(what, todo=f"Leave out --supersede, or `agentplane reject {entry.id}`.")
+    return into
+
+
+def merge(
+    memory: Memory, candidate: str, target: str, text: bytes, seen: str, why: str | None = None
+) -> Plan:
+    """Takes a candidate up into an entry, in the words of a person who saw the entry with the digest `seen`."""
+    entry, into = operations.candidates(memory, [candidate])[0], _target(memory, target)
+    operations.check_candidate(memory, entry)
+    planned = operations.edit(memory, into.id, text, seen)
+    if planned is None:
+        raise BadInput(f"the merged text is that of {into.id}", todo="reject the candidate instead.")
+    todo = "say it in another way, or approve it with --supersede {}."
+    _check_reworded(memory, into, planned.edits[0].text or b"", "the merged text", todo)
+    merged = msgspec.structs.replace(planned.edits[0], was=entry.id)
+    return Plan("merge", [Edit(entry.id, INBOX, None), merged], why=why)
+
+
+def merge_candidates(
+    memory: Memory, one: str, other: str, text: bytes, seen: str, stamp: Stamp, why: str | None = None
+) -> Plan:
+    """Approve one text that a person wrote from two candidates. `seen` is the digest of the first, which is
+    rewritten.
+    """
+    entry, gone = operations.candidates(memory, [one])[0], operations.candidates(memory, [other])[0]
+    if entry.id == gone.id:
+        raise BadInput(f"{entry.id} can't be merged with itself")
+    for candidate in (entry, gone):
+        operations.check_candidate(memory, candidate)
+    planned = operations.edit(memory, entry.id, text, seen)
+    if planned is None:
+        raise BadInput(
+            f"The merged text is that of {entry.id}.", todo=f"Approve {entry.id} and reject {gone.id}."
+        )
+    core = planned.edits[0].text or b""
+    todo = "say it in another way, or approve it with --supersede {}."
+    _check_reworded(memory, entry, core, "the merged text", todo, before=False)
+    plan = operations.approve(memory, [entry.id], stamp, {entry.id: core})
+    left, come = plan.edits
+    return Plan("merge", [left, Edit(gone.id, INBOX, None), come], why=why)
+
+
+def edit(memory: Memory, wanted: str, text: bytes, seen: str) -> Plan | None:
+    """Replaces an entry by what a person wrote, who saw it with the digest `seen`; None: nothing changed."""
+    planned = operations.edit(memory, wanted, text, seen)
+    entry = memory.get(wanted)
+    if planned is not None and entry.file != INBOX and entry.head.status == "accepted":
+        todo = "say it in another way, or `agentplane deprecate {}` first."
+        _check_reworded(memory, entry, planned.edits[0].text or b"", "the new text", todo)
+    return planned
+
+
+def _check_reworded(
+    memory: Memory, into: Entry, core: bytes, what: str, todo: str, *, before: bool = True
+) -> None:
+    """Refuse a text that an invariant excludes, unless the invariant already excluded the text `before`."""
+    stands = text_of(into)
+    said = msgspec.structs.replace(stands, statement=statement_of(_body(core), into.label))
+    rules = [
+        text_of(entry)
+        for entry in memory.shelf
+        if entry.head.status == "accepted" and entry.head.type in EXCLUDING and entry.id != into.id
+    ]
+    known = {conflict.id for conflict in find(stands, rules) if _excludes(conflict)} if before else ()
+    for conflict in find(said, rules):
+        if _excludes(conflict) and conflict.id not in known:
+            raise Refused(
+                f"{what} {described(conflict)}; an invariant cannot stand beside what contradicts it",
+                todo=todo.format(conflict.id),
+            )
+
+
+def _body(core: bytes) -> str:
+    page = document.parse(core)
+    return page.body(page.blocks[0])
+
+
+def merged_draft(memory: Memory, candidate: str, target: str) -> tuple[Entry, bytes]:
+    """Return the entry to rewrite and a first draft: both texts in order, with the tags and evidence of both.
+
+    `target` is the entry that absorbs the candidate, or another candidate.
+    """
+    entry = operations.candidates(memory, [candidate])[0]
+    other = memory.get(target)
+    # Of two candidates, the one that the person decides about is rewritten.
+    into, entry = (entry, other) if other.file == INBOX else (_target(memory, target), entry)
+    core = memory.snapshot.core(into.file, into.id) or b""
+    has = {"tags": into.head.tags, "evidence": into.head.evidence}
+    brings = {"tags": entry.head.tags, "evidence": entry.head.evidence}
+    both = {name: list(dict.fromkeys([*has[name], *brings[name]])) for name in has if brings[name]}
+    with suppress(BadInput):  # a header of an unusual layout stays as it is
+        core = header.set_fields(core, both)
+    return into, core + b"\n\n" + entry.raw.strip()
+
+
+def _target(memory: Memory, name: str) -> Entry:
+    entry = memory.get(name)
+    if entry.file == INBOX:
+        raise BadInput(f"{entry.id} is a candidate", todo="name an entry on the shelf.")
+    if entry.head.status != "accepted":
+        raise BadInput(f"{entry.id} is {entry.head.status} already", todo="name an entry in force.")
+    if not entry.trusted:
+        raise Refused(
+            f"{entry.id} was edited by hand",
+            where=f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+            todo=f"`agentplane adopt {entry.id}` or `agentplane revert {entry.id}` first.",
+        )
+    return entry
+
+
+def _stands_beside(choice: Choice) -> bool:
+    """Whether it may stand beside all that does not exclude it: then only what may is compared."""
+    return choice.keep_both and bool((choice.why or "").strip())
+
+
+def _check_each(
+    memory: Memory,
+    entries: Sequence[Entry],
+    choice: Choice,
+    targets: set[str],
+    conflicts: Sequence[Sequence[Conflict]],
+) -> None:
+    together = {entry.id for entry in entries}
+    for entry, found in zip(entries, conflicts, strict=True):
+        # Candidates that conflict with one another are decided one after the other, unless all are approved at once.
+        met = [c for c in found if c.id in together or memory.entries[c.id].file != INBOX]
+        _check_resolved(entry, choice, targets, met, together)
+
+
+def _check_resolved(
+    entry: Entry, choice: Choice, targets: set[str], met: Sequence[Conflict], together: set[str]
+) -> None:
+    open_ones = [c for c in met if c.needs_choice and c.id not in targets]
+    if not open_ones:
+        return
+    first = next(filter(_excludes, open_ones), open_ones[0])
+    if not choice.keep_both or _excludes(first):
+        what = f"{entry.id} {described(first, len(open_ones))}"
+        if _excludes(first):
+            what += "; an invariant cannot stand beside what contradicts it"
+        others = [c.id for c in open_ones if c.id != first.id and c.id not in together]
+        named = (*sorted(targets), *others)
+        todo = choices(entry.id, first, named, together=first.id in together)
+        raise NeedsChoice(what, conflict=first, todo=todo)
+    if not (choice.why or "").strip():
+        raise BadInput("--keep-both needs a reason", todo="say why with --why.")
+
+
+def _excludes(conflict: Conflict) -> bool:
+    return conflict.weight == "blocks" and conflict.kind == "contradiction"
+
+
+def headline(conflict: Conflict, count: int = 1) -> str:
+    """Return a text such as `contradicts DEC-014 (0.87)`, or `may contradict …` for advice."""
+    verb = (_SAYS if conflict.needs_choice else _MAY)[conflict.kind]
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{verb} {conflict.id}{more} ({conflict.score:.2f})"
+
+
+def described(conflict: Conflict, count: int = 1) -> str:
+    """Return the headline of a conflict and its reasons: `contradicts DEC-014 (0.87): same subject …`."""
+    why = f": {'; '.join(conflict.reasons)}" if conflict.reasons else ""
+    return headline(conflict, count) + why
+
+
+def choices(candidate: str, conflict: Conflict, others: Sequence[str] = (), *, together: bool = False) -> str:
+    """What can be done about a conflict; `together`: with one that is being approved with it.
+
+    `others`: entries whose place it must take as well, where it takes that of this one.
+    """
+    other = conflict.id
+    supersede = " ".join(f"--supersede {name}" for name in (*others, other)[-_FEW:])
+    more = " …" if len(others) >= _FEW else ""
+    if together:
+        ways = [
+            f"`agentplane approve {candidate} --reject {other}`",
+            f"`agentplane approve {other} --reject {candidate}`",
+            f"`agentplane approve {candidate} --merge-into {other}`",
+        ]
+    else:
+        ways = [f"{supersede}{more}", f"--merge-into {other}"]
+    if together and conflict.kind == "duplicate":
+        ways = [f"`agentplane approve {candidate} --alike`", *ways]
+    ways += [] if _excludes(conflict) else ["--keep-both --why …"]
+    ways += [] if together else [f"`agentplane reject {candidate}`"]
+    said = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{said}; `agentplane show {candidate} {other}` shows both."
+
+
+def _without_claims(memory: Memory, plan: Plan) -> Plan:
+    """What stands beside another does not say that it took its place."""
+    edits = []
+    for edit in plan.edits:
+        entry = memory.entries.get(edit.was or "")
+        left = [name for name in entry.head.supersedes if name not in memory.entries] if entry else []
+        if entry and edit.text is not None and len(left) != len(entry.head.supersedes):
+            core = header.set_fields(edit.text, {"supersedes": left or header.DROP})
+            edits.append(msgspec.structs.replace(edit, text=core))
+        else:
+            edits.append(edit)
+    return msgspec.structs.replace(plan, edits=edits)
+
+
+def _with_supersession(memory: Memory, plan: Plan, targets: Sequence[Entry], stamp: Stamp) -> Plan:
+    """Both sides get their links; the superseded ones their status."""
+    *linked, gone, come = plan.edits
+    # A candidate has no place to be taken, and its id is never one of the shelf.
+    candidates = f"{CANDIDATE_PREFIX}-"
+    claimed = [name for name in memory.entries[gone.id].head.supersedes if not name.startswith(candidates)]
+    names = list(dict.fromkeys([*(entry.id for entry in targets), *claimed]))
+    core = header.set_fields(come.text or b"", {"supersedes": names})
+    edits = [*linked, gone, msgspec.structs.replace(come, text=core)]
+    for entry in targets:
+        links = [*entry.head.superseded_by, come.id]
+        changes = {"status": "superseded", "superseded_by": links, "updated": stamp.today}
+        old = memory.snapshot.core(entry.file, entry.id) or b""
+        edits.append(Edit(entry.id, entry.file, header.set_fields(old, changes)))
+    return Plan("supersede", edits)

@@ -1,0 +1,517 @@
+"""What was found about candidates, kept in the plane's cache by the content of what was compared.
+
+For each candidate: what it was compared with, what it conflicts with, and what the gate said of it. When texts of the plane
+change, only the candidates are looked at again that were compared with one of them, or would be now. Results of another
+version of the comparison, of the gate or of the embeddings aren't used.
+"""
+
+import os
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from typing import TypeVar
+
+import msgspec
+
+from agentplane.claims.parse.statement import parse
+from agentplane.claims.verdict import RelationCache
+from agentplane.errors import AgentplaneError
+from agentplane.plane.derived import cache, server_memory
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import Snapshot
+from agentplane.review import result_versions
+from agentplane.review.conflicts.conflicts import Compare, Conflict, Text, claims, compare_each
+from agentplane.review.conflicts.shortlist import Neighbours, Reach, key_of, release_of_embeddings
+from agentplane.review.gate.verdicts import Flag
+from agentplane.text.json import decode
+from agentplane.text.log import chain
+
+
+T = TypeVar("T")
+
+KEPT = "looked"
+_AT_ONCE = 50
+"""So many candidates are made bytes, or are made of bytes, before another thread gets its turn."""
+_BLOCK = 500
+_MOST_NEW = 100
+"""Of so many new texts it can be told at once whom they touch."""
+
+
+class Gated(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the gate said of a candidate."""
+
+    mark: bytes
+    """A hash of all that this depends on, but for what was rejected."""
+    digest: str
+    """Of the candidate's bytes, header and body."""
+    refused: tuple[Flag, ...]
+    flags: tuple[Flag, ...]
+    repeats: str | None
+    """The name of the rejection that it says again."""
+    repeat_refused: tuple[Flag, ...]
+    repeat_flags: tuple[Flag, ...]
+
+
+class Seen(msgspec.Struct, array_like=True, gc=False):
+    """A candidate that was looked at."""
+
+    key: bytes
+    """Of its text."""
+    compared: tuple[bytes, bytes]
+    """The places of the texts that it was compared with, on the shelf and in the inbox."""
+    found: tuple[Conflict, ...]
+    reaches: tuple[Reach | None, Reach | None]
+    """On the shelf, in the inbox."""
+    names: tuple[str, ...]
+    """The entries that it says it supersedes."""
+    gated: Gated | None = None
+
+
+class Sides(msgspec.Struct, frozen=True):
+    """What candidates are compared with: the shelf as far as it is in force, and the inbox."""
+
+    shelf: Neighbours
+    inbox: Neighbours
+
+    @property
+    def both(self) -> tuple[Neighbours, Neighbours]:
+        return self.shelf, self.inbox
+
+
+class _Texts:
+    """The texts of one side by their keys."""
+
+    def __init__(self, side: Neighbours | None = None, known: Mapping[Text, bytes] | None = None) -> None:
+        self.side = side
+        self.by_key: dict[bytes, Text] = {}
+        if side is not None:
+            self.by_key = {(known or {}).get(text) or key_of(text): text for text in side.texts}
+        self.keys: AbstractSet[bytes] = self.by_key.keys()
+        self.key_at = {id(text): key for key, text in self.by_key.items()}
+        """The key of each of these texts, by what Python knows it by."""
+
+    def of(self, side: Neighbours) -> "_Texts":
+        """Return the texts of a side. Most keys are known from the last time."""
+        if side is self.side:
+            return self
+        return _Texts(side, {text: key for key, text in self.by_key.items()})
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    keys: list[bytes]
+    ids: list[str]
+    sides: tuple[bytes, bytes]
+    rejected: list[str] | None
+
+
+class _File(msgspec.Struct, frozen=True, array_like=True):
+    version: str
+    head: _Head
+    seen: list[msgspec.Raw]
+    stale: list[msgspec.Raw]
+
+
+_file = decode.Pack(_File)
+_some_seen = decode.Pack(dict[str, Seen])
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """Return the version of the results that this process finds."""
+    ours = result_versions.mark(result_versions.CONFLICTS, result_versions.GATE, result_versions.SECRETS)
+    return f"{ours} {release_of_embeddings()}"
+
+
+class Looks:
+    """What was found about candidates so far. All of it holds for the texts that `bring` was given last."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._read = False
+        self.seen: dict[str, Seen] = {}
+        self._stale: dict[str, Seen] = {}
+        """To be looked at again; of the pairs that did not change, what was found still counts."""
+        self._lost: dict[str, frozenset[int]] = {}
+        """Of these, the sides on which others are near now; those that are not here have lost both."""
+        self._held: tuple[_Texts, _Texts] = (_Texts(), _Texts())
+        """The texts of each side."""
+        self._keys: list[bytes] = []
+        self._ids: list[str] = []
+        self._places: dict[bytes, int] = {}
+        self._sides: tuple[AbstractSet[bytes], AbstractSet[bytes]] | None = None
+        self.rejected: frozenset[str] | None = None
+        self._changed = False
+        self._unsaved = 0
+        self._as_of: str | None = None
+        """The head of the log when it was to be kept last."""
+        self._stamp: object = None
+        """The stamp of the file at the last read or write."""
+
+    # What changed
+
+    def bring(self, now: Sides, most: int | None = None) -> bool:
+        """Drops what does not hold for these texts any more.
+
+        `most`: False where telling takes more comparisons than this; then nothing is dropped.
+        """
+        self.load()
+        shelf, inbox = (there.of(side) for there, side in zip(self._held, now.both, strict=True))
+        texts, keys = (shelf.by_key, inbox.by_key), (shelf.keys, inbox.keys)
+        old = self._sides or (frozenset(), frozenset())
+        if all(now is before or now == before for now, before in zip(keys, old, strict=True)):
+            self._held = shelf, inbox
+            return True
+        new: list[list[Text]] = []
+        for there, has, before in zip(texts, keys, old, strict=True):
+            new.append([] if has is before else [there[key] for key in there if key not in before])
+        if most is not None and not self._is_quick(now, new, most):
+            return False
+        self._held = shelf, inbox
+        self._lost = {}
+        own = {text.id: key for key, text in texts[1].items()}
+        for id_ in [id_ for id_, seen in self.seen.items() if own.get(id_) != seen.key]:
+            del self.seen[id_]
+        self._stale = {id_: seen for id_, seen in self._stale.items() if own.get(id_) == seen.key}
+        lost: dict[str, set[int]] = {}
+
+        def lose(ids: Iterable[str], *sides: int) -> None:
+            for id_ in ids:
+                lost.setdefault(id_, set()).update(sides)
+
+        for side in (0, 1):
+            lose(self._without_reach(now.both[side], side), side)
+        went = set().union(
+            *(before - has for before, has in zip(old, keys, strict=True) if has is not before)
+        )
+        gone = {key for key in went if key not in keys[0] and key not in keys[1]}
+        for side in (0, 1):
+            lose(self._without(gone & old[side], side), side)
+        names = {name for text in (*new[0], *new[1]) for name in (text.id, *text.superseded_by)}
+        names |= {self._ids[self._places[key]] for key in gone}
+        named = (id_ for id_, one in self.seen.items() if id_ in names or not names.isdisjoint(one.names))
+        lose(named, 0, 1)
+        asked = {text.id: text for text in now.inbox.texts}
+        for side in (0, 1):
+            if new[side] and self.seen:
+                lose(self._met_by(new[side], side, now.both[side], texts[side], old[side], asked), side)
+        for id_, sides in lost.items():
+            self._stale[id_] = self.seen.pop(id_)
+            self._lost[id_] = frozenset(sides)
+        self._sides = keys
+        for there, has, before in zip(texts, keys, old, strict=True):
+            if has is not before:
+                for key, text in there.items():
+                    self._place(key, text.id)
+        self._changed = True
+        return True
+
+    def _is_quick(self, now: Sides, new: Sequence[Sequence[Text]], most: int) -> bool:
+        if not self.seen:
+            return True
+        if not all(side.is_built for side in now.both):
+            return False
+        if sum(map(len, new)) > _MOST_NEW:
+            return False
+        met = sum(len(texts) for texts, side in zip(new, now.both, strict=True) if not side.ranked)
+        return met * len(self.seen) <= most
+
+    def _without_reach(self, near: Neighbours, side: int) -> list[str]:
+        """Those for which others were ranked among other texts than they would be now."""
+        index = near.index if self.seen else None
+        reaches = ((id_, seen.reaches[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, reach in reaches if (reach.index if reach else None) != index]
+
+    def _without(self, gone: Collection[bytes], side: int) -> Iterator[str]:
+        """Those that conflict with what is gone; among ranked texts also those to which it was near, because another
+        takes its place.
+        """
+        if not gone:
+            return
+        ids = {self._ids[self._places[key]] for key in gone}
+        near = frozenset(self._compared_with([self._places[key] for key in gone], side))
+        for id_, seen in self.seen.items():
+            if (seen.reaches[side] and id_ in near) or any(met.id in ids for met in seen.found):
+                yield id_
+
+    def _compared_with(self, places: Collection[int], side: int) -> list[str]:
+        if not places:
+            return []
+        wanted = frozenset(places)
+        each = ((id_, seen.compared[side]) for id_, seen in self.seen.items())
+        return [id_ for id_, compared in each if not wanted.isdisjoint(array("i", compared))]
+
+    def _met_by(
+        self,
+        new: Sequence[Text],
+        side: int,
+        near: Neighbours,
+        texts: Mapping[bytes, Text],
+        old: Collection[bytes],
+        asked: Mapping[str, Text],
+    ) -> Iterable[str]:
+        """Those that would be compared with a new text; where all are compared, those that it has to do with."""
+        if not near.ranked:
+            return meeting(new, [asked[id_] for id_ in self.seen])
+        before: dict[str, list[int]] = {}
+        for key, text in texts.items():
+            if key in old:
+                before.setdefault(text.statement, []).append(self._places[key])
+        copied = [place for text in new for place in before.get(text.statement, ())]
+        found = set(self._compared_with(copied, side))
+        statements = list(dict.fromkeys(text.statement for text in new if text.statement not in before))
+        if statements:
+            # Those that were ranked among other texts are ranked again anyway.
+            index = near.index
+            reaches = {
+                id_: reach
+                for id_, seen in self.seen.items()
+                if id_ not in found and (reach := seen.reaches[side]) and reach.index == index
+            }
+            ids = list(reaches)
+            if ids:
+                said = [asked[id_].statement for id_ in ids]
+                rows = near.reached_by(said, list(reaches.values()), statements)
+                found.update(ids[row] for row in rows)
+        return found
+
+    def forget_repeats(
+        self,
+        rejected: Collection[str],
+        met_by: Callable[[list[str], list[str]], set[str]],
+        most: int | None = None,
+    ) -> bool:
+        """Drops what the gate said where another rejection counts now.
+
+        `met_by`: which of some candidates have to do with one of some rejections. `most`: see `bring`.
+        """
+        self.load()
+        now = frozenset(rejected)
+        if now == self.rejected:
+            return True
+        # What is to be compared again keeps what the gate said of it.
+        every = {**self._stale, **self.seen}
+        gated = {id_: seen.gated for id_, seen in every.items() if seen.gated}
+        before = self.rejected if self.rejected is not None else now
+        gone, new = before - now, sorted(now - before)
+        if most is not None and len(new) * len(gated) > most:
+            return False
+        lost = {id_ for id_, one in gated.items() if one.repeats in gone}
+        if self.rejected is None:
+            lost = set(gated)
+        elif new and gated:
+            lost |= met_by([*gated], new)
+        for id_ in lost:
+            every[id_].gated = None
+        self.rejected = now
+        self._changed = True
+        return True
+
+    # What is found
+
+    def comparing(self, wanted: Iterable[Text]) -> Compare:
+        """`wanted`: candidates that are compared, also with one another."""
+        self.load()
+        both_ways = RelationCache({text.statement for text in wanted})
+        return lambda candidate, others: self._compare_each(candidate, others, both_ways)
+
+    def _compare_each(
+        self, candidate: Text, others: Sequence[Text], both_ways: RelationCache
+    ) -> list[Conflict | None]:
+        known = self._known(candidate)
+        keys = [self._key(other) for other in others] if known else [b""] * len(others)
+        unknown = [at for at, key in enumerate(keys) if key not in known]
+        found = compare_each(candidate, [others[at] for at in unknown], both_ways)
+        fresh = dict(zip(unknown, found, strict=True))
+        return [fresh[at] if at in fresh else known[key] for at, key in enumerate(keys)]
+
+    def _known(self, candidate: Text) -> dict[bytes, Conflict | None]:
+        """By the key of the other text, what was found when they were compared."""
+        seen = self.seen.get(candidate.id) or self._stale.get(candidate.id)
+        if seen is None or seen.key != key_of(candidate):
+            return {}
+        met = {conflict.id: conflict for conflict in seen.found}
+        places = (place for side in seen.compared for place in array("i", side))
+        return {self._keys[place]: met.get(self._ids[place]) for place in places}
+
+    def near(self, candidate: Text, side: int) -> tuple[list[Text], Reach | None] | None:
+        """What a candidate was compared with on one side, where it would be compared with the same now."""
+        seen = self._stale.get(candidate.id)
+        if seen is None or side in self._lost.get(candidate.id, (0, 1)):
+            return None
+        keys = [self._keys[place] for place in array("i", seen.compared[side])]
+        found = (self._held[0].by_key.get(key) or self._held[1].by_key.get(key) for key in keys)
+        return [text for text in found if text is not None], seen.reaches[side]
+
+    def add(
+        self,
+        candidate: Text,
+        compared: tuple[Sequence[Text], Sequence[Text]],
+        found: tuple[Conflict, ...],
+        reaches: tuple[Reach | None, Reach | None],
+    ) -> None:
+        shelf, inbox = (
+            array("i", [self._place(self._key(text), text.id) for text in side]).tobytes()
+            for side in compared
+        )
+        before = self.seen.get(candidate.id) or self._stale.pop(candidate.id, None)
+        key = key_of(candidate)
+        gated = before.gated if before and before.key == key else None
+        names = tuple(sorted(claims(candidate)))
+        self.seen[candidate.id] = Seen(key, (shelf, inbox), found, reaches, names, gated)
+        self._stale.pop(candidate.id, None)
+        self._changed = True
+        self._unsaved += 1
+
+    def gated(self, id_: str, found: Gated) -> None:
+        if id_ in self.seen:
+            self.seen[id_].gated = found
+            self._changed = True
+
+    def _key(self, text: Text) -> bytes:
+        shelf, inbox = self._held
+        return shelf.key_at.get(id(text)) or inbox.key_at.get(id(text)) or key_of(text)
+
+    def _place(self, key: bytes, id_: str) -> int:
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self._keys)
+            self._keys.append(key)
+            self._ids.append(id_)
+        return place
+
+    # On the disk
+
+    def is_overtaken(self) -> bool:
+        """Whether another process has written since this was read or written."""
+        return self._read and _stamp(self._layout) != self._stamp
+
+    def save(self, snapshot: Snapshot) -> bool:
+        """Keeps all of it, if anything came to it. Where the log has moved on, what was kept before stays."""
+        if not self._changed or self._sides is None:
+            return False
+        self._as_of = snapshot.ledger.head
+        # A long-lived process has these in memory. The next process checks what wasn't written again.
+        if (
+            server_memory.is_on()
+            and self._stamp is not None
+            and not server_memory.is_due(self._unsaved, len(self._keys))
+        ):
+            return False
+        return self._write(snapshot.ledger.head)
+
+    def save_now(self) -> None:
+        """Save the results that weren't worth saving yet."""
+        if self._changed and self._sides is not None and not self.is_overtaken():
+            self._write(self._as_of)
+
+    def _write(self, head: str | None) -> bool:
+        if self._sides is None:
+            return False
+        with suppress(AgentplaneError):
+            if chain.tail(self._layout.log).head != head:
+                return False
+        self._tidy(self._sides[0] | self._sides[1])
+        sides = tuple(array("i", sorted(self._places[key] for key in side)).tobytes() for side in self._sides)
+        rejected = sorted(self.rejected) if self.rejected is not None else None
+        first = _Head(self._keys, self._ids, (sides[0], sides[1]), rejected)
+        file = _File(version(), first, list(_packed(self.seen)), list(_packed(self._stale)))
+        cache.save_as_of(self._layout, head, KEPT, msgspec.msgpack.encode(file))
+        self._changed, self._unsaved = False, 0
+        self._stamp = _stamp(self._layout)
+        return True
+
+    def _tidy(self, live: Collection[bytes]) -> None:
+        """Forgets texts that are not there any more, once there are many of them."""
+        if len(self._keys) <= 2 * len(live) + _BLOCK:
+            return
+        kept = [place for place, key in enumerate(self._keys) if key in live]
+        moved = {place: at for at, place in enumerate(kept)}
+        for seen in (*self.seen.values(), *self._stale.values()):
+            shelf, inbox = (
+                array("i", [moved[place] for place in array("i", side) if place in moved]).tobytes()
+                for side in seen.compared
+            )
+            seen.compared = shelf, inbox
+        self._keys, self._ids = [self._keys[at] for at in kept], [self._ids[at] for at in kept]
+        self._places = {key: at for at, key in enumerate(self._keys)}
+
+    def load(self) -> None:
+        """Read the saved results, once."""
+        if self._read:
+            return
+        self._read = True
+        self._stamp = _stamp(self._layout)
+        data = cache.load(self._layout, KEPT)
+        try:
+            file = _file.decode(data) if data else None
+            if file is None or file.version != version():
+                return
+            seen, stale = _unpacked(file.seen), _unpacked(file.stale)
+            keys = file.head.keys
+            sides = [frozenset(keys[place] for place in array("i", side)) for side in file.head.sides]
+            every = (side for one in (*seen.values(), *stale.values()) for side in one.compared)
+            most = max((max(array("i", side), default=-1) for side in every), default=-1)
+        except (msgspec.MsgspecError, ValueError, IndexError):
+            return
+        if len(file.head.ids) != len(keys) or most >= len(keys):
+            return
+        self.seen, self._stale = seen, stale
+        self._keys, self._ids = keys, file.head.ids
+        self._places = {key: at for at, key in enumerate(keys)}
+        self._sides = sides[0], sides[1]
+        rejected = file.head.rejected
+        self.rejected = frozenset(rejected) if rejected is not None else None
+
+
+def of(layout: Layout) -> Looks:
+    """Return the results so far. A long-lived process has them in memory unless another process has written since."""
+    found: Looks | None = server_memory.get(layout, KEPT)
+    if found is None or found.is_overtaken():
+        found = Looks(layout)
+        server_memory.put(layout, KEPT, found)
+    return found
+
+
+def save_held() -> None:
+    """Before a process ends that served for long."""
+    for found in server_memory.each(KEPT):
+        found.save_now()
+
+
+def _stamp(layout: Layout) -> tuple[int, int, int] | None:
+    try:
+        found = os.lstat(layout.cache / KEPT)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def meeting(new: Sequence[Text], asked: Sequence[Text]) -> set[str]:
+    """Those that have to do with one of the new texts, whichever of the two is the candidate."""
+    found = {text.id for text in asked if any(choice.replaced for choice in parse(text.statement).choices)}
+    for text in new:
+        for block in _blocks(asked, _BLOCK):
+            hits = compare_each(text, block)
+            found.update(other.id for other, hit in zip(block, hits, strict=True) if hit)
+    return found
+
+
+def _blocks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[begin : begin + size] for begin in range(0, len(items), size))
+
+
+def _packed(seen: Mapping[str, Seen]) -> Iterator[msgspec.Raw]:
+    """In pieces, because no other thread gets its turn while one is made."""
+    items = iter(seen.items())
+    while piece := dict(islice(items, _AT_ONCE)):
+        yield msgspec.Raw(msgspec.msgpack.encode(piece))
+
+
+def _unpacked(pieces: Iterable[msgspec.Raw]) -> dict[str, Seen]:
+    found: dict[str, Seen] = {}
+    for piece in pieces:
+        found.update(_some_seen.decode(piece))
+    return found

@@ -1,0 +1,1 @@
+"""The gate: checks of a proposal before it enters the inbox."""

@@ -1,0 +1,440 @@
+"""The gate: what is noticed about a proposal before it enters the inbox.
+
+Each thing that is noticed has a code, and for each code the settings say whether it refuses the
+proposal, flags it for the reviewer, or is not looked for. Nothing is changed, and no text that could
+hold a secret is repeated in a message.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.operations import MAX_TEXT, Proposal
+from agentplane.memory.view import Memory
+from agentplane.plane.derived import server_memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Action, Gate
+from agentplane.review.gate import evidence_lookup, order_flags, raw_header, verbatim, wording
+from agentplane.review.gate.past_rejections import Repeat, Tombstones
+from agentplane.review.gate.verdicts import (
+    HIGH,
+    SECRET,
+    Consequence,
+    Flag,
+    Verdict,
+    shown_earlier,
+    told_earlier,
+)
+from agentplane.scan.secrets import find
+from agentplane.text import visible
+from agentplane.text.visible import one_line
+
+
+if TYPE_CHECKING:
+    from agentplane.memory.word_index import Words
+
+DEFAULTS: Mapping[str, Action] = msgspec.structs.asdict(Gate())
+"""What is noticed, and what follows. `Gate` says what each code means."""
+
+LONG = 2000
+"""Characters of statement and rationale that a reviewer reads without a sigh."""
+_MOST_CHARACTERS = 2 * MAX_TEXT
+"""Of all fields together. Beyond that the proposal is refused and the rest of it is not looked at."""
+_MOST_FLAGS = 40
+_MANY = 50
+
+_NOT_SAID = frozenset(("source", "type", "expires_at"))
+_NEEDS_EVIDENCE = ("fact", "assumption")
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposal is held against. Whatever is left out is not looked at."""
+
+    today: date
+    actions: Mapping[str, Action] = {}
+    """By code; the defaults count for those that are missing."""
+    project: Path | None = None
+    instructions: Mapping[str, str] = {}
+    shelf: tuple[Entry, ...] = ()
+    words: "Words | None" = None
+    """Which of the shelf hold a word, where that is known."""
+    tombstones: Tombstones | None = None
+    candidate: str = ""
+    """The id of a candidate that is looked at again, so that it is not compared with itself."""
+    header: bytes = b""
+    """The header of that candidate as it is in the file."""
+
+    def looks_for(self, *codes: str) -> bool:
+        return any(self.action(code) != "off" for code in codes)
+
+    def action(self, code: str) -> Action:
+        return self.actions.get(code) or DEFAULTS[code]
+
+
+_Noticed = tuple[str, str, str]
+"""Code, what, where."""
+
+
+def context(
+    memory: Memory,
+    today: date,
+    actions: Mapping[str, Action] = DEFAULTS,
+    tombstones: Tombstones | None = None,
+) -> Context:
+    """The context in a plane. Reads the instruction files; the shelf is read where `known` is looked for."""
+    project = memory.snapshot.layout.project
+    found = Context(today=today, actions=actions, project=project, tombstones=tombstones)
+    return msgspec.structs.replace(
+        found,
+        instructions=verbatim.read_instructions(project) if found.looks_for("restated") else {},
+        shelf=memory.shelf_in_order if found.looks_for("known") else (),
+        words=_words(memory) if found.looks_for("known") else None,
+    )
+
+
+def _words(memory: Memory) -> "Words | None":
+    if not server_memory.is_on():
+        return None
+    from agentplane.memory import word_index
+
+    return word_index.of_shelf(memory)
+
+
+def check(proposal: Proposal, context: Context) -> Verdict:
+    """All that is noticed, what refuses first."""
+    texts, whole = _clipped(_texts(proposal))
+    refused: dict[Flag, None] = {}
+    flags: dict[Flag, None] = {}
+    if not whole:
+        what = f"has more than {_MOST_CHARACTERS:,} characters; what follows was not looked at"
+        refused[Flag("size", "refuse", what, "proposal")] = None
+    noticed = list(_noticed(proposal, texts, context))
+    repeat = _repeat(dict(texts)["statement"], proposal, context)
+    noticed += _repeats(repeat)
+    noticed += _header(context.header, frozenset(code for code, _, _ in noticed))
+    for code, what, where in noticed:
+        action = context.action(code)
+        if action == "off":
+            continue
+        # A statement that is only like a rejected one is never refused, whatever the settings say.
+        unsure = code == "repeat" and repeat is not None and not repeat.sure
+        follows: Consequence = "flag" if unsure else action
+        (refused if follows == "refuse" else flags)[Flag(code, follows, what, where)] = None
+    repeats = any(flag.code == "repeat" for flag in refused)
+    earlier = shown_earlier(repeat.rejection) if repeats and repeat else None
+    return Verdict(tuple(refused)[:_MOST_FLAGS], tuple(flags)[:_MOST_FLAGS], earlier)
+
+
+def check_again(entry: Entry, context: Context) -> Verdict:
+    """The same of a candidate that is in the inbox, with its header as it is in the file."""
+    found = check(
+        proposal_of(entry), msgspec.structs.replace(context, candidate=entry.id, header=entry.header)
+    )
+    if not context.looks_for(SECRET) or any(flag.code == SECRET for flag in (*found.refused, *found.flags)):
+        return found
+    # A secret can begin in the statement and end in the rationale.
+    whole = tuple(_flag(SECRET, what, where, context.actions) for _, what, where in _secrets_of_body(entry))
+    if context.action(SECRET) == "refuse":
+        return msgspec.structs.replace(found, refused=(*whole, *found.refused))
+    return msgspec.structs.replace(found, flags=(*whole, *found.flags))
+
+
+def suspicious(text: str, where: str = "text") -> tuple[Flag, ...]:
+    """Return the high-severity flags of a text that a tool wrote and that never was a candidate.
+
+    For example a run summary, a `next` line or a session title. The flags are the ones that a candidate with this
+    statement would get under the default settings: secrets, hidden text, and orders to the reader. An empty tuple
+    means that the text can be delivered.
+    """
+    texts = [(where, text[:_MOST_CHARACTERS])]
+    found = dict.fromkeys((*_secrets(texts), *_hidden(texts), *_aimed(texts)))
+    flags = [_flag(code, what, at, DEFAULTS) for code, what, at in found]
+    if len(text) > _MOST_CHARACTERS:
+        what = f"has more than {_MOST_CHARACTERS:,} characters; the rest was not checked"
+        flags.insert(0, Flag("size", "refuse", what, where))
+    return tuple(flag for flag in flags if flag.high or flag.code == "size")[:_MOST_FLAGS]
+
+
+def high_flags(entry: Entry, actions: Mapping[str, Action]) -> tuple[Flag, ...]:
+    """Return the flags of high severity that an entry or a candidate has under these settings."""
+    texts = list(texts_of(entry))
+    said = [text for text in texts if text[0] not in _NOT_SAID]
+    found = [*_secrets(texts), *_hidden(texts), *_aimed(said)]
+    told = frozenset(code for code, _, _ in found)
+    found += _header(entry.header, told, candidate=entry.file == INBOX)
+    if not any(code == SECRET for code, _, _ in found):
+        found += _secrets_of_body(entry)
+    flags = (_flag(code, what, where, actions) for code, what, where in found if code in HIGH)
+    return tuple(dict.fromkeys(flag for flag in flags if actions.get(flag.code) != "off"))[:_MOST_FLAGS]
+
+
+def has_high_flag(entry: Entry, actions: Mapping[str, Action]) -> bool:
+    """True if an entry or a candidate has a flag of high severity, so that no bulk approval may take it."""
+    return bool(high_flags(entry, actions))
+
+
+def likely_secrets(entry: Entry) -> tuple[Flag, ...]:
+    """Return the flags for what is a likely secret in an entry, whatever the settings say."""
+    texts = list(texts_of(entry))
+    found = [*_secrets(texts), *_header(entry.header, frozenset())]
+    found = [one for one in found if one[0] == SECRET] or list(_secrets_of_body(entry))
+    return tuple(dict.fromkeys(_flag(code, what, where, {}) for code, what, where in found))[:_MOST_FLAGS]
+
+
+def texts_of(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Every text of an entry, with the field that it stands in."""
+    yield from _texts(proposal_of(entry))
+
+
+def _secrets_of_body(entry: Entry) -> Iterator[_Noticed]:
+    return (one for one in _secrets([("text", entry.body)]) if one[0] == SECRET)
+
+
+def _flag(code: str, what: str, where: str, actions: Mapping[str, Action]) -> Flag:
+    action = actions.get(code) or DEFAULTS[code]
+    return Flag(code, "refuse" if action == "refuse" else "flag", what, where)
+
+
+def let_in_again(context: Context) -> Context:
+    """The context for a person who wants a memory looked at again that was rejected before."""
+    if context.action("repeat") != "refuse":
+        return context
+    return msgspec.structs.replace(context, actions={**context.actions, "repeat": "flag"})
+
+
+def proposal_of(entry: Entry) -> Proposal:
+    """A candidate as it was proposed, to look at it again."""
+    head = entry.head
+    body = verbatim.said_in(entry)
+    statement, _, rationale = body.partition("\nRationale:")
+    return Proposal(
+        type=head.type,
+        statement=statement.strip(),
+        rationale=rationale.strip() or None,
+        tags=list(head.tags),
+        source=head.source,
+        evidence=list(head.evidence),
+        confidence=head.confidence,
+        expires_at=head.expires_at,
+        check=head.check,
+        scope=list(head.scope),
+        supersedes=list(head.supersedes),
+        superseded_by=list(head.superseded_by),
+        arrives=head.arrives,
+        refines=list(head.refines),
+        unrelated=list(head.unrelated),
+        harvested=head.harvested,
+        external_id=head.external_id,
+        layer=head.layer,
+        systemic_scale=head.systemic_scale,
+    )
+
+
+def _texts(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Every text in it, with the field that it stands in."""
+    yield "statement", proposal.statement
+    singles = ("rationale", "check", "source", "external_id", "layer", "expires_at", "arrives", "type")
+    for name in singles:
+        if text := getattr(proposal, name):
+            yield name, text
+    for name, label in (
+        ("evidence", "evidence"),
+        ("tags", "tag"),
+        ("scope", "scope"),
+        ("supersedes", "supersedes"),
+        ("superseded_by", "superseded by"),
+        ("refines", "refines"),
+        ("unrelated", "unrelated"),
+    ):
+        for number, text in enumerate(getattr(proposal, name), 1):
+            yield f"{label} {number}", text
+
+
+def _clipped(texts: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
+    room = _MOST_CHARACTERS
+    kept: list[tuple[str, str]] = []
+    for where, text in texts:
+        if len(text) > room:
+            return [*kept, (where, text[:room])], False
+        kept.append((where, text))
+        room -= len(text) + 1
+        if room < 0:
+            return kept, False
+    return kept, True
+
+
+def _noticed(proposal: Proposal, texts: list[tuple[str, str]], context: Context) -> Iterator[_Noticed]:
+    if context.looks_for("secret", "random"):
+        yield from _secrets(texts)
+    if context.looks_for("escape", "bidi", "smuggled", "hidden"):
+        yield from _hidden(texts)
+    said = [(where, text) for where, text in texts if where not in _NOT_SAID]
+    if context.looks_for("instruction", "markup", "command"):
+        yield from _aimed(said)
+    yield from _size(proposal)
+    yield from _evidence(proposal, context)
+    clipped = dict(texts)
+    statement = clipped["statement"]
+    if context.looks_for("status"):
+        yield from _status(statement, proposal, context.today)
+    if (
+        context.looks_for("restated")
+        and not _is_taken_from_project(proposal)
+        and (place := verbatim.in_instructions(statement, context.instructions))
+        and not any(cited.partition(":")[0] == place.partition(":")[0] for cited in proposal.evidence)
+    ):
+        yield "restated", f"says word for word what {place} says", "statement"
+    if context.looks_for("known"):
+        besides = frozenset(proposal.supersedes) | _changed_by(proposal, context)
+        entries = context.words.holding(statement) if context.words else context.shelf
+        if id_ := verbatim.on_shelf(statement, entries, besides):
+            yield "known", f"says word for word what {one_line(id_, 40)} says", "statement"
+
+
+def _changed_by(proposal: Proposal, context: Context) -> frozenset[str]:
+    """The entries that a proposal changes, because it has their external id or their id."""
+    name = proposal.external_id
+    if not name:
+        return frozenset()
+    return frozenset(one.id for one in context.shelf if name in (one.head.external_id, one.id))
+
+
+def _is_taken_from_project(proposal: Proposal) -> bool:
+    """Whether it was imported from a file of the project. Then a person wrote it there, maybe in two files alike."""
+    return (
+        proposal.harvested is not None
+        and bool(proposal.evidence)
+        and not proposal.evidence[0].startswith("~")
+    )
+
+
+def _header(header: bytes, told: Collection[str], *, candidate: bool = True) -> Iterator[_Noticed]:
+    """What a header holds as it is in the file. `told`: codes that its fields have already.
+
+    In the header of a candidate everything is odd that no program writes there. On the shelf, people add keys of their own.
+    """
+    if not header:
+        return
+    text = raw_header.text_of(header)
+    for what in raw_header.odd(text) if candidate else ():
+        yield "hidden", what, "header"
+    texts, _ = _clipped(raw_header.read(text))
+    for code, what, where in (*_secrets(texts), *_hidden(texts), *_aimed(texts)):
+        # Ids, dates and names of runs look random. Of what a field was flagged for, once is enough.
+        if code != "random" and code not in told:
+            yield code, what, where
+
+
+def _secrets(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    # Many short fields are one text: looking at each of them alone would take longer.
+    for where, text in texts:
+        for secret in find.find(text):
+            if secret.sure:
+                yield "secret", f"holds what looks like {secret.kind} ({secret.place})", where
+            elif where not in ("source", "external_id"):  # these names can be random by design
+                yield "random", f"holds {secret.kind} ({secret.place}); is it a secret?", where
+
+
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+# England, Scotland and Wales are a black flag and characters that could spell anything else as well.
+_COUNTRIES = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
+    "\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+
+
+def _hidden(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    for where, whole in texts:
+        text = _COUNTRIES.sub(lambda found: " " * len(found[0]), whole)
+        seen: dict[str, tuple[str, int, int]] = {}
+        for hit in visible.hidden(text):
+            code = hidden_code(hit.char)
+            if code in seen:
+                name, line, count = seen[code]
+            else:
+                name, line, count = hit.name, text.count("\n", 0, hit.offset) + 1, 0
+            seen[code] = name, line, count + 1
+        for code, (name, line, count) in seen.items():
+            more = f", and {count - 1} more such" if count > 1 else ""
+            yield code, f"holds a hidden character: {name} (line {line}{more})", where
+        for what in order_flags.unseen(whole):
+            yield "hidden", what, where
+
+
+def hidden_code(char: str) -> str:
+    code = ord(char)
+    if code < 0x20 or 0x7F <= code <= 0x9F:
+        return "escape"
+    if char in _OVERRIDES:
+        return "bidi"
+    return "smuggled" if 0xE0000 <= code <= 0xE0FFF or 0xFFFE <= code <= 0xFFFF else "hidden"
+
+
+def _aimed(texts: list[tuple[str, str]]) -> Iterator[_Noticed]:
+    for where, text in texts:
+        for code, what in order_flags.noticed(text):
+            yield code, what, where
+
+
+def _size(proposal: Proposal) -> Iterator[_Noticed]:
+    size = len(proposal.statement) + len(proposal.rationale or "")
+    if size > LONG:
+        yield "size", f"has {size:,} characters; a memory is read again and again", "statement"
+    for name in ("evidence", "tags", "scope", "supersedes", "refines", "unrelated"):
+        count = len(getattr(proposal, name))
+        if count > _MANY:
+            yield "size", f"has {count:,} items", name
+
+
+def _evidence(proposal: Proposal, context: Context) -> Iterator[_Noticed]:
+    kind = proposal.type.lower()
+    supported = bool(proposal.evidence) or (kind == "assumption" and bool(proposal.check))
+    if kind in _NEEDS_EVIDENCE and not supported:
+        yield "unsupported", f"{'an' if kind == 'assumption' else 'a'} {kind} without evidence", "evidence"
+    if context.project is None or not proposal.evidence or not context.looks_for("gone", "outside"):
+        return
+    for lack in evidence_lookup.lacks(proposal.evidence, context.project):
+        name = _shown(proposal.evidence[lack.place])
+        yield lack.trouble, f"{name} {lack.what}", f"evidence {lack.place + 1}"
+    if len(proposal.evidence) > evidence_lookup.MOST:
+        yield "gone", f"only the first {evidence_lookup.MOST} pieces of evidence were looked at", "evidence"
+
+
+def _shown(text: str) -> str:
+    """A short text of a proposal in a message, unless it could be a secret."""
+    return "it" if find.find(text[:400]) else f"`{one_line(text[:200], 60)}`"
+
+
+def _status(statement: str, proposal: Proposal, today: date) -> Iterator[_Noticed]:
+    # A reason may tell how things stood; only a statement is to stay true.
+    if line := wording.news(statement):
+        yield "status", f"reports a state that will be over soon (line {line})", "statement"
+    if proposal.expires_at:
+        try:
+            expires = date.fromisoformat(proposal.expires_at)
+        except ValueError:
+            return
+        if expires <= today + timedelta(days=1):
+            over = "expired already" if expires < today else "expires by tomorrow"
+            yield "status", over, "expires_at"
+
+
+def _repeat(statement: str, proposal: Proposal, context: Context) -> Repeat | None:
+    if not context.tombstones or not context.looks_for("repeat"):
+        return None
+    return context.tombstones.find(statement, scope=proposal.scope, besides=context.candidate)
+
+
+def _repeats(repeat: Repeat | None) -> Iterator[_Noticed]:
+    if repeat is None:
+        return
+    told = told_earlier(shown_earlier(repeat.rejection))
+    how = "" if repeat.sure else f" (alike: {repeat.alike:.0%})"
+    yield "repeat", f"was rejected before, {told}{how}", "statement"

@@ -1,0 +1,122 @@
+"""What the gate notices of orders to the reader: in every reading of a text, and what its rendering does not show."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from agentplane.review.gate import wording
+from agentplane.scan import orders, readings
+from agentplane.scan.readings import View
+from agentplane.scan.secrets import find
+from agentplane.text.markdown import invisible
+from agentplane.text.visible import one_line
+
+
+Noticed = tuple[str, str]
+"""Code and what."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """The place in a text where something was found."""
+
+    code: str
+    what: str
+    offset: int
+    """The first character of it, or of its line if only the line is known."""
+    exact: bool
+
+
+_SHORTEST = 6
+_SHOWN = 80
+_PROSE = re.compile(r"(?<!\w)(?:[^\W\d_]{2,30}[\s,.;:!?'-]{1,3}){2}[^\W\d_]{2,}")
+_ENCODINGS = ("in base", "in hex", "in binary", "in character codes", "in invisible", "in Morse", "in quoted")
+
+
+def noticed(text: str) -> Iterator[Noticed]:
+    """Orders to the reader, marks of a conversation, and commands that run unread code; each of them once."""
+    for code, what, _ in _noticed(text):
+        yield code, what
+
+
+def unseen(text: str) -> Iterator[str]:
+    """Yield findings about invisible characters and encoded text."""
+    for what, _ in _unseen(text):
+        yield what
+
+
+def places(text: str) -> Iterator[Place]:
+    """Yield the places of orders and of hidden text, to show a person the spot."""
+    for code, what, (offset, exact) in _noticed(text):
+        yield Place(code, what, offset, exact)
+    for what, offset in _unseen(text):
+        yield Place("hidden", what, offset, exact=True)
+
+
+def _noticed(text: str) -> Iterator[tuple[str, str, tuple[int, bool]]]:
+    if len(text) < _SHORTEST:
+        return
+    if encoded := wording.blob(text):
+        yield "command", f"{encoded[0]} (line {_line(text, encoded[1])})", (encoded[1], True)
+    told: set[str] = set()
+    for view in readings.views(text):
+        for code, what, offset in _in_view(view):
+            if what not in told:
+                told.add(what)
+                yield code, what + _place(text, view, offset), _offset(text, view, offset)
+
+
+def _unseen(text: str) -> Iterator[tuple[str, int]]:
+    if len(text) < _SHORTEST:
+        return
+    for part in invisible.parts(text):
+        what = f"holds {part.kind}, which is invisible when rendered{_quoted(part.text)}"
+        yield f"{what} (line {_line(text, part.offset)})", part.offset
+    for view in readings.decoded(text):
+        if view.how.startswith(_ENCODINGS) and _PROSE.search(view.text):
+            what = f"holds text {view.how}{_quoted(view.text)} (line {_line(text, view.offset)})"
+            yield what, view.offset
+
+
+def _offset(text: str, view: View, offset: int) -> tuple[int, bool]:
+    """Return the offset in the text for an offset in a view, and True if it is the exact character."""
+    if view.how:
+        return min(view.offset, len(text)), False
+    if len(view.text) == len(text):
+        return offset, True
+    # Characters were left out of the view, but no line was.
+    line = view.text.count("\n", 0, offset)
+    return sum(map(len, text.splitlines(keepends=True)[:line])), False
+
+
+def _in_view(view: View) -> Iterator[tuple[str, str, int]]:
+    if view.joined:
+        for order in orders.find_joined(view.text):
+            yield "instruction", order.what, 0
+        return
+    for order in orders.find(view.text):
+        yield "instruction", order.what, order.offset
+    clean = wording.folded(view.text)
+    for what, offset in wording.aimed_at_reader(clean):
+        yield "instruction", what, offset
+    mark = wording.role_marks(clean)
+    if mark is not None:
+        yield "markup", "holds marks of a conversation or a tool call", mark
+    for what, offset in wording.commands(clean):
+        yield "command", what, offset
+
+
+def _place(text: str, view: View, offset: int) -> str:
+    if not view.how:
+        return f" (line {_line(view.text, offset)})"
+    return f", {view.how}{_quoted(view.text[max(offset - 10, 0) :])} (line {_line(text, view.offset)})"
+
+
+def _quoted(text: str) -> str:
+    """A short piece of a text in a message, unless it could be a secret."""
+    piece = one_line(text[:400], _SHOWN)
+    return "" if not piece or find.find(text[:400]) else f": `{piece}`"
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

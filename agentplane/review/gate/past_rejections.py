@@ -1,0 +1,326 @@
+"""Past rejections, so that what was rejected is known again when it comes back in other words."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+
+from agentplane.claims.compare import wording
+from agentplane.claims.compare.wording import Words
+from agentplane.memory.entry import Header, read_header, without_label
+from agentplane.memory.kinds import kinds_in
+from agentplane.plane.derived import cache
+from agentplane.plane.layout import Layout
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Stored
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.undo import out_of_force
+from agentplane.review.conflicts.conflicts import Text, compare
+from agentplane.review.conflicts.shortlist import Kept, Neighbours
+from agentplane.text import globs
+from agentplane.text.json import decode
+from agentplane.text.markdown import document
+
+
+class Rejection(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    text: str
+    """The statement, without its label."""
+    reason: str | None
+    when: str
+    op: str
+    type: str = ""
+    scope: tuple[str, ...] = ()
+    external_id: str | None = None
+
+
+class Repeat(msgspec.Struct, frozen=True):
+    rejection: Rejection
+    alike: float
+    """0 to 1; 1: the same words."""
+    sure: bool
+    """Whether nothing but the wording differs, as far as words can tell."""
+
+
+class Tombstones:
+    """Rejections to compare with. Only those that share enough words are taken apart."""
+
+    def __init__(
+        self,
+        rejected: Iterable[Rejection],
+        words: Sequence[Words] | None = None,
+        near: Neighbours | None = None,
+    ) -> None:
+        """`near`: the texts of the same rejections; without them only words are compared."""
+        self.rejections: Sequence[Rejection] = tuple(rejected)
+        self._given = words
+        self._texts = near
+        self._near_by: dict[tuple[str, tuple[str, ...]], list[Text]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.rejections)
+
+    @cached_property
+    def _words(self) -> Sequence[Words]:
+        return self._given or [wording.words_of(rejection.text) for rejection in self.rejections]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where words with this beginning occur."""
+        places: dict[str, list[int]] = {}
+        for place, words in enumerate(self._words):
+            for beginning in _beginnings(words):
+                places.setdefault(beginning, []).append(place)
+        return places
+
+    def of(self, id_: str) -> Rejection | None:
+        """The last rejection of a candidate that bears this id."""
+        return self._last_of.get(id_)
+
+    @cached_property
+    def _last_of(self) -> dict[str, Rejection]:
+        return {rejection.id: rejection for rejection in self.rejections}
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._by_name.keys()
+
+    def only(self, names: Collection[str]) -> "Tombstones":
+        """Some of them, compared by their words only."""
+        wanted = frozenset(names)
+        places = [at for at, one in enumerate(self.rejections) if _name(one) in wanted]
+        return Tombstones([self.rejections[at] for at in places], [self._words[at] for at in places])
+
+    @property
+    def texts(self) -> Sequence[Text]:
+        return [_text(rejection) for rejection in self.rejections]
+
+    def find(self, statement: str, *, scope: Sequence[str] = (), besides: str = "") -> Repeat | None:
+        """The rejection that this repeats; of several the most alike, then the latest."""
+        # Where the words are alike but for one, that one counts; else what they mean together.
+        return self._worded(statement, scope, besides) or self._meant(statement, scope, besides)
+
+    def look_up(self, asked: Sequence[Text]) -> None:
+        """Finds what is near to many at once."""
+        if self._texts is not None and self.rejections:
+            near = self._texts.of_each(asked)
+            self._near_by.update(zip(((one.statement, one.scope) for one in asked), near, strict=True))
+
+    def _meant(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+        """The rejection that says the same by its structure. Structure alone is never sure enough to refuse."""
+        if self._texts is None or not self.rejections:
+            return None
+        asked = Text(id=besides, type="", statement=statement, scope=tuple(scope))
+        if (statement, asked.scope) not in self._near_by:
+            self.look_up([asked])
+        best: Repeat | None = None
+        for text in self._near_by[statement, asked.scope]:
+            rejection = self._by_name[text.id]
+            found = compare(asked, text) if rejection.id != besides else None
+            if found and found.kind == "duplicate" and (best is None or found.score > best.alike):
+                best = Repeat(rejection, found.score, sure=False)
+        return best
+
+    @cached_property
+    def _by_name(self) -> dict[str, Rejection]:
+        return {_name(rejection): rejection for rejection in self.rejections}
+
+    def _worded(self, statement: str, scope: Sequence[str], besides: str) -> Repeat | None:
+        said = wording.words_of(statement)
+        best: Repeat | None = None
+        for place in self._near(said):
+            rejection = self.rejections[place]
+            if rejection.id == besides:
+                continue
+            repeat = _compare(said, scope, self._words[place], rejection)
+            if repeat and (best is None or (repeat.sure, repeat.alike) > (best.sure, best.alike)):
+                best = repeat
+        return best
+
+    def _near(self, said: Words) -> list[int]:
+        """The places of what shares the most words, the latest first."""
+        shared: Counter[int] = Counter()
+        for beginning in _beginnings(said):
+            shared.update(self._places.get(beginning, ()))
+        mine = len(said.all)
+        enough = (
+            (count, place)
+            for place, count in shared.items()
+            if count >= _SHARED * max(mine, len(self._words[place].all))
+        )
+        return sorted((place for _, place in sorted(enough)[-_MOST_NEAR:]), reverse=True)
+
+
+_SHARED = 0.4
+"""Less than what two statements must share to be alike, since two words of one can begin alike."""
+_MOST_NEAR = 48
+_BEGINNING = 4
+
+
+def _beginnings(words: Words) -> set[str]:
+    return {word[:_BEGINNING] for word in words.all}
+
+
+def _compare(said: Words, scope: Sequence[str], old: Words, rejection: Rejection) -> Repeat | None:
+    found = wording.likeness(said, old)
+    if found is None:
+        return None
+    # What was rejected for one place was not decided for another.
+    sure = found.sure and globs.can_meet(scope, rejection.scope)
+    return Repeat(rejection, found.score, sure)
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A rejection as it is kept, under the digests of its texts: either can be pruned."""
+
+    rejection: Rejection
+    words: Words
+    digest: str
+    why: str | None
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    ops: dict[str, tuple[_Kept, ...]] = {}
+    """By op. A record never changes once its op counts, except that texts are pruned from it."""
+
+
+_KEPT = "rejections.mp"
+_VERSION = 300 + wording.VERSION
+_NONE: Mapping[str, str] = {}
+_codec = decode.Pack(_File)
+_FEW = 8
+
+
+def rejections(snapshot: Snapshot) -> list[Rejection]:
+    """What was rejected and not taken back, oldest first. Pruned texts are gone from here too."""
+    return [one.rejection for one in _in_force(snapshot)]
+
+
+def kept(snapshot: Snapshot, kept_vectors: Kept | None = None) -> Tombstones:
+    """What was rejected and not taken back, to compare with."""
+    found = _in_force(snapshot)
+    rejected = [one.rejection for one in found]
+    vectors = kept_vectors or Kept(snapshot.layout, snapshot.ledger.head)
+    near = Neighbours(list(map(_text, rejected)), vectors, "rejected")
+    return Tombstones(rejected, [one.words for one in found], near)
+
+
+def _text(rejection: Rejection) -> Text:
+    return Text(id=_name(rejection), type=rejection.type, statement=rejection.text, scope=rejection.scope)
+
+
+def name_of(repeat: Repeat | None) -> str | None:
+    """The name of the rejection that is repeated."""
+    return _name(repeat.rejection) if repeat else None
+
+
+def _name(rejection: Rejection) -> str:
+    """Not its id: it may wait again under that, and is to be compared then too."""
+    return f"{rejection.op}/{rejection.id}"
+
+
+def _in_force(snapshot: Snapshot) -> list[_Kept]:
+    notes = snapshot.ledger.ops
+    rejects = [note.op for note in notes if note.verb == "reject" or note.rejects]
+    if not rejects:
+        return []
+    undone = out_of_force(notes)
+    # A reject that was undone and redone is in force again under its own name.
+    wanted = [op for op in rejects if op not in undone]
+    known = _known(snapshot, wanted)
+    return [one for op in wanted for one in known.get(op, ())]
+
+
+def _known(snapshot: Snapshot, wanted: Collection[str]) -> dict[str, tuple[_Kept, ...]]:
+    """The rejections of these ops: from the cache, and from the records what is not in it yet."""
+    loaded = _load(snapshot.layout)
+    pruned = frozenset(snapshot.ledger.pruned)
+    known = {op: _unpruned(found, pruned) for op, found in loaded.items()} if pruned else loaded
+    missing = [op for op in wanted if op not in known]
+    if missing:
+        labels = {kind.name: kind.label for kind in kinds_in(snapshot.layout, snapshot.settings).values()}
+        read = _read(snapshot.layout, frozenset(missing), pruned, labels)
+        known = {**known, **{op: read.get(op, ()) for op in missing}}
+    if known != loaded:
+        _save(snapshot, known)
+    return known
+
+
+def _load(layout: Layout) -> dict[str, tuple[_Kept, ...]]:
+    data = cache.load(layout, _KEPT)
+    try:
+        file = _codec.decode(data) if data else None
+    except (msgspec.MsgspecError, ValueError):
+        return {}
+    return file.ops if file and file.version == _VERSION else {}
+
+
+def _save(snapshot: Snapshot, ops: dict[str, tuple[_Kept, ...]]) -> None:
+    data = msgspec.msgpack.encode(_File(_VERSION, ops))
+    cache.save_as_of(snapshot.layout, snapshot.ledger.head, _KEPT, data)
+
+
+def _unpruned(found: tuple[_Kept, ...], pruned: frozenset[str]) -> tuple[_Kept, ...]:
+    return tuple(_without_reason(one, pruned) for one in found if one.digest not in pruned)
+
+
+def _without_reason(one: _Kept, pruned: frozenset[str]) -> _Kept:
+    if one.why not in pruned:
+        return one
+    return msgspec.structs.replace(
+        one, why=None, rejection=msgspec.structs.replace(one.rejection, reason=None)
+    )
+
+
+def _read(
+    layout: Layout, ops: frozenset[str], pruned: frozenset[str], labels: Mapping[str, str] = _NONE
+) -> dict[str, tuple[_Kept, ...]]:
+    """`labels`: what each kind puts before a statement."""
+    found = {}
+    for line in _lines(layout, ops):
+        stored = records.readable(line)
+        if stored is not None and stored.record.op in ops:
+            found[stored.record.op] = _unpruned(tuple(_of(stored, labels)), pruned)
+    return found
+
+
+def _lines(layout: Layout, ops: frozenset[str]) -> Iterator[bytes]:
+    if len(ops) <= _FEW:
+        yield from filter(None, (records.find(layout, op) for op in ops))
+    else:
+        yield from (
+            line for line in records.each(layout) if b'"verb":"reject"' in line or b'"rejected":[' in line
+        )
+
+
+def _of(stored: Stored, labels: Mapping[str, str]) -> Iterator[_Kept]:
+    record = stored.record
+    for change in record.changes:
+        if record.verb != "reject" and change.id not in record.rejected:
+            continue
+        text = stored.text(change.found)
+        if text is None or change.found is None:
+            continue
+        head, said = _taken_apart(text, labels)
+        kind, scope = (head.type, head.scope) if head else ("", ())
+        rejection = Rejection(change.id, said, stored.why, record.ts, record.op, kind, scope)
+        if head and head.external_id:
+            rejection = msgspec.structs.replace(rejection, external_id=head.external_id)
+        yield _Kept(rejection, wording.words_of(said), change.found, record.why)
+
+
+_LABEL = re.compile(r"\s*[A-Z][\w-]{0,30}:\s")
+
+
+def _taken_apart(core: bytes, labels: Mapping[str, str]) -> tuple[Header | None, str]:
+    """Header and statement of an entry's text."""
+    page = document.parse(core)
+    body = page.body(page.blocks[0]) if page.blocks else core.decode(errors="replace")
+    statement = body.partition("\nRationale:")[0]
+    head = read_header(page.blocks[0].packed)[0] if page.blocks else None
+    said = without_label(statement, labels.get(head.type, "") if head else "")
+    label = _LABEL.match(said) if said == statement else None
+    return head, (said[label.end() :] if label else said).strip()

@@ -1,0 +1,140 @@
+"""Receipts of an entry: the run that it came from, and evidence that can be looked up.
+
+With `require_receipts`, every op that puts a text on the shelf needs both. Earlier entries stay accepted.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import Refused
+from agentplane.memory.entry import Entry, Header, read_header
+from agentplane.memory.view import Memory
+from agentplane.plane.git import git
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.ledger import run_lookup
+from agentplane.plane.settings import Settings
+from agentplane.plane.store.store import Plan
+from agentplane.review.gate import evidence_lookup
+from agentplane.scan.secrets import find
+from agentplane.text.markdown import document
+from agentplane.text.visible import one_line
+
+
+BRINGING = ("approve", "supersede", "merge", "edit", "adopt")
+"""Verbs that put a text on the shelf. Others move it, stamp it, or restore an approved text."""
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+Kind = Literal["run", "commit", "url", "path"]
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """A piece of evidence that names something."""
+
+    kind: Kind
+    found: bool
+    """True if it exists or existed. Nothing is fetched, so a URL always counts."""
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """The places where receipts are looked up."""
+
+    project: Path
+    has_run: Callable[[str], bool]
+
+
+def ground_of(layout: Layout) -> Ground:
+    return Ground(layout.project, partial(run_lookup.has_run, layout.log))
+
+
+def is_required(settings: Settings) -> bool:
+    return settings.policy.require_receipts is not False
+
+
+def read(text: str, ground: Ground, anchor: str | None = None) -> Receipt | None:
+    """Return the receipt that a piece of evidence names, or None. `anchor` is a commit that may have the file."""
+    text = evidence_lookup.plain(text)
+    run = text.removeprefix("run:").removeprefix("run ").strip()
+    if run_lookup.is_run_id(run):
+        return Receipt("run", ground.has_run(run))
+    if evidence_lookup.is_url(text):
+        return Receipt("url", found=True)
+    if commit := evidence_lookup.commit_in(text, ground.project):
+        return Receipt("commit", git.knows(ground.project, commit) == "commit")
+    name = evidence_lookup.path_in(text, ground.project)
+    if name is None:
+        return None
+    return Receipt("path", _is_there(name, ground.project) or _was_there(name, ground.project, anchor))
+
+
+def lacking(head: Header, ground: Ground) -> str | None:
+    """Return what an entry lacks, such as `cites no run and no evidence`, or None if it has its receipts."""
+    lacks = [lack for lack in (_source(head.source, ground), _evidence(head, ground)) if lack]
+    return f"cites {' and '.join(lacks)}" if lacks else None
+
+
+def flag(memory: Memory, entry: Entry) -> Iterator[str]:
+    """Yield the notice for reviewers if a candidate lacks receipts."""
+    layout, settings = memory.snapshot.layout, memory.snapshot.settings
+    if is_required(settings) and (lack := lacking(entry.head, ground_of(layout))):
+        yield f"lacks a receipt: {lack}; `agentplane edit {one_line(entry.id, 40)}` adds it"
+
+
+def require(memory: Memory, plan: Plan) -> None:
+    """Refuses a plan that brings a text without receipts to the shelf, where the settings require them."""
+    snapshot = memory.snapshot
+    if plan.verb not in BRINGING or not is_required(snapshot.settings):
+        return
+    ground = ground_of(snapshot.layout)
+    for edit in plan.edits:
+        page = document.parse(edit.text) if edit.text is not None and edit.file != INBOX else None
+        head = read_header(page.blocks[0].packed)[0] if page and page.blocks else None
+        if head is None or head.status != "accepted":
+            continue
+        if lack := lacking(head, ground):
+            named = edit.was if plan.verb in ("approve", "supersede") else None
+            name = one_line(named or edit.id, 40)
+            raise Refused(
+                f"{name} {lack}, and this project requires receipts",
+                todo=f"name them as `source:` and `evidence:` with `agentplane edit {name}`. `agentplane timeline` lists "
+                "the runs. (`require_receipts` under [policy] in config.toml)",
+            )
+
+
+def _source(source: str | None, ground: Ground) -> str | None:
+    if source is None:
+        return "no run"
+    return None if ground.has_run(source) else f"run {one_line(source, 40)}, which is not in the log"
+
+
+def _evidence(head: Header, ground: Ground) -> str | None:
+    if not head.evidence:
+        return "no evidence"
+    pieces = head.evidence[: evidence_lookup.MOST]
+    if any(receipt and receipt.found for receipt in (read(text, ground, head.anchor) for text in pieces)):
+        return None
+    first = "it" if find.find(pieces[0][:400]) else f"`{one_line(pieces[0], 60)}`"
+    more = f" and {len(head.evidence) - 1} more" if len(head.evidence) > 1 else ""
+    return f"evidence that isn't a known file, run, commit or URL: {first}{more}"
+
+
+def _is_there(name: str, project: Path) -> bool:
+    """Whether a path is inside of the project, and not the project itself. A link out of it does not count."""
+    root = os.path.realpath(project)
+    path = os.path.realpath(os.path.join(root, name))
+    return path.startswith(os.path.join(root, "")) and os.path.exists(path)
+
+
+def _was_there(name: str, project: Path, anchor: str | None) -> bool:
+    """True if the checked-out commit or the one at the approval has the file."""
+    for rev in ("HEAD", anchor if anchor and _COMMIT.fullmatch(anchor) else None):
+        oid = git.commit(project, rev) if rev else None
+        if oid and git.blob_at(project, oid, name) is not None:
+            return True
+    return False

@@ -1,0 +1,162 @@
+"""The gate's answers about candidates, kept by the content of what it was asked about."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import cached_property
+
+import msgspec
+
+from agentplane.memory.entry import Entry
+from agentplane.memory.view import Memory
+from agentplane.plane.settings import Action
+from agentplane.review.conflicts.conflicts import text_of
+from agentplane.review.conflicts.result_cache import Gated, Looks, meeting
+from agentplane.review.gate import evidence_lookup, gate, past_rejections, verbatim
+from agentplane.review.gate.gate import DEFAULTS, Context
+from agentplane.review.gate.past_rejections import Tombstones
+from agentplane.review.gate.verdicts import Flag, Verdict
+
+
+class Gate:
+    """Asks the gate about candidates again, as far as what it looks at has changed."""
+
+    def __init__(self, memory: Memory, context: Context, looks: Looks) -> None:
+        self._memory = memory
+        self._context = context
+        self._looks = looks
+
+    def look_up(self, entries: Sequence[Entry]) -> None:
+        """Prepares for many at once."""
+        seen = self._looks.seen
+        self.bring()
+        new = [entry for entry in entries if entry.id not in seen or not seen[entry.id].gated]
+        if self._rejected and new:
+            self._rejected.look_up([text_of(entry) for entry in new])
+
+    def kept(self, entry: Entry) -> tuple[Flag, ...]:
+        """What it said when the candidate was looked at last, and whether an instruction file says the same now."""
+        seen = self._looks.seen.get(entry.id)
+        return self._told(entry, seen.gated) if seen and seen.gated else ()
+
+    def knows(self, entry: Entry) -> bool:
+        """True if it said something of the candidate with these very bytes."""
+        seen = self._looks.seen.get(entry.id)
+        return seen is not None and seen.gated is not None and seen.gated.digest == entry.digest
+
+    def if_kept(self, entry: Entry) -> tuple[Flag, ...] | None:
+        """Return the cached flags of this text under these settings, without repeats, or None if it wasn't checked."""
+        seen = self._looks.seen.get(entry.id)
+        gated = seen.gated if seen else None
+        if gated is None or gated.mark != self._mark(entry):
+            return None
+        return (*gated.refused, *gated.flags)
+
+    def of(self, entry: Entry) -> tuple[Flag, ...]:
+        """What it says now."""
+        seen = self._looks.seen.get(entry.id)
+        gated = seen.gated if seen else None
+        mark = self._mark(entry)
+        if gated is None or gated.mark != mark:
+            gated = self._asked(entry, mark)
+            self._looks.gated(entry.id, gated)
+        return self._told(entry, gated)
+
+    def _told(self, entry: Entry, gated: Gated) -> tuple[Flag, ...]:
+        refused, flags = self._restated(entry)
+        first = (*gated.refused, *refused, *gated.repeat_refused)
+        return (*first, *gated.flags, *flags, *gated.repeat_flags)
+
+    def _asked(self, entry: Entry, mark: bytes) -> Gated:
+        proposal = gate.proposal_of(entry)
+        alone = msgspec.structs.replace(self._context, instructions={}, tombstones=None)
+        verdict = gate.check_again(entry, alone)
+        repeat = None
+        again = Verdict()
+        if self._rejected and self._context.looks_for("repeat"):
+            text = proposal.statement
+            repeat = self._rejected.find(text, scope=proposal.scope, besides=entry.id)
+            only = self._only("repeat", tombstones=self._rejected, candidate=entry.id)
+            again = gate.check(proposal, only) if repeat else again
+        return Gated(
+            mark,
+            entry.digest,
+            verdict.refused,
+            verdict.flags,
+            past_rejections.name_of(repeat),
+            again.refused,
+            again.flags,
+        )
+
+    def _mark(self, entry: Entry) -> bytes:
+        """A hash of what the gate looks at, but for what was rejected and for instruction files."""
+        context = self._context
+        made = hashlib.blake2b(self._settings, digest_size=16)
+        made.update(f"{entry.digest} {entry.label} ".encode(errors="surrogateescape"))
+        if entry.head.expires_at:
+            made.update(f"{context.today} ".encode())
+        if context.project is not None and entry.head.evidence and context.looks_for("gone", "outside"):
+            made.update(msgspec.msgpack.encode(evidence_lookup.lacks(entry.head.evidence, context.project)))
+        return made.digest()
+
+    @cached_property
+    def _settings(self) -> bytes:
+        return msgspec.json.encode(self._context.actions, order="sorted")
+
+    def _restated(self, entry: Entry) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
+        context = self._context
+        if not context.instructions or not context.looks_for("restated"):
+            return (), ()
+        if not verbatim.in_instructions(gate.proposal_of(entry).statement, context.instructions):
+            return (), ()
+        verdict = gate.check(
+            gate.proposal_of(entry), self._only("restated", instructions=context.instructions)
+        )
+        return verdict.refused, verdict.flags
+
+    def _only(self, code: str, **more: object) -> Context:
+        """A context in which nothing else is looked for."""
+        off: dict[str, Action] = dict.fromkeys(DEFAULTS, "off")
+        actions = {**off, code: self._context.action(code)}
+        return Context(today=self._context.today, actions=actions, **more)  # type: ignore[arg-type]
+
+    @property
+    def _rejected(self) -> Tombstones | None:
+        return self._context.tombstones
+
+    def bring(self, most: int | None = None) -> bool:
+        """Forgets what was said of repeats where other rejections count now.
+
+        `most`: False where telling takes more comparisons than this; then nothing is forgotten.
+        """
+        rejected = self._rejected
+        if rejected is None:
+            return True
+
+        def met_by(ids: list[str], names: list[str]) -> set[str]:
+            entries = self._memory.entries
+            known = [entries[id_] for id_ in ids if id_ in entries]
+            new = rejected.only(names)
+            found = {one.id for one in known if new.find(one.statement, scope=one.head.scope)}
+            return found | meeting(new.texts, [text_of(one) for one in known])
+
+        return self._looks.forget_repeats(rejected.names, met_by, most)
+
+
+def kept_high(memory: Memory) -> Callable[[Entry], tuple[Flag, ...]]:
+    """Return what says which flags of high severity a candidate has, and asks the gate only about new texts."""
+    looks = Looks(memory.snapshot.layout)
+    looks.load()
+    actions = msgspec.structs.asdict(memory.snapshot.settings.gate)
+    # The inbox is checked with the same settings, so the marks are the same.
+    asked = Context(
+        today=date.min, actions={**actions, "known": "off"}, project=memory.snapshot.layout.project
+    )
+    known = Gate(memory, asked, looks)
+
+    def high(entry: Entry) -> tuple[Flag, ...]:
+        found = known.if_kept(entry) if not entry.head.expires_at else None
+        flags = gate.high_flags(entry, actions) if found is None else found
+        return tuple(flag for flag in flags if flag.high)
+
+    return high

@@ -1,0 +1,107 @@
+"""What the gate answers: what was noticed, and the error for what it refuses."""
+
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import Refused
+from agentplane.review.gate.past_rejections import Rejection
+from agentplane.scan.secrets import find
+from agentplane.text.visible import one_line
+
+
+Consequence = Literal["refuse", "flag"]
+Severity = Literal["high", "low"]
+"""`high` means that the text can harm its reader, so a person confirms it alone. `low` flags are about quality."""
+
+SECRET = "secret"  # noqa: S105 -- the code of a flag
+HIGH = frozenset((SECRET, "escape", "bidi", "smuggled", "hidden", "instruction", "markup", "command"))
+"""The codes whose severity is high."""
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """One thing that was noticed; `where` is a field, as `statement` or `evidence 2`."""
+
+    code: str
+    action: Consequence
+    """The consequence for a proposal, from the settings."""
+    what: str
+    where: str
+
+    @property
+    def severity(self) -> Severity:
+        return "high" if self.code in HIGH else "low"
+
+    @property
+    def high(self) -> bool:
+        return self.severity == "high"
+
+    @property
+    def said(self) -> str:
+        """One line for a person."""
+        return f"{self.where}: {self.what}"
+
+
+class Earlier(msgspec.Struct, frozen=True):
+    """The rejection that a proposal repeats, fit to be shown."""
+
+    id: str
+    date: str
+    reason: str | None
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    refused: tuple[Flag, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    earlier: Earlier | None = None
+    """Where it is refused as a repeat."""
+
+    @property
+    def clean(self) -> bool:
+        return not (self.refused or self.flags)
+
+
+class Repeated(Refused):
+    """It was rejected before, and refused now."""
+
+    def __init__(self, error: Refused, earlier: Earlier, times: int) -> None:
+        again = f"; refused for the {_ordinal(times)} time" if times > 1 else ""
+        super().__init__(error.what + again, where=error.where, todo=error.todo)
+        self.earlier = earlier
+        self.times = times
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if number // 10 % 10 == 1 else number % 10, "th")
+    return f"{number}{ending}"
+
+
+def refusal(verdict: Verdict, times: int = 1) -> Refused:
+    """The error for a verdict that refuses; `times`: how often this repeat was refused, with this one."""
+    first, *others = verdict.refused
+    what = first.what + "".join(f"; {flag.where}: {flag.what}" for flag in others[:4])
+    codes = dict.fromkeys(flag.code for flag in verdict.refused)
+    todo = {
+        "secret": "take it out, and change that secret if it was real.",
+        "known": "nothing needs to be done.",
+        "repeat": "leave it; where things have changed, a person can let it in with `agentplane propose --again`.",
+        "size": "say it shorter.",
+    }.get(first.code, "say it in plain text.")
+    keys = ", ".join(f"`{code}`" for code in codes)
+    error = Refused(what, where=first.where, todo=f"{todo} (gate: {keys} under [gate] in config.toml)")
+    return Repeated(error, verdict.earlier, times) if verdict.earlier else error
+
+
+def shown_earlier(rejection: Rejection) -> Earlier:
+    reason = _shown_reason(rejection.reason) if rejection.reason else None
+    return Earlier(one_line(rejection.id, 40), one_line(rejection.when[:10], 10), reason)
+
+
+def told_earlier(earlier: Earlier) -> str:
+    return f"as {earlier.id} on {earlier.date}" + (
+        f": {earlier.reason}" if earlier.reason else ", without a reason"
+    )
+
+
+def _shown_reason(reason: str) -> str:
+    return "the reason holds a secret" if find.find(reason[:400]) else one_line(reason[:400], 120)

@@ -1,0 +1,133 @@
+"""What a candidate looks like when the inbox is opened: is its ground still there, how old is it, whose is it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+import msgspec
+
+from agentplane.memory import updates
+from agentplane.memory.entry import Entry
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.history import in_force
+from agentplane.plane.store.store import Snapshot
+from agentplane.review.gate import receipts
+from agentplane.review.gate import repeat_counts as suppressed
+from agentplane.review.gate.gate import Context, check_again
+from agentplane.review.gate.verdicts import shown_earlier, told_earlier
+from agentplane.scan.secrets import mask
+from agentplane.text.visible import one_line
+
+
+class SourceFigures(msgspec.Struct, frozen=True):
+    """How the proposals of one source have fared."""
+
+    source: str
+    proposed: int
+    approved: int
+    rejected: int
+    suppressed: int = 0
+    """Repeats of what was rejected that were refused, as far as this machine counted them."""
+
+    @property
+    def accepted(self) -> float | None:
+        """The share that was approved of what was decided."""
+        decided = self.approved + self.rejected
+        return self.approved / decided if decided else None
+
+
+_TAKEN_IN = ("approve", "supersede", "merge")
+
+
+def flags(memory: Memory, entry: Entry, context: Context) -> list[str]:
+    """What a reviewer should know of a candidate as things are now: the gate looks at it once more."""
+    edits = {entry.id: [edit.change for edit in memory.hand_edits if edit.id == entry.id]}
+    found = standing(memory, entry, context, edits)
+    verdict = check_again(entry, context)
+    found += [flag.said for flag in (*verdict.refused, *verdict.flags)]
+    return found
+
+
+def standing(memory: Memory, entry: Entry, context: Context, edits: Mapping[str, Sequence[str]]) -> list[str]:
+    """Of that, what the gate does not say. `edits`: how candidates were edited by hand, by id."""
+    found = [f"hand edit: {change}" for change in edits.get(entry.id, ())]
+    found += entry.problems
+    found += [told] if (told := change_notice(memory, entry)) else []
+    found += lost_targets(memory, entry)
+    found += _rejected_itself(entry, context)
+    found += receipts.flag(memory, entry)
+    return found
+
+
+def change_notice(memory: Memory, candidate: Entry) -> str | None:
+    """Return the notice for reviewers of a candidate that changes an entry. Tools read it too, so secrets are masked."""
+    return updates.notice(memory, candidate, mask.masked_text)
+
+
+def _rejected_itself(entry: Entry, context: Context) -> Iterator[str]:
+    """A candidate that was rejected and stands here again: by a merge of branches, or by hand."""
+    earlier = context.tombstones.of(entry.id) if context.tombstones else None
+    if earlier and context.looks_for("repeat"):
+        yield f"this very candidate was rejected, {told_earlier(shown_earlier(earlier))}"
+
+
+def lost_targets(memory: Memory, entry: Entry) -> Iterator[str]:
+    """Entries that a candidate would supersede and that are not in force any more."""
+    for name in entry.head.supersedes:
+        target = memory.entries.get(name)
+        if target is None and name in memory.snapshot.ledger.known:
+            yield f"would supersede {name}, which is there no more: `agentplane history {name}`"
+        elif target is None:
+            yield f"would supersede {one_line(name, 40)}, which is nowhere"
+        elif target.file == INBOX:
+            yield f"would supersede {one_line(name, 40)}, which waits in the inbox itself"
+        elif target.head.status != "accepted":
+            yield f"would supersede {name}, which is {one_line(target.head.status, 20)} already"
+
+
+def age_in_days(entry: Entry, today: date) -> int | None:
+    try:
+        return (today - date.fromisoformat((entry.head.updated or "")[:10])).days
+    except ValueError:
+        return None
+
+
+def provenance(entry: Entry) -> str:
+    """Why it is here: who proposed it, from which run, and how they say that it stands to other entries."""
+    head = entry.head
+    told = [f"by {head.proposed_by}" if head.proposed_by else "by hand"]
+    told += [f"from run {head.source}"] if head.source else []
+    told += [f"arrives as {one_line(head.arrives, 20)}"] if head.arrives else []
+    told += [f"superseded by {', '.join(head.superseded_by)}"] if head.superseded_by else []
+    told += [f"says it refines {', '.join(head.refines)}"] if head.refines else []
+    told += [f"says it is unrelated to {', '.join(head.unrelated)}"] if head.unrelated else []
+    return ", ".join(told)
+
+
+def figures(snapshot: Snapshot) -> list[SourceFigures]:
+    """Acceptance per source, the one that proposes most first."""
+    proposed: Counter[str] = Counter()
+    approved: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
+    source_of: dict[str, str] = {}
+    for record in in_force(snapshot):
+        for change in record.changes:
+            if record.verb == "propose":
+                source_of[change.id] = record.actor
+                proposed[record.actor] += 1
+            elif (record.verb == "reject" or change.id in record.rejected) and change.id in source_of:
+                rejected[source_of[change.id]] += 1
+            elif record.verb in _TAKEN_IN and change.was in source_of:
+                approved[source_of[change.was]] += 1
+    refused = suppressed.by_source(snapshot.layout)
+    for name in refused:
+        proposed[name] += 0
+    return [
+        SourceFigures(name, count, approved[name], rejected[name], refused[name])
+        for name, count in _most(proposed)
+    ]
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,146 @@
+"""What is offered by a program that can judge for itself: how it stands to other entries, and what it is told at once.
+
+A program that is told of a conflict answers by offering the same statement again and saying how it stands to the
+other entry. That adds to its candidate; it does not make a second one.
+"""
+
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.memory import operations
+from agentplane.memory.entry import Entry
+from agentplane.memory.kinds import kind_named
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store.store import Edit, Plan
+from agentplane.review import delivery
+from agentplane.review.conflicts.conflicts import Conflict
+from agentplane.review.conflicts.relation import Relation
+from agentplane.review.gate import gate
+from agentplane.review.gate.verdicts import Earlier
+from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.text.markdown import header
+from agentplane.text.visible import one_line
+
+
+_SHOWN = 300
+
+
+class Met(msgspec.Struct, frozen=True):
+    """A conflict, with the other entry as it may be told to a program."""
+
+    conflict: Conflict
+    waits: bool
+    """Whether the other one is a candidate as well."""
+    statement: str | None
+    """None where nobody has approved it and it may be aimed at its reader."""
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """A proposal that is in the inbox."""
+
+    reviewed: Reviewed
+    reviewer: Reviewer
+    """What checked the candidate. It holds the plane with the candidate."""
+    again: bool
+    """True if the statement was a candidate already."""
+
+    @property
+    def seen(self) -> Memory:
+        """The plane with the candidate."""
+        return self.reviewer.memory
+
+    @property
+    def waiting(self) -> int:
+        """The number of candidates in the inbox, including this one."""
+        return len(self.seen.inbox_ids)
+
+    @property
+    def met(self) -> tuple[Met, ...]:
+        """The conflicts of the candidate, each with the other entry as a program may be told of it."""
+        return met(self.seen, self.reviewed)
+
+    @property
+    def earlier(self) -> Earlier | None:
+        """A rejection that says nearly the same."""
+        return self.reviewer.earlier(self.reviewed.entry)
+
+
+def with_relation(memory: Memory, proposal: Proposal, relation: Relation | None) -> Proposal:
+    """The proposal with the link that the relation means; refuses one to an entry that is not there."""
+    if relation is None:
+        return proposal
+    other = memory.get(relation.id)
+    if relation.kind == "supersedes" and (other.file == INBOX or other.head.status != "accepted"):
+        what = (
+            "waits in the inbox" if other.file == INBOX else f"is {one_line(other.head.status, 20)} already"
+        )
+        raise BadInput(
+            f"{other.id} {what}, so nothing can take its place",
+            where="relation",
+            todo="name an entry in force, or say how it refines the other.",
+        )
+    links = list(dict.fromkeys([*getattr(proposal, relation.kind), other.id]))
+    return msgspec.structs.replace(proposal, **{relation.kind: links})
+
+
+def waiting_copy(memory: Memory, proposal: Proposal, by: str) -> Entry | None:
+    """A candidate of the same proposer that says this word for word."""
+    kind, said = kind_named(memory.kinds, proposal.type).name, " ".join(proposal.statement.split())
+    for entry in memory.inbox:
+        if entry.head.proposed_by == by and entry.head.type == kind and _said(entry) == said:
+            return entry
+    return None
+
+
+def _said(entry: Entry) -> str:
+    return " ".join(gate.proposal_of(entry).statement.split())
+
+
+def relate(memory: Memory, candidate: str, by: str, proposal: Proposal) -> Plan | None:
+    """Adds the links of a proposal to the candidate that it repeats; None: it has them already."""
+    entry = operations.candidates(memory, [candidate])[0]
+    operations.check_candidate(memory, entry)
+    if entry.head.proposed_by != by:
+        raise BadInput(f"{entry.id} was proposed by another", where="relation")
+    changes: dict[str, Any] = {}
+    for name in ("supersedes", "refines", "unrelated"):
+        has, wanted = getattr(entry.head, name), getattr(proposal, name)
+        if set(wanted) - set(has):
+            changes[name] = list(dict.fromkeys([*has, *wanted]))
+    core = memory.snapshot.core(entry.file, entry.id)
+    if not changes or core is None:
+        return None
+    return Plan("relate", [Edit(entry.id, INBOX, header.set_fields(core, changes))])
+
+
+def _given(memory: Memory, id_: str) -> Entry | None:
+    """The approved text of an entry, if tools may have it."""
+    entry = memory.approved_as(id_)
+    return entry if entry and delivery.may_be_delivered(entry, memory.snapshot.settings) else None
+
+
+def met(memory: Memory, reviewed: Reviewed) -> tuple[Met, ...]:
+    """The conflicts of a candidate. Of other entries only that is told which people approved, or the gate lets pass."""
+    found = []
+    for conflict in reviewed.conflicts:
+        other = memory.entries.get(conflict.id)
+        waits = other is not None and other.file == INBOX
+        told = other if waits and other and not gate.has_high_flag(other, {}) else _given(memory, conflict.id)
+        statement = one_line(told.statement, _SHOWN) if told else None
+        found.append(Met(_shown(conflict, told), waits, statement))
+    return tuple(found)
+
+
+def _shown(conflict: Conflict, told: Entry | None) -> Conflict:
+    """Return a conflict as it may be shown. `told` is the other entry if its text may be shown, because reasons quote
+    it.
+    """
+    return msgspec.structs.replace(
+        conflict,
+        id=one_line(conflict.id, 40),
+        reasons=tuple(one_line(reason, _SHOWN) for reason in conflict.reasons) if told else (),
+    )

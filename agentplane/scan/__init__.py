@@ -1,0 +1,1 @@
+"""Dangerous text: secrets, hidden characters, and orders to the reader. Knows no memory."""

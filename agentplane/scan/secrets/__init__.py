@@ -1,0 +1,1 @@
+"""Secrets in a text: finding and masking them."""
