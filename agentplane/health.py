@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Repair, unusable
+from agentplane.guard import changed_settings, op_signatures
 from agentplane.memory import checks as memory_checks
 from agentplane.plane import checks as plane_checks
 from agentplane.plane import create
@@ -15,7 +16,7 @@ from agentplane.plane.store.store import Rebuilt, Store
 from agentplane.plane.trust import trust_checks
 from agentplane.review import checks as review_checks
 from agentplane.runs import checks as run_checks
-from agentplane.runs import guard_settings, guard_signatures, repair
+from agentplane.runs.capsule import repair
 from agentplane.text.log import chain
 from agentplane.tools import checks as tool_checks
 from agentplane.tools import text_checks
@@ -29,8 +30,8 @@ CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (
     review_checks.check,
     run_checks.check,
     run_checks.shared,
-    guard_signatures.check,
-    guard_settings.check,
+    op_signatures.check,
+    changed_settings.check,
     tool_checks.check,
     text_checks.check,
 )

@@ -48,25 +48,25 @@ class History:
 
     def check_prune(self, needle: str) -> prune.Found:
         """Return where a text is. Raise what `prune` would raise, and change nothing."""
-        from agentplane.runs import pruned
+        from agentplane.runs.capsule import prune_files
 
         layout, snapshot = self._committer.layout, self._committer.store.snapshot()
         found = prune.search(snapshot, needle)
-        prune.plan(found, pruned.elsewhere(layout, needle, pruned.search(layout, needle)), None)
+        prune.plan(found, prune_files.elsewhere(layout, needle, prune_files.search(layout, needle)), None)
         return found
 
     def prune(self, needle: str, why: str | None = None) -> Committed:
         """Permanently remove a text from the history and from the capsules of runs."""
-        from agentplane.runs import pruned
+        from agentplane.runs.capsule import prune_files
 
         layout = self._committer.layout
-        hits: list[pruned.Hit] = []
+        hits: list[prune_files.Hit] = []
 
         def plan(snapshot: Snapshot) -> Plan:
-            hits[:] = pruned.search(layout, needle)
+            hits[:] = prune_files.search(layout, needle)
             found = prune.search(snapshot, needle)
-            return prune.plan(found, pruned.elsewhere(layout, needle, hits), why)
+            return prune.plan(found, prune_files.elsewhere(layout, needle, hits), why)
 
         done = self._committer.commit_snapshot(plan)
-        pruned.write(layout, hits)
+        prune_files.write(layout, hits)
         return done

@@ -54,7 +54,7 @@ from agentplane.tools.ground import Change
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.runs.guard import Checked
+    from agentplane.guard.guard import Checked
     from agentplane.tools.wire import Wired
 
 
@@ -189,7 +189,7 @@ class Plane:
 
     def check(self, base: str) -> "Checked":
         """Return the problems with what the checkout changes, compared with where it left the commit `base`."""
-        from agentplane.runs import guard
+        from agentplane.guard import guard
         from agentplane.tools import guard_delivered
 
         return guard.check(self.layout, base, self.store.clock, (guard_delivered.findings,))

@@ -15,8 +15,8 @@ from agentplane.errors import AgentplaneError
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
-    from agentplane.runs.session import Asked
-    from agentplane.runs.wrap import Ran
+    from agentplane.runs.command import Ran
+    from agentplane.runs.open.open_run import Asked
 
 
 _LOOKS = 4
@@ -50,26 +50,26 @@ class Runs:
 
     def note(self, run_id: str, event: Mapping[str, Any]) -> None:
         """Add fields of an event to an open run."""
-        from agentplane.runs import session
+        from agentplane.runs.open import open_run
 
-        session.note(self._layout, run_id, event)
+        open_run.note(self._layout, run_id, event)
 
     def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
         """Run a command in a capsule. Runs that ended processes left open are sealed first."""
-        from agentplane.runs import wrap
+        from agentplane.runs import command
         from agentplane.tools import restart
 
         # A run that can't be sealed stays open, for the next command and for `doctor`.
         with suppress(AgentplaneError):
             self.seal_left()
         restarter = restart.restarter(self._store, asked, os.environ)
-        ran = wrap.run(self._store, asked, self._committer.origin, os.environ, restarter)
+        ran = command.run(self._store, asked, self._committer.origin, os.environ, restarter)
         sealed = [one for one in (*ran.earlier, ran) if not one.unsealed]
         return ran, tuple(fact for one in sealed for fact in self._with_facts(one.run_id).promoted)
 
     def seal_left(self) -> list[str]:
         """Seal the runs whose process has ended. Return their IDs."""
-        from agentplane.runs import seal
+        from agentplane.runs.capsule import seal
 
         done = seal.seal_left(self._store)
         for run_id in done:
@@ -78,31 +78,33 @@ class Runs:
 
     def begin_session(self, run_id: str) -> None:
         """Record what a session's run starts from, and seal the runs that other processes left open."""
-        from agentplane.runs import session
+        from agentplane.runs.open import open_run
 
-        session.complete(self._store, run_id, os.environ)
+        open_run.complete(self._store, run_id, os.environ)
         self.seal_left()
 
     def end_session(self, run_id: str, words: str) -> bool:
         """Seal a session's run. Return False if it is empty or another process seals it."""
         from agentplane.plane.store.store import timestamp
-        from agentplane.runs import seal, session
+        from agentplane.runs.capsule import seal
+        from agentplane.runs.open import open_run
 
-        opened = session.load(self._layout, run_id)
+        opened = open_run.load(self._layout, run_id)
         for _ in range(_LOOKS * 10):
             if opened is None:
                 return False
-            ending = session.Ending(None, words, timestamp(self._store.clock()))
+            ending = open_run.Ending(None, words, timestamp(self._store.clock()))
             if seal.seal(self._store, opened, ending):
                 self._with_facts(run_id)
                 return True
-            opened = session.load(self._layout, run_id)
+            opened = open_run.load(self._layout, run_id)
             time.sleep(_LOOK_SECONDS)  # its start may be recorded at this moment
         return False
 
     def _with_facts(self, run_id: str) -> Logged:
         """Propose the facts of a run. A refusal is returned and stops nothing, because the log has the run already."""
-        from agentplane.runs import capsule, facts
+        from agentplane.runs.capsule import capsule
+        from agentplane.runs.query import facts
 
         promoted, refused = [], []
         run = capsule.load(self._layout, run_id)

@@ -44,7 +44,7 @@ def _ops(plane: Plane) -> Iterator[tuple[str, str]]:
 
 
 def _runs(plane: Plane) -> Iterator[tuple[str, str]]:
-    from agentplane.runs import timeline
+    from agentplane.runs.query import timeline
 
     rows = (row for row in timeline.rows(plane.layout) if row.kind == "run" and row.run_id)
     for row in islice(rows, _MANY):

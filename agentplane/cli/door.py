@@ -78,17 +78,19 @@ def _tell_settled(done: "Settled") -> None:
 
 def run_named(plane: Plane, named: str | None) -> str | None:
     """The id of a run, sealed or open, that is named by it or by the part behind the dash; None: there is none."""
-    from agentplane.runs import diff, events, session
+    from agentplane.runs import events
+    from agentplane.runs.open import open_run
+    from agentplane.runs.query import compare
 
     if not named or named == "latest":
         return None
-    for run in session.every(plane.layout):
+    for run in open_run.every(plane.layout):
         if named in (run.run_id, run.run_id.partition("-")[2]):
             return run.run_id
     if events.is_run_id(named):
         return named if events.is_logged(plane.layout, named) else None
     try:
-        return diff.run_named(plane.layout, named).run_id
+        return compare.run_named(plane.layout, named).run_id
     except AgentplaneError:
         return None
 

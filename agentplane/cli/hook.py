@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentplane.agents.hooks import Call
     from agentplane.agents.model import Dialect, Tool
     from agentplane.api import Plane
-    from agentplane.runs.opening import Session
+    from agentplane.runs.open.hook_marker import Session
     from agentplane.tools.answers import Answer
 
 _SECONDS = 4
@@ -185,23 +185,23 @@ class _Answering:
         return text
 
     def prompt(self) -> None:
-        from agentplane.runs import noted
+        from agentplane.runs.open import hook_notes
 
         run_id = self._run() or self._begin(None)
         self._turn(run_id, begins=True)
         if text := self.call.prompt:
-            noted.prompt(self.root, run_id, text)
+            hook_notes.prompt(self.root, run_id, text)
 
     def note_call(self, event: str) -> None:
-        from agentplane.runs import noted
+        from agentplane.runs.open import hook_notes
 
         run_id = self._run()
         name, path = self.call.called
         if run_id and name:
             shown = self._shown(path)
             if event in ("tool", "failed"):
-                noted.call(self.root, run_id, name, shown)
-            noted.details(
+                hook_notes.call(self.root, run_id, name, shown)
+            hook_notes.details(
                 self.root, run_id, _HAPPENED[event], name, shown, self.call.command, self.call.outcome
             )
 
@@ -213,16 +213,16 @@ class _Answering:
 
     def stop(self) -> str:
         from agentplane.agents import hooks
-        from agentplane.runs import noted
-        from agentplane.runs.opening import owner
+        from agentplane.runs.open import hook_notes
+        from agentplane.runs.open.hook_marker import owner
         from agentplane.system import processes
 
         if not self.dialect.question or not self.call.is_final:
             return self.dialect.empty
         run_id = self._run()
-        if run_id is None or noted.was_asked(self.root, run_id):
+        if run_id is None or hook_notes.was_asked(self.root, run_id):
             return self.dialect.empty
-        if noted.count(self.root, run_id) < _SOME_WORK or not noted.first_time(self.root, run_id):
+        if hook_notes.count(self.root, run_id) < _SOME_WORK or not hook_notes.first_time(self.root, run_id):
             return self.dialect.empty
         # A question would take the place of the answer that a script waits for.
         entry = os.environ.get(self.dialect.entry, "")
@@ -233,10 +233,10 @@ class _Answering:
 
     def _turn(self, run_id: str, *, begins: bool) -> None:
         """Notes whether the session is at work. One that another tool started in its shell says nothing of that."""
-        from agentplane.runs import noted, opening
+        from agentplane.runs.open import hook_marker, hook_notes
 
-        if self.around != run_id or opening.is_of(self.root, run_id, self._session()):
-            noted.turn(self.root, run_id, begins=begins)
+        if self.around != run_id or hook_marker.is_of(self.root, run_id, self._session()):
+            hook_notes.turn(self.root, run_id, begins=begins)
 
     def end(self) -> None:
         """Seals the run. The tool waits a moment for it; what takes longer is finished after it has gone."""
@@ -276,19 +276,19 @@ class _Answering:
 
     def _open(self, given: "Answer | None") -> None:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
-        from agentplane.runs import noted, opening
+        from agentplane.runs.open import hook_marker, hook_notes
 
         run_id, session = self._around(), self._session()
         if run_id is not None:
-            ours = opening.adopt(self.root, run_id, session, given.given if given else None)
+            ours = hook_marker.adopt(self.root, run_id, session, given.given if given else None)
             if ours and session.source != "compact":
-                noted.turn(self.root, run_id, begins=False)
+                hook_notes.turn(self.root, run_id, begins=False)
         else:
             goes_on = session.source in ("resume", "compact")
-            found = opening.find(self.root, session, new=not goes_on)
+            found = hook_marker.find(self.root, session, new=not goes_on)
             if found is None and goes_on:
-                found = opening.of_process(self.root, session)
-            if found is not None and opening.is_gone(found) and not session.owns(found):
+                found = hook_marker.of_process(self.root, session)
+            if found is not None and hook_marker.is_gone(found) and not session.owns(found):
                 found = (
                     None  # an earlier process of this session was killed: its run is sealed as it was left
                 )
@@ -301,45 +301,45 @@ class _Answering:
                     "transcript": session.transcript,
                     "given": given.given if given else None,
                 }
-                opening.change(
+                hook_marker.change(
                     self.root, run_id, session={key: value for key, value in told.items() if value}
                 )
-                opening.point(self.root, session, run_id)
+                hook_marker.point(self.root, session, run_id)
         if given is not None:
-            noted.receipt(self.root, run_id, given.receipt)
+            hook_notes.receipt(self.root, run_id, given.receipt)
 
     def _begin(self, given: "Answer | None") -> str:
-        from agentplane.runs import opening
+        from agentplane.runs.open import hook_marker
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        run_id = opening.begin(self.root, self._session(), given.given if given else None, task)
+        run_id = hook_marker.begin(self.root, self._session(), given.given if given else None, task)
         self.hook.later.append(lambda: _complete(self.root, self.hook.tool, run_id))
         return run_id
 
     def _run(self) -> str | None:
         """The id of the run that this call belongs to."""
-        from agentplane.runs import opening
+        from agentplane.runs.open import hook_marker
 
         if run_id := self._around():
             return run_id
         session = self._session()
-        found = opening.find(self.root, session)
+        found = hook_marker.find(self.root, session)
         if found is None:
             return None
         run_id = str(found["run_id"])
-        if not session.owns(found) and opening.is_gone(found):
-            opening.change(self.root, run_id, pid=session.pid, born=session.born)
+        if not session.owns(found) and hook_marker.is_gone(found):
+            hook_marker.change(self.root, run_id, pid=session.pid, born=session.born)
         return run_id
 
     def _around(self) -> str | None:
-        from agentplane.runs import opening
+        from agentplane.runs.open import hook_marker
 
         if self._is_around is None:
-            self._is_around = bool(self.around) and opening.encloses(self.root, self.around)
+            self._is_around = bool(self.around) and hook_marker.encloses(self.root, self.around)
         return self.around if self._is_around else None
 
     def _session(self) -> "Session":
-        from agentplane.runs.opening import Session, owner
+        from agentplane.runs.open.hook_marker import Session, owner
 
         call = self.call
         return Session(
@@ -395,21 +395,21 @@ def _opened(root: str, tool: str) -> "Plane":
 
 def _complete(root: str, tool: str, run_id: str) -> None:
     """Writes down what a new run starts from, and seals what sessions left whose tool is gone."""
-    from agentplane.runs import opening
+    from agentplane.runs.open import hook_marker
 
     plane = _opened(root, tool)
     plane.runs.begin_session(run_id)
     plane.tools.make_context()
-    opening.tidy(root)
+    hook_marker.tidy(root)
 
 
 def _seal(root: str, tool: "Tool", run_id: str, words: str) -> None:
-    from agentplane.runs import opening
+    from agentplane.runs.open import hook_marker
     from agentplane.tools import answers
 
     plane = _opened(root, tool.name)
     plane.runs.end_session(run_id, words)
-    opening.tidy(root)
+    hook_marker.tidy(root)
     if tool.dialect and tool.dialect.start:
         answers.make(plane.store, plane.origin, tool, None)
 

@@ -115,7 +115,7 @@ def _repeated(error: Refused) -> dict[str, Any]:
 
 def _run_around(plane: Plane) -> str | None:
     """The open run that this process is part of."""
-    from agentplane.runs.belongs import open_run_here
+    from agentplane.runs.open.find import open_run_here
 
     run = open_run_here(plane.layout, os.environ, os.getpid())
     return run.run_id if run else None

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentplane.cli import out
-from agentplane.runs.artifacts import Artifact
-from agentplane.runs.diff import Remembered, Report
-from agentplane.runs.timeline import Row
+from agentplane.runs.query.artifacts import Artifact
+from agentplane.runs.query.compare import Remembered, Report
+from agentplane.runs.query.timeline import Row
 from agentplane.text.visible import cells, one_line, padded, visible
 
 

@@ -8,9 +8,10 @@ from agentplane.api import Plane
 from agentplane.cli import out
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.runs import capsule, commands, session
-from agentplane.runs.capsule import Kept, Run
-from agentplane.runs.commands import Command, Permission, SessionRecord
+from agentplane.runs.capsule import capsule, commands
+from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs.capsule.commands import Command, Permission, SessionRecord
+from agentplane.runs.open import open_run
 from agentplane.text.visible import one_line, visible
 
 
@@ -29,7 +30,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 def look(plane: Plane, run_id: str) -> Shown:
     layout = plane.layout
-    opened = session.load(layout, run_id)
+    opened = open_run.load(layout, run_id)
     if opened is not None:
         return Shown(run_id, None, commands.of_open(layout, opened), ())
     run = capsule.load(layout, run_id)

@@ -75,9 +75,9 @@ def run_command(
     its run in AGENTPLANE_RUN_ID, so that `agentplane log --add` in it adds to this run.
     """
     from agentplane.cli import plan as plans
-    from agentplane.runs import session
     from agentplane.runs.events import RUN_ID, TASK, is_run_id
-    from agentplane.runs.session import Asked, tool_named, tool_of
+    from agentplane.runs.open import open_run
+    from agentplane.runs.open.open_run import Asked, tool_named, tool_of
 
     plane = opened()
     words, parent = list(command), os.environ.get(RUN_ID, "")
@@ -100,7 +100,7 @@ def run_command(
     ran, facts = plane.runs.run(asked)
     if ran.unsealed:
         out.error(ran.unsealed)
-        if session.load(plane.layout, ran.run_id):
+        if open_run.load(plane.layout, ran.run_id):
             then = "is not sealed yet; the next `agentplane run` or `doctor --fix` does it."
         else:
             then = "is not sealed, and what was recorded of it is not there any more."
@@ -194,7 +194,8 @@ def timeline_command(
 ) -> None:
     """List what runs and operations did, newest first."""
     from agentplane.cli import run_rows
-    from agentplane.runs import rubric, timeline
+    from agentplane.runs import rubric
+    from agentplane.runs.query import timeline
 
     plane = opened()
     start = None if since is None else timeline.since(since, plane.store.clock())
@@ -237,9 +238,9 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
     The first one is the one before: `+` stands for what only the other one has.
     """
     from agentplane.cli import run_rows
-    from agentplane.runs import diff
+    from agentplane.runs.query import compare
 
-    report = diff.of(opened().layout, run, against)
+    report = compare.of(opened().layout, run, against)
     if as_json:
         out.emit("diff", **msgspec.to_builtins(report), same=report.same)
     else:
@@ -257,7 +258,7 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
 def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     """What runs produced, by task: tracked files with the hash that they had when the run ended."""
     from agentplane.cli import run_rows
-    from agentplane.runs import artifacts
+    from agentplane.runs.query import artifacts
 
     plane = opened()
     found = artifacts.listed(plane.store.snapshot().ledger, task)
@@ -278,7 +279,7 @@ _SAID_BEFORE = {"task": "--task", "tool": "--tool", "exit_status": "--exit"}
 
 def _add(plane: Plane, event: dict[str, Any], *, as_json: bool) -> None:
     """Adds to the run that this process belongs to; its event is written when it ends."""
-    from agentplane.runs.belongs import open_run_here
+    from agentplane.runs.open.find import open_run_here
 
     found = open_run_here(plane.layout, os.environ, os.getpid())
     run_id = found.run_id if found else os.environ.get("AGENTPLANE_RUN_ID", "")
@@ -309,7 +310,7 @@ def _event(given: dict[str, Any]) -> dict[str, Any]:
     lists = {"facts": "derived_facts", "next_actions": "next_actions", "receipts": "receipts"}
     event = {key: given[key] for key in ("task", "tool", "summary", "exit_status") if given[key] is not None}
     if "tool" in event:
-        from agentplane.runs.session import tool_named
+        from agentplane.runs.open.open_run import tool_named
 
         event["tool"] = tool_named(event["tool"])
     event |= {name: list(given[key]) for key, name in lists.items() if given[key]}

@@ -16,7 +16,7 @@ from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
 from agentplane.review import delivery
 from agentplane.review.conflicts import assumptions
-from agentplane.runs import last_runs
+from agentplane.runs.query import last_runs
 from agentplane.text import files
 from agentplane.text.json import canonical, decode
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from agentplane.plane.ledger.run_lookup import is_run_id
-from agentplane.runs.capsule import Run
+from agentplane.runs.capsule.capsule import Run
 from agentplane.text.visible import one_line
 
 

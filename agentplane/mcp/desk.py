@@ -82,7 +82,7 @@ class Desk:
             thrift.begin()
             from agentplane.api import Listeners
             from agentplane.mcp.session import Session
-            from agentplane.runs.belongs import open_run_here
+            from agentplane.runs.open.find import open_run_here
 
             plane = self._opened(roots, who).with_listeners(Listeners(step=step))
             run = open_run_here(plane.layout, self._environ, os.getpid())

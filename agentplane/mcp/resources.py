@@ -16,8 +16,10 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match
 from agentplane.review import delivery
-from agentplane.runs import capsule, session, timeline
+from agentplane.runs.capsule import capsule
 from agentplane.runs.events import is_run_id
+from agentplane.runs.open import open_run
+from agentplane.runs.query import timeline
 from agentplane.text.log import times
 from agentplane.text.visible import one_line, visible
 
@@ -142,7 +144,7 @@ def _entry(plane: Plane, name: str) -> str:
 def _run(plane: Plane, name: str) -> str:
     if not is_run_id(name):
         raise BadInput(f"no run {one_line(name, 40)}", todo=f"{RUNS} lists the runs.")
-    opened = session.load(plane.layout, name)
+    opened = open_run.load(plane.layout, name)
     if opened is not None:
         return f"# Run {name}\n\nIt is open since {opened.started}.\n"
     run = capsule.load(plane.layout, name)

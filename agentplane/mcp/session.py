@@ -5,7 +5,7 @@ from typing import Any
 
 from agentplane.api import Logged, Plane
 from agentplane.mcp import resources
-from agentplane.runs.session import OpenRun
+from agentplane.runs.open.open_run import OpenRun
 
 
 _SUMMARY = "Proposed over MCP, outside of a run."

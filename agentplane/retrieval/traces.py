@@ -15,8 +15,8 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger.ledger import Output
 from agentplane.plane.ledger.run_lookup import is_run_id
 from agentplane.retrieval.scan import Result, result_of
-from agentplane.runs import capsule
-from agentplane.runs.capsule import Run
+from agentplane.runs.capsule import capsule
+from agentplane.runs.capsule.capsule import Run
 from agentplane.text import files
 from agentplane.text.json import canonical
 from agentplane.text.visible import one_line

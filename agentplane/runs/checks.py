@@ -14,9 +14,11 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.settings import Runs
 from agentplane.plane.store.store import Store
-from agentplane.runs import capsule, events, session, sharing
-from agentplane.runs.capsule import Run
-from agentplane.runs.pruned import Pruned
+from agentplane.runs import events
+from agentplane.runs.capsule import capsule, gitignore
+from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.capsule.prune_files import Pruned
+from agentplane.runs.open import open_run
 from agentplane.text import files
 from agentplane.text.log import chain
 from agentplane.text.visible import one_line
@@ -64,17 +66,17 @@ def check(store: Store) -> Iterator[Finding]:
         nothing = Instruction("nothing to do; `share` under [runs] says what is shared.")
         yield Finding("capsules-elsewhere", "info", layout.shown("runs"), what, (nothing,))
     yield from _folders(layout, set(known))
-    yield from _sources(store, {*known} | {run.run_id for run in session.every(layout)})
+    yield from _sources(store, {*known} | {run.run_id for run in open_run.every(layout)})
 
 
 def shared(store: Store) -> Iterator[Finding]:
     """Whether git leaves out what it should."""
     layout, settings = store.layout, store.settings().runs
-    found = files.read_if(sharing.ignore_file(layout))
+    found = files.read_if(gitignore.ignore_file(layout))
     used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
     if used and found is None:  # on a branch without runs, git leaves out all that lies here of others
-        used = any(run.capsule for _, _, run in capsule.every(layout)) or any(session.every(layout))
-    if used and found != sharing.wanted(settings):
+        used = any(run.capsule for _, _, run in capsule.every(layout)) or any(open_run.every(layout))
+    if used and found != gitignore.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")
         yield Finding("share-wrong", "warning", layout.shown("runs/.gitignore"), what, (remedy,))
 
@@ -86,7 +88,7 @@ def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: 
     except AgentplaneError as error:
         yield Finding("capsule-unusable", "error", shown, error.what, (_PUT_FOLDER,), run.run_id)
         return
-    if session.load(layout, run.run_id) is None:
+    if open_run.load(layout, run.run_id) is None:
         yield from _meta(layout, absent, run, line, shown)
         yield from _work(layout, run, folder, shown)
     for kept in run.capsule:
@@ -106,7 +108,7 @@ def _capsule(layout: Layout, absent: "_Absent", pruned: Pruned, run: Run, line: 
 def _work(layout: Layout, run: Run, folder: Path, shown: str) -> Iterator[Finding]:
     if not os.path.lexists(folder / capsule.WORK):
         return
-    if not session.is_ours_to_clear(layout, run):
+    if not open_run.is_ours_to_clear(layout, run):
         yield _foreign(f"{shown}/{capsule.WORK}", run.run_id)
     else:
         where, what = f"{shown}/{capsule.WORK}", "is left over from a run that is sealed"
@@ -164,7 +166,7 @@ class _Absent:
 
     def is_wrong(self, run: Run, path: str) -> bool:
         """True if the file was made here or Git carries it, unless Git keeps it out of the work tree."""
-        if run.made_at != capsule.place_of(self._layout) and not sharing.is_shared(self._settings, path):
+        if run.made_at != capsule.place_of(self._layout) and not gitignore.is_shared(self._settings, path):
             return False
         return f"{run.run_id}/{path}" not in self._not_checked_out
 
@@ -182,7 +184,7 @@ def _is_elsewhere(layout: Layout, run: Run) -> bool:
 
 
 def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
-    unused = set(session.left_over(layout))
+    unused = set(open_run.left_over(layout))
     for name in sorted(os.listdir(layout.runs)) if layout.runs.is_dir() else []:
         where = layout.shown(f"runs/{name}")
         if name in known or name == ".gitignore" or files.is_temp(name):
@@ -197,12 +199,12 @@ def _folders(layout: Layout, known: set[str]) -> Iterator[Finding]:
             what = "is a symbolic link, or its work/ is one"
             delete = Instruction("delete the link, or put the folder itself there.")
             yield Finding("run-link", "error", where, what, (delete,), name)
-        elif run := session.load(layout, name):
-            if not session.is_alive(run):
+        elif run := open_run.load(layout, name):
+            if not open_run.is_alive(run):
                 what = "is a run whose process is gone, and it was not sealed"
                 remedy = Mend("run", after=" seals it with what was recorded.")
                 yield Finding("run-unsealed", "warning", where, what, (remedy,), name)
-        elif session.is_foreign(layout, name):
+        elif open_run.is_foreign(layout, name):
             yield _foreign(where, name)
         elif os.path.lexists(layout.runs / name / capsule.WORK / capsule.OPEN):
             what = "is an open run whose open.json cannot be used"

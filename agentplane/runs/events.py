@@ -13,8 +13,8 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger import run_lookup
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.runs import capsule
 from agentplane.runs.activity import Activity
+from agentplane.runs.capsule import capsule
 from agentplane.scan.secrets.mask import masked_value, masked_words
 from agentplane.text import files
 from agentplane.text.json import canonical, decode

@@ -8,7 +8,8 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
-from agentplane.runs import noted, restarting, session
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.restart import requests
 from agentplane.system import processes
 from agentplane.tools.sessions import Session
 
@@ -30,17 +31,17 @@ def of(layout: Layout, one: Session) -> Activity:
     branch = git.branch_in_file(one.folder)
     if one.run_id is None:
         return Activity(branch=branch)
-    asked = restarting.is_asked(layout, one.run_id)
+    asked = requests.is_asked(layout, one.run_id)
     if not one.hooked:
         return Activity(branch=branch, asked=asked)
-    busy = noted.at_work(str(layout.root), one.run_id)
+    busy = hook_notes.at_work(str(layout.root), one.run_id)
     return Activity("at work" if busy else "idle", _last(layout, one.run_id), branch, asked)
 
 
 def _last(layout: Layout, run_id: str) -> float:
     """Return when its last turn began or ended."""
     try:
-        return os.stat(session.work(layout, run_id)).st_mtime
+        return os.stat(open_run.work(layout, run_id)).st_mtime
     except (AgentplaneError, OSError):
         return 0.0
 

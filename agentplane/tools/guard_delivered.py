@@ -14,6 +14,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.context import active, pack
 from agentplane.errors import AgentplaneError
 from agentplane.findings import Finding, Shell
+from agentplane.guard.plane_at_commit import Side, file_at, shown
 from agentplane.memory.entry import Entry
 from agentplane.memory.operations import Proposal
 from agentplane.plane.git import git
@@ -21,7 +22,6 @@ from agentplane.plane.git.git import ObjectId
 from agentplane.review import delivery
 from agentplane.review.gate import gate
 from agentplane.review.gate.gate import Context
-from agentplane.runs.sides import Side, file_at, shown
 from agentplane.text import files
 from agentplane.tools import memory_lines
 from agentplane.tools.memory_lines import Known, Line

@@ -16,7 +16,7 @@ from agentplane.context.pack import Sources
 from agentplane.memory.entry import Entry
 from agentplane.plane.ledger import run_lookup
 from agentplane.review.conflicts import assumptions
-from agentplane.runs import capsule
+from agentplane.runs.capsule import capsule
 from agentplane.tools import block
 
 

@@ -12,9 +12,10 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
 from agentplane.plane.store.store import Store, timestamp
-from agentplane.runs import noted, restarting, session
-from agentplane.runs.restarting import Again, Decision, Never, Request
-from agentplane.runs.session import Asked, OpenRun
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked, OpenRun
+from agentplane.runs.restart import requests
+from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.system import processes
 from agentplane.tools import resuming, session_files, sessions
 from agentplane.tools.sessions import Session
@@ -88,13 +89,13 @@ def _is_empty(layout: Layout, run: OpenRun) -> bool:
     told = run.session
     if told is None or not told.transcript or os.path.lexists(told.transcript):
         return False
-    return noted.prompt_of(str(layout.root), run.run_id) is None
+    return hook_notes.prompt_of(str(layout.root), run.run_id) is None
 
 
 def ask(store: Store, wanted: Iterable[Session], by: str, *, auto: bool = False) -> list[Session]:
     """Asks for those that can be asked. Says which those were."""
     request = Request(timestamp(store.clock()), by, auto)
-    return [one for one in wanted if one.run_id and restarting.ask(store.layout, one.run_id, request)]
+    return [one for one in wanted if one.run_id and requests.ask(store.layout, one.run_id, request)]
 
 
 def outcomes(layout: Layout, asked: Sequence[Session], patience: float = PATIENCE) -> list[Outcome]:
@@ -113,9 +114,9 @@ def _outcome(layout: Layout, one: Session) -> Outcome:
     ) -> Outcome:
         return Outcome(one.tool, one.pid, one.run_id, state, why, now)
 
-    run = session.load(layout, one.run_id or "")
+    run = open_run.load(layout, one.run_id or "")
     if run is None or run.ending is not None:
-        follower = next((r for r in session.every(layout) if r.asked.parent_run_id == one.run_id), None)
+        follower = next((r for r in open_run.every(layout) if r.asked.parent_run_id == one.run_id), None)
         if follower and follower.pid == one.pid:
             return came("restarted", now=follower.run_id)
         return (
@@ -123,7 +124,7 @@ def _outcome(layout: Layout, one: Session) -> Outcome:
             if processes.born(one.pid)
             else came("ended", "it has ended")
         )
-    said = restarting.reply(layout, run.run_id)
+    said = requests.reply(layout, run.run_id)
     if said and said.state == "refused":
         return came("refused", said.why)
     return came("waits", said.why if said else "it has not answered yet")

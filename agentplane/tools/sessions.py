@@ -17,8 +17,9 @@ import msgspec
 from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
 from agentplane.agents.model import Tool
 from agentplane.plane.layout import Layout
-from agentplane.runs import restarting, session
-from agentplane.runs.session import OpenRun
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import OpenRun
+from agentplane.runs.restart import requests
 from agentplane.system import processes
 from agentplane.text.json import decode
 from agentplane.text.log import chain
@@ -137,8 +138,8 @@ def id_in(tool: Tool, words: Sequence[str]) -> str | None:
 def _of_runs(layout: Layout) -> list[_Seen]:
     return [
         _seen(tool, run)
-        for run in session.every(layout)
-        if (tool := tool_of(run)) and run.ending is None and session.is_alive(run)
+        for run in open_run.every(layout)
+        if (tool := tool_of(run)) and run.ending is None and open_run.is_alive(run)
     ]
 
 
@@ -262,7 +263,7 @@ def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revi
         state="current" if one.tool.reloads or held == revision else "old" if held else "unknown",
         run_id=run_id,
         wrapped=wrapped,
-        asked=bool(wrapped and run_id and restarting.can_be_asked(layout, run_id)),
+        asked=bool(wrapped and run_id and requests.can_be_asked(layout, run_id)),
         hooked=bool(one.run and one.run.session),
         scripted=is_scripted(one.tool, one.words),
         reloads=one.tool.reloads,

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from agentplane.memory.view import Memory
-from agentplane.runs import titles
-from agentplane.runs.surroundings import Git
-from agentplane.runs.timeline import Row
+from agentplane.runs.open import titles
+from agentplane.runs.open.git_state import Git
+from agentplane.runs.query.timeline import Row
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.prose import CAP, Look, prose
 from agentplane.tui.run_look import Output, Sides, Told, packs

@@ -11,8 +11,8 @@ from math import inf
 import msgspec
 
 from agentplane.plane.layout import Layout
-from agentplane.runs import timeline
-from agentplane.runs.timeline import Row
+from agentplane.runs.query import timeline
+from agentplane.runs.query.timeline import Row
 from agentplane.text import files
 from agentplane.text.log import chain, times
 from agentplane.tui import run_query

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from rich.text import Text
 
-from agentplane.runs.daily import Day
+from agentplane.runs.query.daily_counts import Day
 from agentplane.tui.line import Line
 
 

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from agentplane.memory.view import Memory
-from agentplane.runs.timeline import Row
+from agentplane.runs.query.timeline import Row
 from agentplane.text.visible import one_line
 from agentplane.tui import detail
 from agentplane.tui.detail import Detail

@@ -15,8 +15,8 @@ from textual.message import Message
 
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
-from agentplane.runs import diff
-from agentplane.runs.diff import Report
+from agentplane.runs.query import compare
+from agentplane.runs.query.compare import Report
 from agentplane.text.visible import one_line, visible
 from agentplane.tui import actions
 from agentplane.tui.badge import Badge
@@ -89,7 +89,7 @@ class RunDiffScreen(Sized[None]):
         """In a thread."""
         report, problem = None, ""
         try:
-            report = diff.of(self._layout, *self.runs)
+            report = compare.of(self._layout, *self.runs)
         except AgentplaneError as error:
             problem = error.what
         except (OSError, MemoryError) as error:

@@ -8,14 +8,18 @@ import msgspec
 from agentplane.errors import AgentplaneError
 from agentplane.memory.view import Memory
 from agentplane.plane.layout import Layout
-from agentplane.runs import artifacts, born, capsule, commands, glance, session, tape
-from agentplane.runs.artifacts import Artifact
-from agentplane.runs.born import Born
-from agentplane.runs.capsule import Kept, Run
-from agentplane.runs.glance import Piece
-from agentplane.runs.session import OpenRun
-from agentplane.runs.surroundings import Git
-from agentplane.runs.timeline import Row
+from agentplane.runs.capsule import capsule, commands, preview
+from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.runs.capsule.preview import Piece
+from agentplane.runs.open import open_run
+from agentplane.runs.open.git_state import Git
+from agentplane.runs.open.open_run import OpenRun
+from agentplane.runs.query import artifacts
+from agentplane.runs.query import candidate_outcomes as born
+from agentplane.runs.query.artifacts import Artifact
+from agentplane.runs.query.candidate_outcomes import Born
+from agentplane.runs.query.timeline import Row
+from agentplane.runs.record import output_file
 from agentplane.text.json import decode
 
 
@@ -83,7 +87,7 @@ _context = decode.Json(Context)
 def look(memory: Memory, row: Row, goes_on: Callable[[], bool] = _GOES_ON) -> Told:
     layout, run_id = memory.snapshot.layout, row.run_id or ""
     if row.kind in ("open", "lost"):
-        opened = session.load(layout, run_id)
+        opened = open_run.load(layout, run_id)
         if opened is not None:
             return Told(
                 opened=opened,
@@ -129,7 +133,7 @@ def _summary(layout: Layout, run: Run) -> str | None:
 
 def _start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
     try:
-        return glance.start(layout, run, name, most)
+        return preview.start(layout, run, name, most)
     except (AgentplaneError, OSError):
         return None
 
@@ -137,9 +141,9 @@ def _start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
 def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[Output]:
     for kept in run.capsule:
         name = kept.name.removeprefix(f"{capsule.OUTPUTS}/")
-        if name in tape.STREAMS and kept.name != name:
+        if name in output_file.STREAMS and kept.name != name:
             try:
-                yield Output(name, glance.end(layout, run, kept.name, TAIL, goes_on), kept)
+                yield Output(name, preview.end(layout, run, kept.name, TAIL, goes_on), kept)
             except (AgentplaneError, OSError) as error:
                 what = error.what if isinstance(error, AgentplaneError) else "it cannot be read"
                 yield Output(name, None, kept, what)
@@ -148,9 +152,9 @@ def _outputs(layout: Layout, run: Run, goes_on: Callable[[], bool]) -> Iterator[
 def _so_far(layout: Layout, opened: OpenRun) -> Iterator[Output]:
     """What was recorded of the outputs of an open run."""
     try:
-        work = session.work(layout, opened.run_id)
-        for name in tape.names(work):
-            data = tape.read(work, name, TAIL).text()[0]
+        work = open_run.work(layout, opened.run_id)
+        for name in output_file.names(work):
+            data = output_file.read(work, name, TAIL).text()[0]
             yield Output(name, Piece(data[-TAIL:], before=max(len(data) - TAIL, 0)))
     except (AgentplaneError, OSError):
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from agentplane.runs.timeline import Row
+from agentplane.runs.query.timeline import Row
 from agentplane.tui.query import Query
 
 

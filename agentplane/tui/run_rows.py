@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from agentplane.runs.timeline import Row as Run
+from agentplane.runs.query.timeline import Row as Run
 from agentplane.text.log import times
 from agentplane.text.visible import one_line
 from agentplane.tui import rows as listed

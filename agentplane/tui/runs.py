@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.timeline import Row as Run
+from agentplane.runs.query.timeline import Row as Run
 from agentplane.text.visible import one_line
 from agentplane.tui import actions, run_query, run_rows
 from agentplane.tui.bars import StatusBar
@@ -27,7 +27,7 @@ from agentplane.tui.run_chart import DAYS, RunChart
 
 
 if TYPE_CHECKING:
-    from agentplane.runs.daily import Day
+    from agentplane.runs.query.daily_counts import Day
     from agentplane.tui.desk import PlaneView
     from agentplane.tui.run_detail import RunDetail
 
@@ -332,12 +332,12 @@ class RunsScreen(ListScreen):
             )
 
     def _count_in_thread(self) -> None:
-        from agentplane.runs import daily
+        from agentplane.runs.query import daily_counts
 
         worker, shown = get_current_worker(), self._shown
         if shown is not None:
             layout, today = shown.memory.snapshot.layout, datetime.now(UTC).date()
-            days = daily.count(layout, today, DAYS, lambda: not worker.is_cancelled)
+            days = daily_counts.count(layout, today, DAYS, lambda: not worker.is_cancelled)
             if not worker.is_cancelled:
                 self.post_message(self._Counted(days))
 

@@ -19,13 +19,13 @@ import msgspec
 import pytest
 
 from agentplane.errors import AgentplaneError
+from agentplane.guard import guard
 from agentplane.plane.layout import INBOX
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger.ledger import Ledger
 from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record, Stored
 from agentplane.plane.views import views
-from agentplane.runs import guard
 from agentplane.text.log import chain, event_line
 from agentplane.text.markdown import document, header
 from tests.plane.branches import Repository, new

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from agentplane.runs.relay import run
+from agentplane.runs.terminal.relay import run
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz, process
 from agentplane.api import Plane
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.inbox import Conflicts
-from agentplane.runs import session
+from agentplane.runs.open import open_run
 from tests.bench import look, planes, propose, runs, tools
 from tests.bench.timing import best, rounds_of
 from tests.bench.tui import tui_key, tui_paint
@@ -61,7 +61,7 @@ def hook(size: int, folder: Path) -> Row:
 
     def settled() -> None:
         until = time.monotonic() + 30
-        while not all(run.environment for run in session.every(plane.layout)) and time.monotonic() < until:
+        while not all(run.environment for run in open_run.every(plane.layout)) and time.monotonic() < until:
             time.sleep(0.1)
 
     def nothing() -> None:

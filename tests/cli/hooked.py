@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, session
-from agentplane.runs.session import OpenRun
+from agentplane.runs.capsule import capsule
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT
 
 
@@ -109,7 +110,7 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def open_runs(plane: Plane) -> list[OpenRun]:
-    return session.every(plane.layout)
+    return open_run.every(plane.layout)
 
 
 def completed(plane: Plane) -> OpenRun:

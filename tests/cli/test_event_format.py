@@ -11,7 +11,8 @@ from agentplane.api import Plane
 from agentplane.errors import BadInput
 from agentplane.health import collect
 from agentplane.plane.ledger import ledger as ledgers
-from agentplane.runs import capsule, diff
+from agentplane.runs.capsule import capsule
+from agentplane.runs.query import compare
 from agentplane.text.log import chain
 from tests.cli.conftest import Cli
 from tests.conftest import ROOT
@@ -105,7 +106,7 @@ def test_readers_of_the_log_take_it(plane: Plane, cli: Cli) -> None:
     run = capsule.load(plane.layout, RUN)
     assert (run.outputs, run.summary) == ([], "Defined memory schema.")
     other = plane.write_log({"outputs": [{"path": "a", "sha256": SHA}]})
-    assert [file.path for file in diff.of(plane.layout, RUN, other).files] == ["a"]
+    assert [file.path for file in compare.of(plane.layout, RUN, other).files] == ["a"]
     told = {row["run_id"]: row["summary"] for row in cli("timeline", "--json").json("timeline")["events"]}
     assert told[RUN] == "Defined memory schema."
     assert cli("artifacts").code == cli("doctor").code == 0

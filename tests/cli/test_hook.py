@@ -15,8 +15,9 @@ import pytest
 from agentplane.api import Plane
 from agentplane.context.pack import characters, tokens
 from agentplane.plane.store import lock
-from agentplane.runs import capsule, commands, noted, session
-from agentplane.runs.session import Asked
+from agentplane.runs.capsule import capsule, commands
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked
 from tests.cases import some
 from tests.cli.hooked import COMMAND, Tool, completed, open_runs, sealed, until
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
@@ -126,7 +127,7 @@ def test_a_run_is_opened_for_the_tools_own_process(kept: Plane, tool: MakeTool) 
     assert run.session.given.revision == revision
     assert run.before.branch == "main"
     assert run.before.tree
-    assert session.is_alive(run)
+    assert open_run.is_alive(run)
 
 
 @pytest.mark.parametrize(("source", "id_"), [("resume", "0f2c"), ("compact", "0f2c"), ("resume", "other")])
@@ -145,7 +146,7 @@ def test_a_session_that_goes_on_has_no_second_run(kept: Plane, tool: MakeTool, s
     assert now.session.id == id_
     assert now.session.given.revision == kept.status().revision != run.revision
     claude.works()
-    assert noted.prompt_of(str(kept.layout.root), run.run_id) == "Fix the parser."
+    assert hook_notes.prompt_of(str(kept.layout.root), run.run_id) == "Fix the parser."
 
 
 def test_two_sessions_of_two_tools_have_two_runs(kept: Plane, tool: MakeTool) -> None:
@@ -157,8 +158,8 @@ def test_two_sessions_of_two_tools_have_two_runs(kept: Plane, tool: MakeTool) ->
     root = str(kept.layout.root)
     found = {run.asked.tool: run for run in open_runs(kept)}
     assert found.keys() == {"claude-code", "codex"}
-    assert noted.prompt_of(root, found["codex"].run_id) == "Write the docs."
-    assert [noted.count(root, found[name].run_id) for name in ("claude-code", "codex")] == [2, 3]
+    assert hook_notes.prompt_of(root, found["codex"].run_id) == "Write the docs."
+    assert [hook_notes.count(root, found[name].run_id) for name in ("claude-code", "codex")] == [2, 3]
 
 
 def test_two_sessions_of_one_process_have_two_runs(kept: Plane, tool: MakeTool) -> None:
@@ -170,7 +171,7 @@ def test_two_sessions_of_one_process_have_two_runs(kept: Plane, tool: MakeTool) 
             "session-start", json.dumps({"conversation_id": id_, "workspace_roots": [str(editor.project)]})
         )
         editor.sends("prompt", json.dumps({"conversation_id": id_, "prompt": f"Do {id_}."}))
-    prompts = {noted.prompt_of(str(kept.layout.root), run.run_id) for run in open_runs(kept)}
+    prompts = {hook_notes.prompt_of(str(kept.layout.root), run.run_id) for run in open_runs(kept)}
     assert prompts == {"Do one.", "Do two."}
 
 
@@ -214,7 +215,7 @@ def test_of_a_path_outside_of_the_project_only_the_name_is_noted(
     for path in ("/home/ada/.ssh/config", f"{claude.project}/a.py", f"{kept.layout.project}/b.py", "c.py"):
         claude.calls("tool", tool_name="Read", tool_input={"file_path": path})
     (run,) = open_runs(kept)
-    rows = noted.calls(str(kept.layout.root), run.run_id)
+    rows = hook_notes.calls(str(kept.layout.root), run.run_id)
     assert [row["path"] for row in rows] == ["…/config", "a.py", "b.py", "c.py"]
 
 
@@ -247,7 +248,7 @@ def test_what_a_program_adds_in_a_session_is_added_to_its_run(kept: Plane, tool:
     run = completed(kept)
     said = claude.runs(f'"{sys.executable}" -m agentplane log --add --summary "Tabs are read."')
     assert (said.code, said.out) == (0, f"{run.run_id}\n")
-    assert [note.summary for note in session.notes(kept.layout, run.run_id)] == ["Tabs are read."]
+    assert [note.summary for note in open_run.notes(kept.layout, run.run_id)] == ["Tabs are read."]
 
 
 def test_what_a_session_proposes_on_the_command_line_cites_its_run(kept: Plane, tool: MakeTool) -> None:
@@ -320,7 +321,7 @@ def test_a_session_that_only_changed_files_is_kept(kept: Plane, tool: MakeTool) 
 
 def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> None:
     asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
-    outer = session.begin(kept.store, asked, kept.origin, os.environ)
+    outer = open_run.begin(kept.store, asked, kept.origin, os.environ)
     claude = tool(AGENTPLANE_RUN_ID=outer.run_id)
     assert UNLIKE[0] in claude.starts().context
     claude.works(edits=2)
@@ -331,15 +332,15 @@ def test_under_agentplane_run_it_is_that_run(kept: Plane, tool: MakeTool) -> Non
     assert (run.session.id, run.session.given.revision) == (claude.id, kept.status().revision)
     assert msgspec.structs.replace(run, session=None) == outer
     root = str(kept.layout.root)
-    assert noted.count(root, outer.run_id) == 2
-    assert [receipt["kind"] for receipt in noted.receipts(root, outer.run_id)] == ["pack"]
+    assert hook_notes.count(root, outer.run_id) == 2
+    assert [receipt["kind"] for receipt in hook_notes.receipts(root, outer.run_id)] == ["pack"]
 
 
 def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool: MakeTool) -> None:
     asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
     try:
-        beside = session.begin(kept.store, asked, kept.origin, os.environ, pid=other.pid)
+        beside = open_run.begin(kept.store, asked, kept.origin, os.environ, pid=other.pid)
         claude = tool(AGENTPLANE_RUN_ID=beside.run_id)
         claude.starts()
         claude.works(edits=2)
@@ -347,7 +348,7 @@ def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool
         assert mine.session
         assert mine.session.id == claude.id
         root = str(kept.layout.root)
-        assert (noted.count(root, mine.run_id), noted.count(root, beside.run_id)) == (2, 0)
+        assert (hook_notes.count(root, mine.run_id), hook_notes.count(root, beside.run_id)) == (2, 0)
     finally:
         other.kill()
         other.wait()
@@ -355,7 +356,7 @@ def test_the_id_of_a_run_that_is_not_around_it_is_not_believed(kept: Plane, tool
 
 def test_what_runs_in_the_shell_of_a_session_says_nothing_of_it(kept: Plane, tool: MakeTool) -> None:
     asked = Asked(command=["claude"], cwd=str(kept.layout.project), tool="claude-code")
-    outer = session.begin(kept.store, asked, kept.origin, os.environ)
+    outer = open_run.begin(kept.store, asked, kept.origin, os.environ)
     claude = tool(AGENTPLANE_RUN_ID=outer.run_id)
     claude.starts()
     root, said = str(kept.layout.root), json.dumps({"session_id": "inner", "cwd": str(claude.project)})
@@ -366,11 +367,11 @@ def test_what_runs_in_the_shell_of_a_session_says_nothing_of_it(kept: Plane, too
         (run,) = open_runs(kept)
         assert run.session
         assert run.session.id == claude.id
-        assert not noted.at_work(root, outer.run_id)
+        assert not hook_notes.at_work(root, outer.run_id)
     claude.calls("prompt", prompt="Fix it.")
-    assert noted.at_work(root, outer.run_id)
+    assert hook_notes.at_work(root, outer.run_id)
     claude.calls("stop")
-    assert not noted.at_work(root, outer.run_id)
+    assert not hook_notes.at_work(root, outer.run_id)
 
 
 def test_a_tool_that_another_tool_started_names_the_run_around_it(kept: Plane, tool: MakeTool) -> None:
@@ -442,10 +443,10 @@ def test_what_is_noted_has_an_end(kept: Plane, tool: MakeTool) -> None:
     run = completed(kept)
     root = str(kept.layout.root)
     for number in range(4000):
-        noted.call(root, run.run_id, "Edit", f"src/{'x' * 300}/{number}.py")
-    work = session.work(kept.layout, run.run_id)
-    assert (work / noted.CALLS).stat().st_size < 500_000
-    rows = noted.calls(root, run.run_id)
+        hook_notes.call(root, run.run_id, "Edit", f"src/{'x' * 300}/{number}.py")
+    work = open_run.work(kept.layout, run.run_id)
+    assert (work / hook_notes.CALLS).stat().st_size < 500_000
+    rows = hook_notes.calls(root, run.run_id)
     assert len(rows) == 301
     assert rows[-1]["more"] > 0
 
@@ -596,7 +597,7 @@ def test_closed_streams_break_nothing(kept: Plane, streams: str) -> None:
     assert run.session is not None
     if streams != "| true":  # which may have read it before it ended
         assert (run.session.given is not None) == (streams == "<&-")
-    work = session.work(kept.layout, run.run_id)
+    work = open_run.work(kept.layout, run.run_id)
     assert b"hookSpecificOutput" not in (work / "open.json").read_bytes()
     assert {path.name: path.read_bytes() for path in kept.layout.memory.iterdir()} == before
 

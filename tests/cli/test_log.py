@@ -16,8 +16,8 @@ from agentplane.health import collect
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.views import facts, views
-from agentplane.runs import session
-from agentplane.runs.session import Asked
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import Asked
 from agentplane.text.log import chain
 from tests.cli.conftest import Cli
 
@@ -264,11 +264,11 @@ def test_add_outside_of_a_run(plane: Plane, cli: Cli, monkeypatch: pytest.Monkey
 def test_add_changes_nothing_that_the_run_says_itself(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = session.begin(plane.store, Asked(command=["x"]), plane.origin, {})
+    run = open_run.begin(plane.store, Asked(command=["x"]), plane.origin, {})
     monkeypatch.setenv("AGENTPLANE_RUN_ID", run.run_id)
     cli("log", "--add", "--task", "x", "--exit", "1").refused(2, "--task and --exit")
     cli("log", "--add", "--output", "none").refused(2, "outputs[0]", "none")
-    assert session.notes(plane.layout, run.run_id) == []
+    assert open_run.notes(plane.layout, run.run_id) == []
     assert cli("log", "--add", "--summary", "x", "--json").json("log")["run_id"] == run.run_id
 
 

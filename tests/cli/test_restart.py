@@ -11,8 +11,8 @@ import pytest
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.plane.origin import Origin
-from agentplane.runs import opening, session
-from agentplane.runs.session import Asked
+from agentplane.runs.open import hook_marker, open_run
+from agentplane.runs.open.open_run import Asked
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import UNLIKE, decision
 from tests.runs.staged import Stage
@@ -31,9 +31,9 @@ def codex(held: Plane) -> Iterator[int]:
     process = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(100)"], cwd=held.layout.project
     )
-    one = opening.Session("codex", "abc-123", process.pid, str(held.layout.project))
+    one = hook_marker.Session("codex", "abc-123", process.pid, str(held.layout.project))
     given = {"revision": held.status().revision, "at": "now", "sha256": ""}
-    opening.begin(str(held.layout.root), one, given, None)
+    hook_marker.begin(str(held.layout.root), one, given, None)
     yield process.pid
     process.kill()
     process.wait()
@@ -55,7 +55,7 @@ def test_an_op_names_the_sessions_that_have_old_memory(held: Plane, person: Cli,
     assert told == {
         "tool": "codex",
         "pid": codex,
-        "run_id": session.every(held.layout)[0].run_id,
+        "run_id": open_run.every(held.layout)[0].run_id,
         "since": told["since"],
         "revision": told["revision"],
         "state": "old",
@@ -92,7 +92,7 @@ def test_the_command_names_the_folder_where_it_is_another_one(
 
 def test_what_nobody_can_restart_is_said_with_the_command(held: Plane, person: Cli, codex: int) -> None:
     held.inbox.approve([held.propose(decision(UNLIKE[1]))])
-    for words in (["--all"], [str(codex)], [session.every(held.layout)[0].run_id]):
+    for words in (["--all"], [str(codex)], [open_run.every(held.layout)[0].run_id]):
         done = person("restart", *words)
         assert done.code == 1
         assert f"Codex CLI (pid {codex}): end it, then type: codex resume abc-123\n" in done.err
@@ -116,7 +116,7 @@ def test_ids_that_name_nothing_are_an_error(held: Plane, person: Cli, codex: int
 
 def test_a_run_of_another_command_is_no_session(held: Plane, person: Cli) -> None:
     asked = Asked(command=["make", "codex"], cwd=str(held.layout.project))
-    session.begin(held.store, asked, Origin("Ada", "terminal", "pytest"), os.environ)
+    open_run.begin(held.store, asked, Origin("Ada", "terminal", "pytest"), os.environ)
     assert person("restart", "--json").json("restart")["sessions"] == []
 
 
@@ -126,7 +126,7 @@ def test_hostile_words_of_a_command_line_are_shown_harmless(held: Plane, person:
         cwd=str(held.layout.project),
         tool="codex",
     )
-    session.begin(held.store, asked, held.origin, os.environ)
+    open_run.begin(held.store, asked, held.origin, os.environ)
     held.inbox.approve([held.propose(decision(UNLIKE[1]))])
     shown = person("restart").out
     assert "\x1b" not in shown

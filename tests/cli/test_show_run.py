@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from agentplane.api import Plane
-from agentplane.runs import diff
+from agentplane.runs.query import compare
 from tests.cli.conftest import Cli
 from tests.conftest import decision
-from tests.runs.test_commands import CLAUDE, claude_call, claude_result, sealed, written
+from tests.runs.capsule.test_commands import CLAUDE, claude_call, claude_result, sealed, written
 
 
 def test_a_run_is_shown_briefly_and_in_full(plane: Plane, cli: Cli, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_command_cannot_steer_the_terminal(plane: Plane, cli: Cli, tmp_path: P
 def test_runs_differ_in_what_their_sessions_executed(plane: Plane, tmp_path: Path) -> None:
     one = sealed(plane, written(tmp_path, CLAUDE[:3]))
     other = sealed(plane, written(tmp_path, CLAUDE[:5]))
-    report = diff.of(plane.layout, one.run_id, other.run_id)
+    report = compare.of(plane.layout, one.run_id, other.run_id)
     assert report.output[:2] == [
         f"--- {one.run_id}/outputs/commands.jsonl",
         f"+++ {other.run_id}/outputs/commands.jsonl",

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, session, timeline
+from agentplane.runs.capsule import capsule
+from agentplane.runs.open import open_run
+from agentplane.runs.query import timeline
 from tests.clients.client import PROGRAMS, Client
 from tests.clients.model import Model, serving
 from tests.conftest import plane_in
@@ -56,7 +58,7 @@ def sealed(plane: Plane) -> list[capsule.Run]:
 
     def all_are() -> bool:
         plane.runs.seal_left()
-        return not session.every(plane.layout)
+        return not open_run.every(plane.layout)
 
     until(all_are, "every run is sealed", patience=60.0)
     rows = timeline.rows(plane.layout)

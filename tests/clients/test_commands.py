@@ -3,7 +3,7 @@
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import commands
+from agentplane.runs.capsule import commands
 from tests.clients.conftest import MakeClient, sealed, wire
 from tests.clients.model import Asked, Call, Model, Say
 

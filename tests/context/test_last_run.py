@@ -10,7 +10,9 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane.git import git as gits
-from agentplane.runs import activity, capsule, last_runs
+from agentplane.runs import activity
+from agentplane.runs.capsule import capsule
+from agentplane.runs.query import last_runs
 from agentplane.text.log import chain
 from agentplane.tools import answers
 from tests.conftest import decision, plane_in

@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.context import notes, pack
 from agentplane.context.choose import Ask
 from agentplane.mcp import resources
-from agentplane.runs.capsule import Run
+from agentplane.runs.capsule.capsule import Run
 from tests.conftest import UNLIKE, decision
 
 

@@ -26,9 +26,10 @@ from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store, timestamp
 from agentplane.review.conflicts.resolve import Choice
-from agentplane.runs import capsule, seal, session
-from agentplane.runs.session import Asked
-from agentplane.runs.wrap import Recorder
+from agentplane.runs.capsule import capsule, seal
+from agentplane.runs.command import Recorder
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import Asked
 
 
 ROOT = Path(__file__).parents[2]
@@ -515,13 +516,13 @@ def capsule_of(
 ) -> None:
     """A run as `agentplane run` makes it, with what it would have printed, on no machine in particular."""
     plane = world.plane(MARA, "terminal", "zsh")
-    opened = session.begin(
+    opened = open_run.begin(
         plane.store, asked, plane.origin, {"LANG": "en_GB.UTF-8", "TERM": "xterm-256color"}
     )
     work()
     world.now += timedelta(seconds=7 * len(printed))
-    session.note(plane.layout, opened.run_id, note)
-    recorder = Recorder(session.work(plane.layout, opened.run_id), plane.store.settings().runs)
+    open_run.note(plane.layout, opened.run_id, note)
+    recorder = Recorder(open_run.work(plane.layout, opened.run_id), plane.store.settings().runs)
     recorder.take("stdout", printed.encode())
     ending = seal.Ending(code, f"Ended with exit code {code}", timestamp(world.now))
     with patch.object(capsule, "place_of", lambda _: "0" * 12):

@@ -8,8 +8,9 @@ from agentplane.api import Plane
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
-from agentplane.runs import seal, session
-from agentplane.runs.session import Asked
+from agentplane.runs.capsule import seal
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import Asked
 
 
 def plane_of(folder: Path) -> Plane:
@@ -27,7 +28,7 @@ def main() -> int:
             return ran.code
         case "begin":
             asked = Asked(command=["true"], cwd=str(folder), task="T")
-            session.begin(plane.store, asked, plane.origin, os.environ)
+            open_run.begin(plane.store, asked, plane.origin, os.environ)
         case "seal-left":
             print(" ".join(seal.seal_left(plane.store)))
         case "prune":

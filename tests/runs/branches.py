@@ -9,6 +9,7 @@ import msgspec
 
 from agentplane.api import Plane
 from agentplane.findings import Finding
+from agentplane.guard import guard
 from agentplane.plane.layout import Layout
 from agentplane.plane.ledger import ledger as ledgers
 from agentplane.plane.ledger.ledger import Ledger
@@ -17,7 +18,6 @@ from agentplane.plane.store import records
 from agentplane.plane.store.records import Change, Record
 from agentplane.plane.store.store import Store
 from agentplane.plane.views import views
-from agentplane.runs import guard
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from tests.conftest import clean_environment, decision, plane_in

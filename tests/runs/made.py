@@ -9,9 +9,9 @@ from typing import Any
 from agentplane.api import Plane
 from agentplane.findings import Finding
 from agentplane.health import collect
-from agentplane.runs import capsule
-from agentplane.runs.capsule import Run
-from agentplane.runs.session import Asked
+from agentplane.runs.capsule import capsule
+from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.open.open_run import Asked
 from agentplane.text.log import chain
 from tests.conftest import ROOT
 

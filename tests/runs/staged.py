@@ -14,8 +14,9 @@ from agentplane.api.changes import Committed
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.runs import capsule, session
-from agentplane.runs.session import OpenRun
+from agentplane.runs.capsule import capsule
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import OpenRun
 from tests.conftest import ROOT, UNLIKE, decision
 from tests.e2e.terminal import Seen, typed
 from tests.runs.screen import Screen, until
@@ -137,7 +138,7 @@ class Stage:
         return told
 
     def open(self) -> list[OpenRun]:
-        return session.every(self.plane.layout)
+        return open_run.every(self.plane.layout)
 
     def sealed(self, number: int) -> list[dict[str, Any]]:
         """The events of the runs, once there are so many."""

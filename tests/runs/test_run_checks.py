@@ -12,8 +12,8 @@ from agentplane.findings import Finding
 from agentplane.health import collect, fix
 from agentplane.memory.operations import Proposal
 from agentplane.plane.git import merge_driver
-from agentplane.runs import capsule
-from agentplane.runs.capsule import Run
+from agentplane.runs.capsule import capsule
+from agentplane.runs.capsule.capsule import Run
 from agentplane.text.log import chain
 from tests.conftest import decision, plane_in
 from tests.runs.made import at, bad, git, held, shell

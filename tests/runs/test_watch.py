@@ -7,8 +7,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agentplane.runs import noted
-from agentplane.runs.restarting import REPLY, REQUEST, Again, Decision, Reply, Request, Waits, Watch, ring
+from agentplane.runs.open import hook_notes
+from agentplane.runs.restart.requests import (
+    REPLY,
+    REQUEST,
+    Again,
+    Decision,
+    Reply,
+    Request,
+    Waits,
+    Watch,
+    ring,
+)
 
 
 AGAIN = Again(["codex", "resume", "1"], "restarting codex", "r2")
@@ -82,8 +92,8 @@ def test_after_a_key_and_after_a_turn_a_hook_has_time_to_tell(
         watch.pressed(b"sent\r")
         assert ring(str(tmp_path))
     else:
-        bell = os.open(tmp_path / noted.BELL, os.O_WRONLY | os.O_NONBLOCK)
-        os.write(bell, noted.HAPPENED)
+        bell = os.open(tmp_path / hook_notes.BELL, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(bell, hook_notes.HAPPENED)
         os.close(bell)
     watch.rung()
     assert not watch.look(in_front=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from agentplane.errors import AgentplaneError
-from agentplane.runs.relay import Ending, run
-from agentplane.runs.signals import held
+from agentplane.runs.terminal.relay import Ending, run
+from agentplane.runs.terminal.signals import held
 
 
 def main() -> int:

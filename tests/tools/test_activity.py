@@ -10,8 +10,9 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.plane.git import git
-from agentplane.runs import noted, restarting, session
-from agentplane.runs.session import Asked
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked
+from agentplane.runs.restart import requests
 from agentplane.tools import activity
 from agentplane.tools.sessions import Session
 
@@ -20,7 +21,7 @@ from agentplane.tools.sessions import Session
 def opened(plane: Plane) -> Session:
     """A session under `agentplane run` with hooks."""
     asked = Asked(command=["codex"], cwd=str(plane.layout.project), tool="codex")
-    run = session.begin(plane.store, asked, plane.origin, os.environ)
+    run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     return Session(
         "codex",
         os.getpid(),
@@ -36,22 +37,22 @@ def opened(plane: Plane) -> Session:
 
 
 def test_hooks_tell_when_it_is_at_work(plane: Plane, opened: Session) -> None:
-    noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
+    hook_notes.turn(str(plane.layout.root), opened.run_id or "", begins=True)
     assert activity.of(plane.layout, opened).state == "at work"
-    noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
+    hook_notes.turn(str(plane.layout.root), opened.run_id or "", begins=False)
     assert activity.of(plane.layout, opened).state == "idle"
 
 
 def test_without_hooks_nobody_knows(plane: Plane, opened: Session) -> None:
     silent = msgspec.structs.replace(opened, hooked=False)
-    (session.work(plane.layout, opened.run_id or "") / "stdout.start").write_bytes(b"x")
+    (open_run.work(plane.layout, opened.run_id or "") / "stdout.start").write_bytes(b"x")
     assert activity.of(plane.layout, silent) == activity.Activity()
 
 
 def test_without_a_wrapper_the_last_turn_says_since_when(plane: Plane, opened: Session) -> None:
     by_hand = msgspec.structs.replace(opened, wrapped=False, asked=False)
-    noted.turn(str(plane.layout.root), opened.run_id or "", begins=True)
-    noted.turn(str(plane.layout.root), opened.run_id or "", begins=False)
+    hook_notes.turn(str(plane.layout.root), opened.run_id or "", begins=True)
+    hook_notes.turn(str(plane.layout.root), opened.run_id or "", begins=False)
     found = activity.of(plane.layout, by_hand)
     assert found.state == "idle"
     assert abs(found.since - time.time()) < 30
@@ -64,7 +65,7 @@ def test_of_others_nobody_knows(plane: Plane, opened: Session) -> None:
 
 def test_a_request_that_waits_is_seen(plane: Plane, opened: Session) -> None:
     assert not activity.of(plane.layout, opened).asked
-    (session.work(plane.layout, opened.run_id or "") / restarting.REQUEST).write_bytes(b"{}")
+    (open_run.work(plane.layout, opened.run_id or "") / requests.REQUEST).write_bytes(b"{}")
     assert activity.of(plane.layout, opened).asked
 
 

@@ -13,10 +13,10 @@ from agentplane.agents import claude_code
 from agentplane.api import Harvested, Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
+from agentplane.guard import guard
 from agentplane.health import collect
 from agentplane.memory.operations import Proposal
 from agentplane.review.conflicts.resolve import Choice
-from agentplane.runs import guard
 from agentplane.tools import harvest, harvest_adr
 from agentplane.tools.taken import mark_of
 from tests.conftest import ROOT, decision, files_of, plane_in

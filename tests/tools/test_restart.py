@@ -9,9 +9,9 @@ import pytest
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.runs import noted, session
-from agentplane.runs.restarting import Again, Decision, Never, Request
-from agentplane.runs.session import Asked, Given, OpenRun, ToolSession
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked, Given, OpenRun, ToolSession
+from agentplane.runs.restart.requests import Again, Decision, Never, Request
 from agentplane.tools import restart
 from tests.conftest import UNLIKE, decision
 
@@ -26,9 +26,9 @@ def held(plane: Plane) -> Plane:
 def opened(plane: Plane, *words: str, told: ToolSession | None = None) -> tuple[OpenRun, Asked]:
     tool = {"claude": "claude-code", "gemini": "gemini-cli"}.get(words[0], words[0])
     asked = Asked(command=list(words), cwd=str(plane.layout.project), tool=tool)
-    run = session.begin(plane.store, asked, plane.origin, os.environ)
+    run = open_run.begin(plane.store, asked, plane.origin, os.environ)
     run = msgspec.structs.replace(run, session=told)
-    session.keep(plane.layout, run)
+    open_run.keep(plane.layout, run)
     return run, asked
 
 
@@ -77,7 +77,7 @@ def test_it_goes_on_with_the_id_that_hooks_told_and_says_what_it_leaves_out(held
 def test_what_is_secret_in_a_command_is_given_on_as_it_was(held: Plane) -> None:
     secret = "api_key=gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a"
     run, asked = opened(held, "codex", "-c", secret, told=ToolSession(id="s-1"))
-    kept = session.load(held.layout, run.run_id)
+    kept = open_run.load(held.layout, run.run_id)
     assert kept
     assert secret not in kept.asked.command
     new(held)
@@ -119,7 +119,7 @@ def test_a_session_without_a_word_begins_anew(held: Plane, tmp_path: Path) -> No
     again = decided(held, run, asked)
     assert isinstance(again, Again)
     assert again.command == ["claude", "--model", "opus"]
-    noted.prompt(str(held.layout.root), run.run_id, "fix it")
+    hook_notes.prompt(str(held.layout.root), run.run_id, "fix it")
     again = decided(held, run, asked)
     assert isinstance(again, Again)
     assert again.command == ["claude", "--resume", "s-1", "--model", "opus"]

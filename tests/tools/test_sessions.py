@@ -12,8 +12,8 @@ import pytest
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.runs import opening, session
-from agentplane.runs.session import Asked
+from agentplane.runs.open import hook_marker, open_run
+from agentplane.runs.open.open_run import Asked
 from agentplane.tools import resuming, session_files, sessions
 from agentplane.tools.sessions import Session
 from tests.conftest import UNLIKE, decision
@@ -161,8 +161,8 @@ def test_one_whose_hooks_spoke_has_what_they_gave_it(held: Plane, start: Start) 
     launcher = start("codex")
     tool = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"], cwd=held.layout.project)
     try:
-        one = opening.Session("codex", "abc-123", tool.pid, str(held.layout.project))
-        opening.begin(str(held.layout.root), one, {"revision": "0ld", "at": "now", "sha256": ""}, None)
+        one = hook_marker.Session("codex", "abc-123", tool.pid, str(held.layout.project))
+        hook_marker.begin(str(held.layout.root), one, {"revision": "0ld", "at": "now", "sha256": ""}, None)
         listed = {row.pid: row for row in found(held)}
         assert set(listed) == {launcher.pid, tool.pid}
         row = listed[tool.pid]
@@ -180,9 +180,9 @@ def test_the_launcher_of_a_tool_whose_hooks_spoke_is_that_session(held: Plane, s
     import psutil
 
     (inner,) = psutil.Process(process.pid).children()
-    opening.begin(
+    hook_marker.begin(
         str(held.layout.root),
-        opening.Session("codex", "abc", inner.pid, str(held.layout.project)),
+        hook_marker.Session("codex", "abc", inner.pid, str(held.layout.project)),
         None,
         None,
     )
@@ -208,8 +208,10 @@ def test_a_tool_that_reads_its_files_anew_is_not_named(plane: Plane, start: Star
 
 def test_a_run_that_is_over_or_of_no_tool_is_no_session(held: Plane) -> None:
     cwd = str(held.layout.project)
-    session.begin(held.store, Asked(command=["make"], cwd=cwd), held.origin, {})
-    session.begin(held.store, Asked(command=["codex"], cwd=cwd, tool="codex"), held.origin, {}, pid=2**22 + 1)
+    open_run.begin(held.store, Asked(command=["make"], cwd=cwd), held.origin, {})
+    open_run.begin(
+        held.store, Asked(command=["codex"], cwd=cwd, tool="codex"), held.origin, {}, pid=2**22 + 1
+    )
     assert found(held) == []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentplane.api import Plane
-from agentplane.runs import opening
+from agentplane.runs.open import hook_marker
 from agentplane.tools import found
 from agentplane.tui.pick import Pick
 from agentplane.tui.session_bar import SessionBar
@@ -36,9 +36,9 @@ def stage(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 def by_hand(stage: Stage) -> Iterator[int]:
     """A session of Claude Code whose hooks spoke, and that nobody can be asked to restart."""
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], cwd=stage.project)
-    session = opening.Session("claude-code", "abc-123", process.pid, str(stage.project))
+    session = hook_marker.Session("claude-code", "abc-123", process.pid, str(stage.project))
     given = {"revision": stage.revision, "at": "now", "sha256": ""}
-    opening.begin(str(stage.plane.layout.root), session, given, None)
+    hook_marker.begin(str(stage.plane.layout.root), session, given, None)
     yield process.pid
     process.kill()
     process.wait()

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.style import Style
 
 from agentplane.api import Plane
-from agentplane.runs import session
-from agentplane.runs.daily import Day
-from agentplane.runs.session import Asked
-from agentplane.runs.timeline import Row
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import Asked
+from agentplane.runs.query.daily_counts import Day
+from agentplane.runs.query.timeline import Row
 from agentplane.text.log import chain
 from agentplane.tui import run_chain, run_query, run_rows
 from agentplane.tui.run_about import RunAbout
@@ -144,17 +144,17 @@ def test_one_run_that_stands_twice_is_shown_once(plane: Plane) -> None:
 
 def test_open_and_lost_runs_stand_on_top(plane: Plane) -> None:
     sealed = plane.write_log({"task": "one"})
-    alive = session.begin(plane.store, Asked(command=["make"], task="now"), plane.origin, {})
+    alive = open_run.begin(plane.store, Asked(command=["make"], task="now"), plane.origin, {})
     book = Book(plane.layout)
     book.read(PAGE)
     assert [(row.run_id, row.outcome) for row in book.rows] == [(alive.run_id, "open"), (sealed, "ended")]
-    session.keep(plane.layout, _dead(alive))
+    open_run.keep(plane.layout, _dead(alive))
     assert book.look_at_open()
     assert book.rows[0].outcome == "lost"
     assert not book.look_at_open()
 
 
-def _dead(opened: session.OpenRun) -> session.OpenRun:
+def _dead(opened: open_run.OpenRun) -> open_run.OpenRun:
     import msgspec
 
     return msgspec.structs.replace(opened, born=1.0)
@@ -163,11 +163,11 @@ def _dead(opened: session.OpenRun) -> session.OpenRun:
 def test_many_capsules_are_not_looked_through_again_and_again(
     plane: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session.begin(plane.store, Asked(command=["make"]), plane.origin, {})
+    open_run.begin(plane.store, Asked(command=["make"]), plane.origin, {})
     book = Book(plane.layout)
     os.utime(plane.layout.runs, (time.time() - 60,) * 2)
     assert not book.look_at_open()
-    monkeypatch.setattr(session, "every", None)
+    monkeypatch.setattr(open_run, "every", None)
     assert not book.look_at_open()
     assert len(book.open) == 1
 

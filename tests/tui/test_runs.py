@@ -13,8 +13,9 @@ from rich.console import Console
 from textual.widgets import Input
 
 from agentplane.api import Plane
-from agentplane.runs import capsule, session
-from agentplane.runs.session import Asked
+from agentplane.runs.capsule import capsule
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import Asked
 from agentplane.text.log import chain
 from agentplane.tui.bars import KeyBar, StatusBar
 from agentplane.tui.run_chart import RunChart
@@ -305,7 +306,7 @@ def test_a_capsule_with_a_very_large_output_opens_at_once(plane: Plane) -> None:
 
 
 def _rows(plane: Plane) -> list[object]:
-    from agentplane.runs import timeline
+    from agentplane.runs.query import timeline
 
     return list(timeline.sealed_runs(chain.lines_backwards(plane.layout.log)))
 
@@ -480,14 +481,14 @@ def test_a_run_that_ends_is_there_and_the_cursor_stays(ran: Plane) -> None:
 def test_an_open_run_stands_on_top_until_it_is_lost(ran: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        alive = session.begin(ran.store, Asked(command=["make"], task="now"), ran.origin, {})
+        alive = open_run.begin(ran.store, Asked(command=["make"], task="now"), ran.origin, {})
         await sitting.until(lambda: listed(screen)[0] == alive.run_id, "open")
         await sitting.press("g")
         await calm(sitting)
         assert "open" in sitting.screen
         await sitting.press("D")
         assert "nothing to compare yet" in said(screen)
-        session.keep(ran.layout, msgspec.structs.replace(alive, born=1.0))
+        open_run.keep(ran.layout, msgspec.structs.replace(alive, born=1.0))
         await sitting.until(lambda: "lost" in sitting.screen, "lost")
 
     sit(ran, steps)

@@ -13,7 +13,7 @@ from agentplane.plane.git import git, process
 from agentplane.plane.git.git import ObjectId, Own
 from agentplane.plane.git.process import Values
 from agentplane.review.gate import evidence_lookup
-from agentplane.runs import surroundings
+from agentplane.runs.open import git_state
 
 
 PACKAGE = Path(agentplane.__file__).parent
@@ -370,14 +370,14 @@ def test_filters_that_a_person_has_set_up_count(git_project: Path, tmp_path: Pat
     run(git_project, "commit", "-qm", "filtered")
     work = tmp_path / "work"
     work.mkdir()
-    seen = surroundings.look(git_project, work, ".agentplane")
+    seen = git_state.look(git_project, work, ".agentplane")
     assert (seen.dirty, seen.tree) == ([], run(git_project, "rev-parse", "HEAD^{tree}"))
     (git_project / "a.up").write_text("other\n")
-    seen = surroundings.look(git_project, work, ".agentplane")
+    seen = git_state.look(git_project, work, ".agentplane")
     assert seen.tree is not None
     head = git.tree_of(git_project, seen.head)
     assert head is not None
-    patch = surroundings.patch(git_project, work, ".agentplane", head, seen.tree, 1 << 20)
+    patch = git_state.patch(git_project, work, ".agentplane", head, seen.tree, 1 << 20)
     assert b"+OTHER" in patch.data
     assert git.add(git_project, ["a.up"])
     assert run(git_project, "show", ":a.up") == "OTHER"
@@ -396,7 +396,7 @@ def test_a_work_tree_and_a_submodule_are_repositories_like_others(git_project: P
         assert git.commit(folder, "HEAD")
     work = tmp_path / "work"
     work.mkdir()
-    seen = surroundings.look(outer, work, ".agentplane")
+    seen = git_state.look(outer, work, ".agentplane")
     assert [line for line in seen.dirty if "inner" in line] == ["A  inner"]
 
 

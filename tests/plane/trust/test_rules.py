@@ -15,10 +15,10 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import Locked, Refused
 from agentplane.findings import Finding
+from agentplane.guard import guard
 from agentplane.plane.settings import DEFAULTS, Gate, Settings
 from agentplane.plane.store import lock, records
 from agentplane.plane.trust import rules
-from agentplane.runs import guard
 from agentplane.text.log import chain
 from agentplane.tools import answers, found
 from tests.conftest import decision, plane_in

@@ -1,0 +1,179 @@
+"""What a branch changes in config.toml that would let more pass, share more, or have a person decide what they do not mean.
+
+Every setting is in one of two tables: those that are judged, and those of which no value harms anyone who uses the
+plane. A test holds the tables against the settings themselves, so that a new key has to be put into one of them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from agentplane.errors import AgentplaneError
+from agentplane.findings import UNUSABLE, Finding, Instruction
+from agentplane.guard.plane_at_commit import CONFIG, Side, shown
+from agentplane.memory.kinds import BadKind, kinds_of
+from agentplane.plane import decision_keys
+from agentplane.plane.settings import DEFAULTS, KindRow, Runs, Settings, line_of
+from agentplane.plane.store.store import Store
+from agentplane.plane.trust import rules
+from agentplane.runs.capsule import gitignore
+
+
+_REMEDY = Instruction(
+    "take it back, or let the people who own this plane agree and merge it over this check."
+)
+_MEND_LINE = "mend this line."
+
+Judge = Callable[[Any, Any], str | None]
+"""Says why a value, after another one, is worse; None where it is not."""
+
+
+def findings(base: Side, now: Side) -> Iterator[Finding]:
+    try:
+        kinds_of(now.read_settings())
+    except BadKind as error:
+        where = now.where(CONFIG, line_of(("kinds", *error.keys), _text(now)))
+        remedy = Instruction(error.todo or _MEND_LINE)
+        yield Finding("kind-bad", "error", where, shown(error.what, 200), (remedy,))
+        return
+    except AgentplaneError as error:
+        if base.files.get(CONFIG) != now.files.get(CONFIG):
+            where = shown(error.where or now.where(CONFIG), 160)
+            remedy = Instruction(shown(error.todo or _MEND_LINE, 200))
+            yield Finding(UNUSABLE, "error", where, shown(error.what, 200), (remedy,))
+        return
+    for place, what in worse(base.settings, now.settings):
+        where = now.where(CONFIG, line_of(place, _text(now)) if CONFIG in now.files else None)
+        yield Finding("setting-worse", "warning", where, what, (_REMEDY,), ".".join(place))
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """For `doctor`: settings that share everything or turn keys around. How far trust goes is told elsewhere."""
+    settings = store.settings()
+    text = store.layout.config.read_text(errors="replace") if store.layout.config.is_file() else ""
+    for place, what in worse(DEFAULTS, settings):
+        if place[0] in ("runs", "tui"):
+            line = line_of(place, text)
+            where = store.layout.shown(CONFIG) + (f":{line}" if line else "")
+            # Not a warning: it can be intended, and `check` asks the reviewer of the change.
+            remedy = Instruction("Remove the setting, or keep it if you meant it.")
+            yield Finding("setting-worse", "info", where, what, (remedy,), ".".join(place))
+
+
+def worse(before: Settings, after: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every setting that got worse: its place, and what is to be said."""
+    for place, was, is_ in rules.weaker(before, after):
+        yield place, f"`{'.'.join(place)}` {_from_to(was, is_, 'weakens trust')}"
+    yield from _other_kinds(before.kinds, after.kinds)
+    for name, judge in JUDGED.items():
+        if name == "kinds":
+            continue
+        section, key = name.split(".")
+        was, is_ = getattr(getattr(before, section), key), getattr(getattr(after, section), key)
+        if was == is_:
+            continue
+        if name == "tui.keys":
+            yield from _turned(was, is_)
+        elif why := judge(was, is_):
+            yield (section, key), f"`{name}` {why}"
+
+
+def _other_kinds(
+    was: Mapping[str, KindRow], is_: Mapping[str, KindRow]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """A label decides where a statement begins, and a prefix and a file which entries are of a kind."""
+    for name, row in was.items():
+        if is_.get(name) != row:
+            how = "is changed" if name in is_ else "is removed"
+            yield (
+                ("kinds", name),
+                f"`kinds.{shown(name, 40)}` {how}, so its approved entries can read differently",
+            )
+
+
+def _from_to(was: Any, is_: Any, why: str) -> str:
+    return f"goes from {_value(was)} to {_value(is_)}, which {why}"
+
+
+def _automatic(was: str, is_: str) -> str | None:
+    return _from_to(was, is_, "restarts sessions without a question") if is_ == "auto" else None
+
+
+_RAW = (
+    "outputs/stdout", "outputs/stdout.zst", "outputs/stderr", "outputs/changes.patch", "inputs/uncommitted.patch",
+    "inputs/files/data.csv", "outputs/files/report.bin", "work/x", "zebra.bin",
+)  # fmt: skip
+"""Names of files in a capsule that hold raw output or changes, and some that no plain pattern means."""
+_SECRETS = (
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GITHUB_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "DATABASE_URL",
+    "PGPASSWORD", "NPM_TOKEN", "SSH_AUTH_SOCK", "DOCKER_PASSWORD", "STRIPE_KEY", "SLACK_WEBHOOK", "MY_CREDENTIALS",
+    "SECRET", "TOKEN", "PASSWORD", "KEY", "SENTRY_DSN", "CI_JOB_TOKEN", "TF_VAR_db_password",
+)  # fmt: skip
+"""Names as variables with secrets have them."""
+_MANY = ("ZX81_QUUX", "_q", "zebra", "Xy", "B2_ANYTHING")
+"""Names that nothing is called: a pattern that matches one of them matches nearly all."""
+
+
+def _shares(was: Sequence[str], is_: Sequence[str]) -> str | None:
+    bare = [row.strip().lstrip("!").strip("/") for row in is_ if row not in was]
+    wide = [row for row in bare if any(gitignore.is_shared(Runs(share=(row,)), name) for name in _RAW)]
+    return f"shares raw output with everybody who can read the repository: {_listed(wide)}" if wide else None
+
+
+def _notes(was: Sequence[str], is_: Sequence[str]) -> str | None:
+    wide = [row for row in is_ if row not in was and _matches(row, (*_SECRETS, *_MANY))]
+    return (
+        f"writes environment variables that can hold secrets into run records: {_listed(wide)}"
+        if wide
+        else None
+    )
+
+
+def _matches(pattern: str, names: Sequence[str]) -> bool:
+    return any(fnmatchcase(name.upper(), pattern.upper()) for name in names)
+
+
+def _turned(was: Mapping[str, str], is_: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for one in decision_keys.turned({name: key for name, key in is_.items() if was.get(name) != key}):
+        what = (
+            f"`tui.keys` puts {shown(one.id, 40)} on `{shown(one.key, 20)}`, which is the key of {one.other}"
+        )
+        yield ("tui", "keys", one.name), f"{what}: people would decide what they do not mean"
+
+
+JUDGED: dict[str, Judge] = {
+    "runs.share": _shares,
+    "runs.environment": _notes,
+    "tools.restart": _automatic,
+    "tui.keys": lambda _, __: None,
+    "kinds": lambda _, __: None,
+}
+"""The settings of which a value can be worse than another one. `trust_settings` judges those that decide what is trusted."""
+
+HARMLESS: dict[str, str] = {
+    "write.lock_timeout": "how long a writer waits",
+    "runs.keep_output": "how much output stays on this machine",
+    "runs.keep_files": "how large the copies are that stay on this machine",
+    "runs.keep_free": "how much room is left on the disk",
+    "context.last_run": "the notes are labeled, and withheld where they are flagged",
+    "expiry.warn_days": "when a warning begins; what expired is left out anyway",
+    "tools.deliver": "brings approved memory alone",
+    "hooks.ask": "asks for candidates, and a person decides about them",
+    "hooks.name_runs": "the name is shared only with the run's event, and masked",
+    "tui.theme": "colors",
+    "tui.ascii": "drawing",
+    "tui.preview": "drawing",
+}
+"""The others, and why no value of them has to be looked at."""
+
+
+def _listed(rows: Sequence[str]) -> str:
+    return ", ".join(f"`{shown(row, 40)}`" for row in rows[:5])
+
+
+def _value(value: Any) -> str:
+    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def _text(now: Side) -> str:
+    return now.files.get(CONFIG, b"").decode(errors="replace")

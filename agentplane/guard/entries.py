@@ -1,0 +1,149 @@
+"""Every entry that a branch adds, changes or removes is what an op wrote, and says where it is from."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from agentplane.findings import Finding, Instruction, Remedy, Shell
+from agentplane.guard import proven_ops
+from agentplane.guard.plane_at_commit import Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.memory import ids
+from agentplane.memory.entry import Header, read_header
+from agentplane.memory.view import HandEdit
+from agentplane.plane.layout import INBOX
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+    yield from _unreadable(base, now)
+    strays = set[tuple[str, str]]()
+    edits = now.memory.all_hand_edits
+    old = {_key(base, edit) for edit in base.memory.all_hand_edits} if edits else set()
+    for edit in edits:
+        strays.add((edit.file, edit.id))
+        if edit.change != "broken" and _key(now, edit) not in old and not _counts(base, now, edit):
+            yield _stray(base, now, edit, done)
+    yield from _sources(base, now, done, strays)
+
+
+def _key(side: Side, edit: HandEdit) -> tuple[str, str, str, str | None]:
+    """A hand edit by what it did, not by where in the file it stands."""
+    page = side.pages.get(edit.file)
+    block = page.document.find(edit.id) if page else None
+    return edit.id, edit.file, edit.change, block.digest if block else None
+
+
+def _counts(base: Side, now: Side, edit: HandEdit) -> bool:
+    """Whether the settings of the base let this edit by hand count at once; never one of a candidate."""
+    mark = now.memory.known(edit.id)
+    inbox = INBOX in (edit.file, mark.file if mark and mark.digest else "")
+    return base.settings.trust.hand_edits == "accept" and not inbox
+
+
+def _unreadable(base: Side, now: Side) -> Iterator[Finding]:
+    for name, what in now.odd.items():
+        if base.odd.get(name) != what:
+            real = Instruction("put the real file in its place.")
+            yield Finding("file-odd", "error", now.where(name), what, (real,), name)
+    old = {
+        (file, page.document.data[piece.start : piece.end])
+        for file, page in base.pages.items()
+        for piece in page.document.troubles
+    }
+    for file, page in now.pages.items():
+        for piece in page.document.troubles:
+            if (file, page.document.data[piece.start : piece.end]) not in old:
+                where, remedy = now.where(file, piece.line), Instruction(piece.todo)
+                yield Finding("entry-broken", "error", where, shown(piece.what, 200), (remedy,))
+
+
+def _stray(base: Side, now: Side, edit: HandEdit, done: Sequence[Deed]) -> Finding:
+    name = shown(edit.id, 40)
+    mark = now.memory.known(edit.id)
+    deed = next((deed for deed in done if mark and deed.said.op == mark.op), None)
+    by = deed.name if deed else "its op"
+    remedies: tuple[Remedy, ...] = (
+        Shell(("agentplane", "adopt", name), "", " and commit what that writes, or"),
+        Shell(("agentplane", "revert", name), ""),
+    )
+    if not ids.is_plain(edit.id):
+        remedies = (Instruction("take it out, or give it an id like DEC-014."),)
+    if edit.change == "removed":
+        line = _line_at(base, edit)
+        what = f"{name} was taken out by hand: {by} left it here"
+        return Finding("entry-removed", "error", now.where(edit.file, line), what, remedies, edit.id)
+    if edit.change == "changed":
+        fields = _differing(base, now, edit)
+        code, what = "entry-changed", f"{name} was changed by hand{fields}: it is not what {by} left"
+    elif mark is None:
+        code, what = "entry-written", f"{name} was written by hand: no op in the log put it here"
+        remedies = (Instruction("`agentplane propose` it instead, or"), *remedies)
+    elif mark.digest is None:
+        code, what = "entry-put-back", f"{name} was put back by hand: {by} took it out"
+    elif mark.file == INBOX:
+        code = "entry-not-approved"
+        what = (
+            f"{name} stands on the shelf, but is a candidate that nobody approved: {by} left it in the inbox"
+        )
+        remedies = (Instruction("take it out here; `agentplane approve` puts candidates on the shelf."),)
+    else:
+        code, what = "entry-moved", f"{name} stands here by hand: {by} left it in {shown(mark.file, 60)}"
+    return Finding(code, "error", now.where(edit.file, edit.line), what, remedies, edit.id)
+
+
+def _line_at(side: Side, edit: HandEdit) -> int | None:
+    page = side.pages.get(edit.file)
+    block = page.document.find(edit.id) if page else None
+    return block.line if block else edit.line
+
+
+def _differing(base: Side, now: Side, edit: HandEdit) -> str:
+    """What of an entry is not as it was at the base: ` (status, text)`."""
+    mark, page, old_page = now.memory.known(edit.id), now.pages[edit.file], base.pages.get(edit.file)
+    block = page.document.find(edit.id)
+    old = old_page.document.find(edit.id) if old_page else None
+    if not (block and old and old_page and mark) or mark.digest != old.digest:
+        return ""
+    was, is_ = old_page.document.header(old), page.document.header(block)
+    keys = [key for key in {**was, **is_} if was.get(key) != is_.get(key)]
+    keys += ["text"] if old_page.document.body(old) != page.document.body(block) else []
+    return f" ({', '.join(shown(str(key), 30) for key in keys[:5])})" if keys else ""
+
+
+class _Stand(msgspec.Struct, frozen=True):
+    """An entry that is not as it was, where it stands, and what it was."""
+
+    head: Header
+    file: str
+    line: int
+    old: Header | None
+
+
+def _changed(base: Side, now: Side) -> Iterator[_Stand]:
+    for file, page in now.pages.items():
+        old_page = base.pages.get(file)
+        for block in page.document.blocks:
+            old = old_page.document.find(block.id) if old_page else None
+            if old is None or old.digest != block.digest:
+                was = read_header(old.packed)[0] if old else None
+                yield _Stand(read_header(block.packed)[0], file, block.line, was)
+
+
+def _sources(base: Side, now: Side, done: Sequence[Deed], strays: set[tuple[str, str]]) -> Iterator[Finding]:
+    """Where a new text is from: a run that is in the log, or a person."""
+    runs, tools = proven_ops.runs_of(now), proven_ops.written_by_tool(done)
+    for entry in _changed(base, now):
+        head, name = entry.head, shown(entry.head.id, 40)
+        was_so = entry.old is not None and entry.old.source == head.source
+        if was_so or (entry.file, head.id) in strays or head.source in runs:
+            continue
+        where = now.where(entry.file, entry.line)
+        if head.source is not None:
+            what = f"{name} cites the run {shown(head.source, 40)}, which is not in the log"
+            remedy = Instruction("commit its log line, or correct `source:` with `agentplane edit`.")
+            yield Finding("run-not-found", "error", where, what, (remedy,), head.id)
+        elif tools.get(head.id, proven_ops.is_tool(head.proposed_by)):
+            what = f"{name} was written by {shown(head.proposed_by or 'a tool', 40)} and cites no run"
+            before, after = "name the run as `source:` with ", "; a text that you edit is yours."
+            edit = Shell(("agentplane", "edit", name), before, after)
+            yield Finding("run-not-named", "error", where, what, (edit,), head.id)

@@ -1,0 +1,192 @@
+"""The guard for pull requests: what a branch does to a plane is what ops did, and history has only grown."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Severity, Shell
+from agentplane.guard import (
+    changed_settings,
+    confirmed,
+    entries,
+    ids,
+    log,
+    op_signatures,
+    ops,
+    plane_at_commit,
+    proven_ops,
+    receipts,
+    rewritten,
+    times,
+)
+from agentplane.guard.history import Past
+from agentplane.guard.plane_at_commit import LOG, STATE, VIEWS, Side, shown
+from agentplane.plane.git import git
+from agentplane.plane.git.git import ObjectId
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import Clock, utc_now
+from agentplane.plane.views import views
+from agentplane.text.log import event_line
+
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What the guard found."""
+
+    base: str | None
+    """The commit that was compared with; None before the first commit."""
+    findings: list[Finding]
+
+    @property
+    def passes(self) -> bool:
+        return all(finding.severity == "info" for finding in self.findings)
+
+
+More = Callable[[Side, Side, ObjectId | None], Iterable[Finding]]
+"""A check of a room above: of the base, the checkout, and the commit of the base."""
+
+
+def check(layout: Layout, rev: str, clock: Clock = utc_now, more: Sequence[More] = ()) -> Checked:
+    """Compares the plane that is checked out with the one where this branch left `rev`."""
+    prefix = git.prefix(layout.root) if git.top(layout.root) else None
+    if prefix is None:
+        raise BadInput(
+            "is in no git repository, or git refuses it",
+            where=str(layout.root),
+            todo="run it in a clone; `git status` there says what git thinks of it.",
+        )
+    now = plane_at_commit.checked_out(layout, prefix)
+    commits = _bases(layout, rev)
+    if not commits:
+        empty = Side(layout, prefix, {})
+        return Checked(None, _sorted([*between(empty, now, None, clock), *_more(more, empty, now, None)]))
+    bases = sorted(((_at(layout, prefix, commit), commit) for commit in commits), key=_most_log)
+    base, commit = bases[0]
+    found = [*between(base, now, commit, clock), *_more(more, base, now, commit)]
+    found += op_signatures.findings(base, now, rev, _back(base, commit))
+    found += _taken(base, now, _tip(layout, prefix, rev, commits), _back(base, commit))
+    for other, its_commit in bases[1:]:
+        found += log.findings(other, now, _back(other, its_commit))
+    return Checked(commit, _sorted(found))
+
+
+def _tip(layout: Layout, prefix: str, rev: str, commits: Sequence[ObjectId]) -> Side | None:
+    """The plane at `rev` as it is now, where it went on since this branch left it."""
+    commit = git.commit(layout.root, rev)
+    return None if commit is None or commit in commits else _at(layout, prefix, commit)
+
+
+def _taken(base: Side, now: Side, tip: Side | None, back: Remedy) -> Iterator[Finding]:
+    """An op of this branch under the id of another op that `rev` has since: nobody could tell the two apart there."""
+    fresh = [deed for deed in proven_ops.of(now) if deed.line not in base.lines] if tip else []
+    there = {deed.said.op: deed for deed in proven_ops.of(tip)} if tip and fresh else {}
+    for deed in fresh:
+        other = there.get(deed.said.op)
+        if other is not None and other.said.op_sha256 != deed.said.op_sha256:
+            what = f"{deed.name} has the id of another op of the branch to merge into ({other.name})"
+            remedies = (Instruction("take the op out:"), back)
+            yield Finding("op-id-taken", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
+
+
+def _more(more: Sequence[More], base: Side, now: Side, commit: ObjectId | None) -> list[Finding]:
+    return [finding for one in more for finding in one(base, now, commit)]
+
+
+def between(base: Side, now: Side, commit: ObjectId | None, clock: Clock = utc_now) -> Iterator[Finding]:
+    """What is wrong with the way from one state to the other."""
+    if base.prefix != now.prefix:
+        what = (
+            f"the plane was moved here from {shown(base.prefix, 80)}, and is compared with what it was there"
+        )
+        nothing = Instruction("nothing to do, if that was meant.")
+        yield Finding("plane-moved", "info", now.where(""), what, (nothing,))
+    elif (base.files, base.odd) == (now.files, now.odd):
+        return
+    now = msgspec.structs.replace(now, like=base)
+    back = _back(base, commit)
+    done, past = proven_ops.of(now), Past(now)
+    yield from entries.findings(base, now, done)
+    yield from log.findings(base, now, back)
+    yield from ops.findings(base, now, done, past, back)
+    yield from receipts.findings(base, now, done)
+    yield from confirmed.findings(base, now, done)
+    yield from times.findings(base, now, done, clock())
+    yield from ids.findings(base, now, done, past)
+    yield from rewritten.findings(base, now, done)
+    yield from changed_settings.findings(base, now)
+    yield from _views(base, now)
+
+
+def _bases(layout: Layout, rev: str) -> list[ObjectId]:
+    """The commits where this branch left `rev`; none before the first commit."""
+    wanted, head = git.commit(layout.root, rev), git.commit(layout.root, "HEAD")
+    if wanted is None:
+        if rev == "HEAD" and git.branch(layout.root):
+            return []
+        raise BadInput(
+            f"no commit `{shown(rev, 60)}` here", todo=_fetch(layout, "check the name of the base.")
+        )
+    if head is None:
+        return [wanted]
+    found = git.merge_bases(layout.root, wanted, head)
+    if not found:
+        todo = _fetch(layout, "name a base that this branch has grown from.")
+        raise BadInput(f"what is checked out shares no commit with `{shown(rev, 60)}`", todo=todo)
+    return found
+
+
+def _fetch(layout: Layout, otherwise: str) -> str:
+    if not git.is_shallow(layout.root):
+        return otherwise
+    return "this clone is shallow: `git fetch --deepen=1000` or `--unshallow`; in GitHub Actions, `fetch-depth: 0`."
+
+
+def _at(layout: Layout, prefix: str, commit: ObjectId) -> Side:
+    """The plane at a commit; where it has none here, the one that was moved here."""
+    side = plane_at_commit.at_commit(layout, prefix, commit)
+    old = None if side.files or side.odd else plane_at_commit.moved_from(layout, prefix, commit)
+    return plane_at_commit.at_commit(layout, old, commit) if old else side
+
+
+def _most_log(base: tuple[Side, str]) -> tuple[int, str]:
+    """Where histories cross there are several bases: the one that knows most is compared with in full."""
+    return -len(base[0].log), base[1]
+
+
+def _back(base: Side, commit: str | None) -> Remedy:
+    """How the plane goes back to the base."""
+    if commit is None or not base.files:
+        return Shell(("agentplane", "init"), "make the plane anew with ")
+    checkout = ("git", "checkout", commit[:12], "--", shown(base.prefix or ".", 80))
+    return Shell(checkout, "", ", then do again what was meant.")
+
+
+def _views(base: Side, now: Side) -> Iterator[Finding]:
+    """The views are what the log says; where it is damaged, they cannot be."""
+    if now.report.faults or now.report.torn or LOG not in now.files:
+        return
+    made = (
+        (views.state(now.ledger, now.texts), views.earlier_state),
+        (
+            views.artifacts(now.ledger, [line for line in now.log if event_line.has_form(line)]),
+            views.earlier_artifacts,
+        ),
+    )
+    for name, (right, earlier) in zip(VIEWS, made, strict=True):
+        there = now.files.get(name)
+        if there == right or (there is None and name not in base.files):
+            continue
+        # A teammate may have an earlier version, which writes another format.
+        if (there, now.log) != (base.files.get(name), base.log) and there != earlier(now.ledger):
+            what = "is missing" if there is None else "is not what the log says"
+            remedy = Shell((*DOCTOR, "--fix"), "", ", and commit what it writes.")
+            severity: Severity = "error" if name == STATE else "warning"
+            yield Finding("view-wrong", severity, now.where(name), what, (remedy,), name)
+
+
+def _sorted(found: Iterator[Finding] | list[Finding]) -> list[Finding]:
+    """The worst first; the same is said once."""
+    return sorted(dict.fromkeys(found), key=lambda finding: _ORDER[finding.severity])

@@ -1,0 +1,217 @@
+"""What history must show: the log has only grown, and so have the op records."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.findings import DOCTOR, Finding, Instruction, Remedy, Shell
+from agentplane.guard import proven_ops
+from agentplane.guard.plane_at_commit import LOG, RecordLine, Side, shown
+from agentplane.guard.proven_ops import called
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Stored
+from agentplane.runs import events
+from agentplane.text.json import canonical, decode
+from agentplane.text.log import chain, event_line
+from agentplane.text.markdown import document
+
+
+_any = decode.Json()
+_KINDS = ("op", "run", "merge")
+_OUT = Instruction("take the line out:")
+_RECORD_BACK = Instruction("take the record back:")
+_LINE_BACK = Instruction("take the line back as its op wrote it.")
+
+
+def findings(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
+    """`back` takes the plane's history back to the base."""
+    yield from _log(base, now, back)
+    yield from _old_records(base, now, back)
+    yield from _new_records(base, now)
+
+
+def _log(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
+    lost = list(_lost(base, now, back))
+    yield from (finding for _, finding in lost)
+    # A line that took the place of one of the base is named once.
+    named = {number for number, _ in lost}
+    yield from (finding for number, finding in _faults(base, now, back) if number not in named)
+    for line, number in now.lines.items():
+        if line not in base.lines and event_line.is_intact(line) and not _is_event(line):
+            what = "is no event that agentplane writes, although its hash fits"
+            yield Finding("event-odd", "error", now.where(LOG, number), what, (_OUT, back))
+    yield from _runs(base, now, back)
+
+
+def _runs(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
+    """A new event of a run is one that could be logged, and the only one of its run."""
+    fresh = {line: number for line, number in now.lines.items() if line not in base.lines}
+    known = proven_ops.runs_of(base) if any(b'"kind":"run"' in line for line in fresh) else set()
+    for line, number in fresh.items():
+        if b'"kind":"run"' not in line or not event_line.is_intact(line):
+            continue
+        where = now.where(LOG, number)
+        try:
+            run_id = events.of_line(line).run_id or ""
+        except (BadInput, RecursionError, msgspec.MsgspecError) as error:
+            said = error.what if isinstance(error, BadInput) else str(error)
+            what = f"is no event of a run: {shown(said, 120)}"
+            yield Finding("run-event-odd", "error", where, what, (_OUT, back))
+            continue
+        if run_id in known and not _is_known_twice(now, line, run_id):
+            what = f"is a second event of run {run_id}, and a run is logged once"
+            yield Finding("run-twice", "error", where, what, (_OUT, back), run_id)
+        known.add(run_id)
+
+
+def _is_known_twice(now: Side, line: bytes, run_id: str) -> bool:
+    """Whether every other event of the run says the same, as where two branches logged it."""
+    mark = f'"run_id":"{run_id}"'.encode()
+    others = (other for other in now.lines if mark in other and other != line and event_line.is_intact(other))
+    return all(
+        events.say_the_same(line, other) for other in others if run_id in proven_ops.runs_among([other])
+    )
+
+
+def _lost(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
+    """Lines of the base that are not there as they were, each with the line where they should be, or 0.
+
+    Lines that stood together are one finding.
+    """
+    place = 0
+    for gone, group in groupby(enumerate(base.log, 1), lambda row: row[1] not in now.lines):
+        rows = list(group)
+        if not gone:
+            place = now.lines[rows[-1][1]]
+            continue
+        number = min(place + 1, len(now.log))
+        first, last = rows[0][0], rows[-1][0]
+        lines = f"line {first}" if first == last else f"lines {first} to {last}"
+        what = (
+            f"{lines} of the base ({called(rows[0][1])}) {'is' if first == last else 'are'} gone or changed"
+        )
+        where, remedies = now.where(LOG, number or None), (Instruction("a log only grows:"), back)
+        yield number, Finding("events-gone", "error", where, what, remedies)
+
+
+def _faults(base: Side, now: Side, back: Remedy) -> Iterator[tuple[int, Finding]]:
+    """What is wrong with the log itself, each with its line."""
+    faults = now.report.faults and base.report.faults
+    old = {base.log[number - 1] for fault in faults for number in _span(fault)}
+    for fault in now.report.faults:
+        if any(now.log[number - 1] not in old for number in _span(fault)):
+            remedies = (Instruction("take the log back:"), back)
+            where = now.where(LOG, fault.line)
+            yield fault.line, Finding("log-fault", "error", where, fault.what, remedies)
+    if now.report.torn is not None:
+        where = now.where(LOG, now.report.torn.line)
+        what = "the last line was not written to its end"
+        remedy = Shell((*DOCTOR, "--fix"), "")
+        yield now.report.torn.line, Finding("log-torn", "error", where, what, (remedy,))
+
+
+def _span(fault: chain.Fault) -> range:
+    return range(fault.line, fault.line + fault.lines)
+
+
+def _is_event(line: bytes) -> bool:
+    """Whether the line is the canonical JSON of an event of a known kind."""
+    if event_line.is_merge(line):
+        return True
+    try:
+        event = _any.decode(line)
+        stated = event.pop("hash_self")
+        sealed = event_line.seal(canonical.dumps(event)[:-1])
+    except (ValueError, RecursionError, AttributeError, KeyError, BadInput, msgspec.MsgspecError):
+        return False
+    return event.get("kind") in _KINDS and sealed == line and event_line.stated_by(line).decode() == stated
+
+
+def _old_records(base: Side, now: Side, back: Remedy) -> Iterator[Finding]:
+    """A record of the base is there as it was, but for texts that a proven op pruned."""
+    pruned = frozenset(now.ledger.pruned)
+    there = {row.line for row in now.records}
+    for op, row in base.rows.items():
+        if row.line in there:
+            continue
+        found = now.rows.get(op)
+        where = now.where(found.file, found.number) if found else now.where(row.file)
+        name = f"the record of op {shown(op, 40)}"
+        if found is None:
+            remedies = (Instruction("records are kept:"), back)
+            yield Finding("record-gone", "error", where, f"{name} is gone", remedies, op)
+        elif records.head_of(found.line) != records.head_of(row.line):
+            yield Finding("record-changed", "error", where, f"{name} was changed", (_RECORD_BACK, back), op)
+        elif (texts := _texts(found.line)) is None:
+            remedies = (Instruction("take it back:"), back)
+            yield Finding(
+                "record-unreadable", "error", where, f"{name} cannot be read any more", remedies, op
+            )
+        else:
+            for digest in _lost_texts(_texts(row.line), texts, pruned):
+                what = f"{name}: a text ({shown(digest, 12)}) was changed or taken out, and no op pruned it"
+                yield Finding("record-text-gone", "error", where, what, (_RECORD_BACK, back), op)
+
+
+def _texts(line: bytes) -> Stored | None:
+    return records.readable(line)
+
+
+def _lost_texts(old: Stored | None, new: Stored, pruned: frozenset[str]) -> Iterator[str]:
+    for digest, text in (old.texts if old else {}).items():
+        if new.texts.get(digest) != text and not (digest in pruned and new.texts.get(digest) is None):
+            yield digest
+
+
+def _new_records(base: Side, now: Side) -> Iterator[Finding]:
+    """A new record is one that an event proves, in the file of its month, with texts that fit."""
+    old = {row.line for row in base.records}
+    events = {*(note.op for note in now.ledger.ops), *now.ledger.unproved}
+    heads: dict[str, bytes] = {}
+    for row in now.records:
+        if row.line in old:
+            continue
+        stored = records.readable(row.line) if row.line.endswith(b"\n") else None
+        where = now.where(row.file, row.number)
+        if stored is None:
+            out = Instruction("take the line out again.")
+            yield Finding("record-odd", "error", where, "is no op record", (out,))
+            continue
+        op = stored.record.op
+        name = f"the record of op {shown(op, 40)}"
+        if op not in events:
+            what = f"{name} has no event in the log"
+            remedy = Instruction("take the line out, or commit the log line that it belongs to.")
+            yield Finding("record-unproved", "error", where, what, (remedy,), op)
+        elif row.file != records.month_of(op):
+            what = f"{name} belongs in {shown(records.month_of(op), 40)}"
+            yield Finding("record-elsewhere", "error", where, what, (Instruction("move it there."),), op)
+        elif heads.setdefault(op, records.head_of(row.line) or b"") != records.head_of(row.line):
+            what = f"{name} is there twice, and says different things"
+            yield Finding("record-twice", "error", where, what, (Instruction("take one out."),), op)
+        elif op not in base.rows:
+            yield from _wrong_texts(row, stored, now)
+
+
+def _wrong_texts(row: RecordLine, stored: Stored, now: Side) -> Iterator[Finding]:
+    where, pruned = now.where(row.file, row.number), now.ledger.pruned
+    op = stored.record.op
+    name = f"the record of op {shown(op, 40)}"
+    for digest in stored.texts:
+        if not _fits(stored, digest):
+            what = f"{name}: a text ({shown(digest, 12)}) is not what its digest says"
+            yield Finding("record-text-wrong", "error", where, what, (_LINE_BACK,), op)
+    wanted = {d for change in stored.record.changes for d in (change.found, change.left) if d}
+    for digest in sorted(wanted - {d for d, text in stored.texts.items() if text is not None} - {*pruned}):
+        what = f"{name}: a text ({shown(digest, 12)}) is missing, and no op pruned it"
+        yield Finding("record-text-missing", "error", where, what, (_LINE_BACK,), op)
+
+
+def _fits(stored: Stored, digest: str) -> bool:
+    try:
+        text = stored.raw(digest)
+    except (ValueError, TypeError):
+        return False
+    return document.digest(text) == digest if text is not None else stored.texts[digest] is None

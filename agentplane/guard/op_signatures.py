@@ -1,0 +1,226 @@
+"""Every op that decides something is signed by an allowed signer, where the settings require signatures."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Finding, Instruction, Remedy, Shell
+from agentplane.guard import plane_at_commit, proven_ops, settle
+from agentplane.guard.history import Past
+from agentplane.guard.plane_at_commit import CONFIG, LOG, Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.plane import settings
+from agentplane.plane.git import git
+from agentplane.plane.layout import INBOX, Layout
+from agentplane.plane.settings import Settings, Trust, line_of
+from agentplane.plane.store.store import Store
+from agentplane.plane.trust import signatures
+from agentplane.text.log import event_line
+
+
+_GENESIS = bytes.fromhex(event_line.GENESIS)
+_NAMED = 3
+_OWNERS = Instruction("Undo this change, or let the owners of this plane agree and merge it over this check.")
+
+
+def findings(base: Side, now: Side, rev: str, back: Remedy) -> Iterator[Finding]:
+    """For `check`. The rules are those of `rev` as it is now: an old branch is no way around a newer rule."""
+    owners = _settings_at(base, now, rev)
+    if owners is None:
+        what = f"the settings at `{shown(rev, 60)}` can't be read, so signatures can't be checked"
+        fix = Instruction("Fix `config.toml` on that branch first.")
+        yield Finding("settings-unreadable", "error", now.where(CONFIG), what, (fix,))
+        return
+    if base.files == now.files:
+        return
+    trust, before = owners.trust, set(base.lines)
+    if not trust.require_signatures:
+        # What is checked out requires them: the branch turns them on, or is merged with a newer state than `rev`.
+        trust = now.settings.trust
+        before |= _history(now, trust.signed_after) or set()
+    if not trust.require_signatures:
+        return
+    yield from _weaker(base, now, owners.trust)
+    if base.log:
+        yield from _other_histories(now, before, back)
+    found = _Found(now, before)
+    remedies = (Instruction("take the op out, then decide again with your signing key:"), back)
+    for deed in found.unsigned:
+        what = f"{deed.name} is not signed, and signed approvals are required"
+        yield Finding("op-unsigned", "error", now.where(LOG, deed.number), what, remedies, deed.said.op)
+    yield from found.wrong(trust, None, remedies)
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """For `doctor`. The rules are the settings of this plane, whoever wrote them."""
+    trust, layout = store.settings().trust, store.layout
+    if not trust.require_signatures:
+        return
+    now = plane_at_commit.checked_out(layout, f"{layout.root.name}/")
+    before = _history(now, trust.signed_after)
+    if before is None:
+        what = "`trust.signed_after` names no line of the log"
+        where = now.where(CONFIG, line_of(("trust", "signed_after"), _text(now)))
+        back = Instruction("Take config.toml back from git.")
+        yield Finding("signed-after-unknown", "error", where, what, (back,))
+        before = set()
+    see = Shell(("git", "log", "--", ".agentplane/memory/log.jsonl"), "see ")
+    yield from _other_histories(now, before, see)
+    yield from _second_events(now, before)
+    found = _Found(now, before, alone=True)
+    review = Instruction("Review these entries, then undo the change and decide again with your signing key.")
+    if found.unsigned:
+        yield _summary(found.unsigned, now)
+    yield from found.wrong(trust, layout, (review,))
+
+
+def _settings_at(base: Side, now: Side, rev: str) -> Settings | None:
+    """The settings of the branch to merge into; those of the base where it has none."""
+    layout = now.layout
+    commit = git.commit(layout.root, rev)
+    if commit is None:
+        return base.settings
+    data = plane_at_commit.file_at(layout, commit, now.prefix + CONFIG)
+    if data is None and (old := plane_at_commit.moved_from(layout, now.prefix, commit)) is not None:
+        data = plane_at_commit.file_at(layout, commit, old + CONFIG)
+    if data is None:
+        data = base.files.get(CONFIG, b"")
+    try:
+        return settings.parse(data, now.where(CONFIG))
+    except AgentplaneError:
+        return None if b"require_signatures" in data else base.settings
+
+
+def _weaker(base: Side, now: Side, owners: Trust) -> Iterator[Finding]:
+    """What a branch changes about who may sign."""
+    if not owners.require_signatures or base.files.get(CONFIG) == now.files.get(CONFIG):
+        return
+    old, new = base.settings.trust, now.settings.trust
+    changed = []
+    if old.require_signatures and not new.require_signatures:
+        changed.append(("require_signatures", "is turned off"))
+    added = [
+        line for line in new.allowed_signers if line not in {*old.allowed_signers, *owners.allowed_signers}
+    ]
+    if added:
+        who = ", ".join(shown(line.split()[0], 40) for line in added[:_NAMED])
+        changed.append(("allowed_signers", f"gets {len(added)} new signer{'s' * (len(added) != 1)} ({who})"))
+    if new.signed_after not in (old.signed_after, owners.signed_after, None):
+        changed.append(("signed_after", f"is set to {new.signed_after}"))
+    for key, what in changed:
+        where = now.where(CONFIG, line_of(("trust", key), _text(now)) if CONFIG in now.files else None)
+        told = f"`trust.{key}` {what}, which weakens trust"
+        yield Finding("signers-changed", "warning", where, told, (_OWNERS,), f"trust.{key}")
+
+
+def _text(now: Side) -> str:
+    return now.files.get(CONFIG, b"").decode(errors="replace")
+
+
+def _other_histories(now: Side, before: Collection[bytes], back: Remedy) -> Iterator[Finding]:
+    """A log begins once. A second beginning could bring what people signed for another plane."""
+    begun = any(_begins(line) for line in before)
+    for line, number in now.lines.items():
+        if line in before or not _begins(line):
+            continue
+        if begun:
+            what = "starts a second history: what was signed for another plane does not count in this one"
+            remedies = (Instruction("take the lines of that history out:"), back)
+            yield Finding("second-history", "error", now.where(LOG, number), what, remedies)
+        begun = True
+
+
+def _second_events(now: Side, before: Collection[bytes]) -> Iterator[Finding]:
+    """Of two events of one op only one can be signed, and which of them counts depends on the branch."""
+    first = {deed.line for deed in proven_ops.of(now)}
+    for line, number in now.lines.items():
+        if b'"kind":"op"' in line and line not in first and line not in before:
+            what = "is no op event, or one of an op that has an event already"
+            remedy = Instruction("Take the log back from git.")
+            yield Finding("op-event-odd", "error", now.where(LOG, number), what, (remedy,))
+
+
+def _begins(line: bytes) -> bool:
+    return event_line.parents_of(line) == (_GENESIS,)
+
+
+def _history(now: Side, head: str | None) -> set[bytes] | None:
+    """The lines that an event stands on, and its own, or None if the log does not hold it."""
+    if head is None:
+        return set()
+    by_hash = {event_line.stated_by(line): line for line in now.lines if event_line.is_intact(line)}
+    todo, found = [head.encode()], set[bytes]()
+    if todo[0] not in by_hash:
+        return None
+    while todo:
+        line = by_hash.get(todo.pop())
+        if line is not None and line not in found:
+            found.add(line)
+            todo += [parent.hex().encode() for parent in event_line.parents_of(line)]
+    return found
+
+
+class _Found:
+    """The ops that had to be signed, apart from those whose events were there `before`."""
+
+    def __init__(self, now: Side, before: Collection[bytes], *, alone: bool = False) -> None:
+        """`alone`: nothing else looks whether ops are what they say, as `check` does."""
+        self.now = now
+        self.unsigned: list[Deed] = []
+        self.signed: dict[str, tuple[Deed, signatures.Signed]] = {}
+        done, ids, past = proven_ops.of(now), set[str](), Past(now)
+        # In whichever order branches stand in the log: an entry of the shelf is no candidate.
+        shelf = {change.id for deed in done for change in deed.changes if change.file != INBOX}
+        for deed in done:
+            if deed.line not in before and _decides(deed, ids, shelf, past, alone=alone):
+                one = signatures.of_line(deed.line)
+                if one is None:
+                    self.unsigned.append(deed)
+                else:
+                    self.signed[deed.said.op] = (deed, one)
+            ids.update(change.id for change in deed.changes)
+
+    def wrong(self, trust: Trust, layout: Layout | None, remedies: tuple[Remedy, ...]) -> Iterator[Finding]:
+        """Those whose signature does not prove who decided."""
+        found = signatures.verdicts((one for _, one in self.signed.values()), trust.allowed_signers, layout)
+        for op, verdict in found.items():
+            if verdict.by is None:
+                deed = self.signed[op][0]
+                what = f"{deed.name} is wrongly signed: {shown(verdict.trouble, 200)}"
+                where = self.now.where(LOG, deed.number)
+                yield Finding("op-wrongly-signed", "error", where, what, remedies, op)
+
+
+def _decides(
+    deed: Deed,
+    earlier: Collection[str],
+    shelf: Collection[str],
+    past: Past,
+    *,
+    alone: bool,
+) -> bool:
+    """Whether an op is more than what anyone may do. One without a proven record counts for nothing."""
+    record, empty = deed.record, Side(past.side.layout, past.side.prefix, {})
+    if record is None:
+        return False
+    ids = {change.id for change in record.changes}
+    if proven_ops.only_proposes(record):
+        return not ids.isdisjoint(earlier) or not ids.isdisjoint(shelf)
+    if proven_ops.only_notes_settings(record):
+        return False
+    if (record.verb, record.channel) == proven_ops.SETTLES:
+        return alone and settle.complaint(record, empty, past) is not None
+    relates = record.verb == "relate" and proven_ops.only_in_place(record)
+    return not (relates and ids.isdisjoint(shelf))
+
+
+def _summary(unsigned: Sequence[Deed], now: Side) -> Finding:
+    """One finding for all of them: where signatures were just switched on, that is the whole history."""
+    names = ", ".join(deed.name for deed in unsigned[:_NAMED])
+    more = f" and {len(unsigned) - _NAMED} more" if len(unsigned) > _NAMED else ""
+    count = "1 change is" if len(unsigned) == 1 else f"{len(unsigned)} changes are"
+    head = now.ledger.heads[-1] if now.ledger.heads else event_line.GENESIS
+    what = f"{count} not signed, and `trust.require_signatures` is on: {names}{more}"
+    remedy = Instruction(
+        f'Review what they did. To accept history so far, set `signed_after = "{head}"` under [trust].'
+    )
+    return Finding("ops-unsigned", "error", now.where(LOG, unsigned[0].number), what, (remedy,))

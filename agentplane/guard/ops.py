@@ -1,0 +1,124 @@
+"""Every new op is proven by its record, and was decided over a channel by which that may be decided."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agentplane.findings import Finding, Instruction, Remedy
+from agentplane.guard import proven_ops, recompute, settle
+from agentplane.guard.history import Past
+from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.memory.entry import Header, read_header
+from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Settings
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.trust import rules
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed], past: Past, back: Remedy) -> Iterator[Finding]:
+    of_line = {deed.line for deed in done}
+    other = {
+        line: number for line, number in now.lines.items() if b'"kind":"op"' in line and line not in of_line
+    }
+    # Of two events of one op the new one is wrong, whichever of them the log holds first.
+    taken = {op for line in other if line in base.lines and (op := proven_ops.op_of(line))}
+    wrong = other | {deed.line: deed.number for deed in done if deed.said.op in taken}
+    for line, number in wrong.items():
+        if line not in base.lines:
+            what = "is no op event, or one of an op that has an event already"
+            remedies = (Instruction("take the line out:"), back)
+            yield Finding("op-event-odd", "error", now.where(LOG, number), what, remedies)
+    runs = proven_ops.runs_of(now)
+    by_op = {deed.said.op: deed for deed in done}
+    for deed in done:
+        if deed.line not in base.lines:
+            yield from _op(deed, base, now, by_op, past, runs, back)
+
+
+def _op(
+    deed: Deed, base: Side, now: Side, done: Mapping[str, Deed], past: Past, runs: set[str], back: Remedy
+) -> Iterator[Finding]:
+    where, op = now.where(LOG, deed.number), deed.said.op
+    record = deed.record
+    if record is None:
+        row = now.rows.get(deed.said.op)
+        what = f"{deed.name} has no record in {shown(records.month_of(deed.said.op), 40)}"
+        if row:
+            where = now.where(row.file, row.number)
+            what = f"the record of {deed.name} is not the one that line {deed.number} of the log proves"
+        remedies = (Instruction("commit the record, or"), back)
+        yield Finding("op-unproved", "error", where, f"{what}; the op counts for nothing", remedies, op)
+        return
+    said = (deed.said.ts, deed.said.verb, deed.said.actor, deed.said.channel, deed.said.ids)
+    if said != (record.ts, record.verb, record.actor, record.channel, [c.id for c in record.changes]):
+        what = f"{deed.name}: the log line says something else than its record"
+        remedies = (Instruction("take both out:"), back)
+        yield Finding("op-unlike-record", "error", where, what, remedies, op)
+        return
+    if record.settings or record.verb == rules.VERB:
+        if not proven_ops.only_notes_settings(record):
+            what = f"{deed.name} is no record of changed settings that agentplane writes"
+            remedies = (Instruction("Take the op out:"), back)
+            yield Finding("op-settings-odd", "error", where, what, remedies, op)
+        return
+    if (record.verb, record.channel) == proven_ops.SETTLES:
+        if complaint := settle.complaint(record, base, past):
+            todo = Instruction("take the op out, and let `agentplane settle` settle the merge again:")
+            yield Finding(
+                "op-settled-otherwise", "error", where, f"{deed.name} {complaint}", (todo, back), op
+            )
+        return
+    is_open = proven_ops.only_proposes(record) or _relates_own(record, past)
+    if complaint := None if is_open else _not_decided(record, base.settings, past, runs):
+        todo = Instruction("take the op out, and decide in a terminal of your own:")
+        yield Finding("op-not-decided", "error", where, f"{deed.name} {complaint}", (todo, back), op)
+    if complaint := recompute.complaint(deed, done, past):
+        todo = Instruction("take the op out, and do it again with agentplane:")
+        yield Finding("op-not-replayed", "error", where, f"{deed.name} {complaint}", (todo, back), op)
+
+
+def _relates_own(record: Record, past: Past) -> bool:
+    """Whether the op only says how candidates of its own proposer stand to other entries. What exactly it changed is
+    compared like that of any other.
+    """
+    if record.verb != "relate" or not proven_ops.only_in_place(record):
+        return False
+    heads = [_head(record, change, change.before, past) for change in record.changes]
+    return all(head is not None and head.proposed_by == record.actor for head in heads)
+
+
+def _not_decided(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
+    """Why an op that decides something does not count as decided by a person or by the base's policy."""
+    channel, open_to_tools = record.channel, settings.trust.tools_may_approve
+    if channel == "policy":
+        return _not_by_policy(record, settings, past, runs)
+    if channel not in proven_ops.PERSONAL and not (open_to_tools and channel in ("cli", "api")):
+        return f"came over the channel `{shown(channel, 20)}`, over which nobody decides"
+    if proven_ops.by_tool(record) and not open_to_tools:
+        return f"was done by the tool {shown(record.actor, 40)} (started by {shown(record.program, 40)})"
+    return None
+
+
+def _not_by_policy(record: Record, settings: Settings, past: Past, runs: set[str]) -> str | None:
+    if record.verb == "adopt" and settings.trust.hand_edits == "accept":
+        return None if all(change.file != INBOX for change in record.changes) else "adopts in the inbox"
+    limit = settings.policy.auto_approve_confidence
+    if record.verb not in ("approve", "merge") or limit is None:
+        return "came by a policy that the settings of the base do not have"
+    for change in record.changes:
+        if change.file == INBOX and change.after is None:
+            continue
+        head = _head(record, change, change.left, past)
+        sure = head is not None and head.type == "fact" and (head.confidence or 0) >= limit
+        if head is None or not (sure and head.evidence and head.source in runs):
+            return (
+                f"was approved by policy, but {shown(change.id, 40)} is not what the base's policy approves"
+            )
+    return None
+
+
+def _head(record: Record, change: Change, digest: str | None, past: Past) -> Header | None:
+    """The header of a text that the op found or left."""
+    text = past.text(record.op, digest, change.file, change.id)
+    block = past.block(text) if text else None
+    return read_header(block.packed)[0] if block else None

@@ -1,0 +1,194 @@
+"""The ops of a log with what proves them, and who stands behind each."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from agentplane.agents.catalog import TOOLS
+from agentplane.guard.plane_at_commit import Side, shown
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import records
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.trust import rules
+from agentplane.text.json import decode
+
+
+PERSONAL = ("terminal", "tui")
+"""The channels over which a person decides."""
+UNPERSONAL = ("mcp", "hook")
+"""The channels over which only programs speak."""
+SETTLES = ("settle", "merge")
+"""Verb and channel of the op that brings branches together after a merge; nobody is asked for it."""
+
+_TOOLS = frozenset(tool.name for tool in TOOLS if tool.variables)
+"""The tools that are recognized by their environment. Other names can be those of people."""
+_WRITES = ("propose", "edit", "merge", "adopt")
+"""The verbs that bring a text; others move it, or stamp it."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What an event says of its op."""
+
+    kind: str
+    op: str
+    ts: str
+    verb: str
+    actor: str
+    channel: str
+    ids: list[str]
+    op_sha256: str
+
+
+class Deed(msgspec.Struct, frozen=True):
+    """An op event in the log, and its record where that is proven."""
+
+    number: int
+    """The line."""
+    line: bytes
+    said: Said
+    record: Record | None
+
+    @property
+    def changes(self) -> list[Change]:
+        """What it did; nothing where that is not proven."""
+        return self.record.changes if self.record else []
+
+    @property
+    def name(self) -> str:
+        return f"op {shown(self.said.op, 40)} ({named(self.said.verb, self.said.ids)})"
+
+
+class _Kind(msgspec.Struct, frozen=True):
+    kind: str = ""
+    run_id: str = ""
+    summary: str | None = None
+
+
+_said = decode.Json(Said)
+_kind = decode.Json(_Kind)
+
+
+def of(side: Side) -> list[Deed]:
+    """All op events of a log, in its order, each op once."""
+    found: dict[str, Deed] = {}
+    for number, line in enumerate(side.log, 1):
+        said = _op(line)
+        if said and said.op not in found:
+            found[said.op] = Deed(number, line, said, _proven(side, said))
+    return list(found.values())
+
+
+def _op(line: bytes) -> Said | None:
+    if b'"kind":"op"' not in line:
+        return None
+    try:
+        said = _said.decode(line)
+    except (RecursionError, msgspec.MsgspecError):
+        return None
+    return said if said.kind == "op" else None
+
+
+def _proven(side: Side, said: Said) -> Record | None:
+    head = side.heads.get(said.op_sha256)
+    if head is None:
+        return None
+    try:
+        record = records.read_head(head)
+    except (RecursionError, msgspec.MsgspecError):
+        return None
+    return record if record.op == said.op else None
+
+
+def runs_of(side: Side) -> set[str]:
+    """The runs that the log has an event of."""
+    return runs_among(side.log)
+
+
+def runs_among(lines: Iterable[bytes]) -> set[str]:
+    """The runs that these lines of a log are events of."""
+    runs = (line for line in lines if b'"kind":"run"' in line)
+    return {event.run_id for event in map(_kind_of, runs) if event.kind == "run"} - {""}
+
+
+def called(line: bytes) -> str:
+    """An event in a few words, for a message."""
+    if said := _op(line):
+        return f"{named(said.verb, said.ids)}, op {shown(said.op, 40)}"
+    event = _kind_of(line)
+    return f"run {shown(event.run_id, 40)}" if event.kind == "run" else shown(event.kind, 20) or "no event"
+
+
+def op_of(line: bytes) -> str | None:
+    """The op of an op event."""
+    said = _op(line)
+    return said.op if said else None
+
+
+def time_of(line: bytes) -> str | None:
+    """The time that an op event states."""
+    said = _op(line)
+    return said.ts if said else None
+
+
+def named(verb: str, ids: list[str]) -> str:
+    """`approve of CAND-7F3K2Q, DEC-001`."""
+    more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+    return shown(verb, 20) + (f" of {', '.join(shown(id_, 40) for id_ in ids[:3])}{more}" if ids else "")
+
+
+def by_tool(record: Record) -> bool:
+    """Whether a coding tool did it, as far as the record says."""
+    return record.channel in UNPERSONAL or bool({record.actor, record.program} & _TOOLS)
+
+
+def is_tool(name: str | None) -> bool:
+    return name in _TOOLS
+
+
+def only_proposes(record: Record) -> bool:
+    """Whether the op does what anyone may do: put new candidates into the inbox, or nothing to any entry."""
+    if record.prunes or record.redacted or record.undoes:
+        return False
+    fresh = all(
+        change.file == INBOX
+        and (change.before, change.found, change.was) == (None, None, None)
+        and change.left == change.after is not None
+        for change in record.changes
+    )
+    return fresh and (record.verb == "propose" or not record.changes)
+
+
+def only_notes_settings(record: Record) -> bool:
+    """True if the op records the trust settings of its time and changes nothing."""
+    changes_nothing = not (record.changes or record.prunes or record.redacted or record.undoes)
+    return record.verb == rules.VERB and changes_nothing and rules.is_noted(record.settings)
+
+
+def only_in_place(record: Record) -> bool:
+    """Whether the op leaves its entries where they are, in the inbox, and was done to what ops had put there."""
+    return not (record.prunes or record.redacted or record.undoes) and all(
+        change.file == INBOX
+        and change.was is None
+        and change.before == change.found is not None
+        and change.left == change.after is not None
+        for change in record.changes
+    )
+
+
+def written_by_tool(deeds: Iterable[Deed]) -> dict[str, bool]:
+    """For each id whether a tool wrote its text, or else a person: the last op that brought a text says it."""
+    tools: dict[str, bool] = {}
+    for deed in deeds:
+        for change in deed.changes:
+            if deed.record and deed.record.verb in _WRITES and change.left is not None:
+                tools[change.id] = by_tool(deed.record)
+            elif change.was in tools:
+                tools[change.id] = tools[change.was]
+    return tools
+
+
+def _kind_of(line: bytes) -> _Kind:
+    try:
+        return _kind.decode(line)
+    except (RecursionError, msgspec.MsgspecError):
+        return _Kind()

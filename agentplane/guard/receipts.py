@@ -1,0 +1,63 @@
+"""The check that entries of a branch cite an existing run and existing evidence, if the settings require receipts."""
+
+from collections.abc import Iterator, Sequence
+
+from agentplane.findings import Finding, Shell
+from agentplane.guard import proven_ops
+from agentplane.guard.plane_at_commit import Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.memory.entry import Entry
+from agentplane.plane.settings import Settings
+from agentplane.plane.trust import rules
+from agentplane.review.gate import receipts
+from agentplane.review.gate.receipts import Ground
+
+
+_Said = tuple[str, str, str | None, tuple[str, ...]]
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+    wanted = _wanted(base.settings, now.settings)
+    fresh = _brought(base, done) if wanted is not False else set()
+    if not fresh:
+        return
+    ground = Ground(now.layout.project, proven_ops.runs_of(now).__contains__)
+    old = {_said(entry) for entry in base.memory.shelf}
+    appended = proven_ops.runs_among(line for line in now.log if line not in base.lines)
+    for entry in now.memory.shelf:
+        if entry.id not in fresh or entry.head.status != "accepted" or _said(entry) in old:
+            continue
+        where, name = now.where(entry.file, entry.line), shown(entry.id, 40)
+        if lack := receipts.lacking(entry.head, ground):
+            remedy = Shell(("agentplane", "edit", name), "name them as `source:` and `evidence:` with ")
+            what = f"{name} {lack}, and `policy.require_receipts` is on"
+            yield Finding("receipts-lacking", "error", where, shown(what, 300), (remedy,), entry.id)
+        elif wanted == "appended" and entry.head.source not in appended:
+            what = (
+                f"{name} cites run {shown(entry.head.source or '', 40)}, and the log lines that this branch appends don't"
+                ' have it (`policy.require_receipts = "appended"`)'
+            )
+            before = "log the run that proves it on this branch, and name it as `source:` with "
+            remedy = Shell(("agentplane", "edit", name), before)
+            yield Finding("run-not-appended", "error", where, what, (remedy,), entry.id)
+
+
+def _wanted(base: Settings, now: Settings) -> bool | str:
+    """Return the stricter of the two values, so that a branch can't turn it off for itself."""
+    values = (base.policy.require_receipts, now.policy.require_receipts)
+    return max(values, key=rules.RECEIPTS.__getitem__)
+
+
+def _brought(base: Side, done: Sequence[Deed]) -> set[str]:
+    """The entries to which ops of this branch brought a text, under the ids that they have now."""
+    found: set[str] = set()
+    for deed in done:
+        moved = {change.id for change in deed.changes if change.was in found}
+        brings = deed.line not in base.lines and deed.said.verb in receipts.BRINGING
+        found |= moved | ({change.id for change in deed.changes if change.after} if brings else set())
+    return found
+
+
+def _said(entry: Entry) -> _Said:
+    """Return the content and the sources of an entry, without its id and status."""
+    return entry.head.type, entry.body, entry.head.source, entry.head.evidence

@@ -1,0 +1,467 @@
+"""What an operation leaves, worked out again from what it found, and compared with what its record says.
+
+Most verbs leave nothing to the person but which entries they mean. Those are planned here once more, by the code that
+plans them for real. `edit`, `merge` and `adopt` bring a text of a person's own: of these only the frame can be compared.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.guard.history import Past, recalled, tops_before
+from agentplane.guard.plane_at_commit import shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.memory import ids, operations, updates
+from agentplane.memory.entry import INBOX_STATUS, Header, read_header
+from agentplane.memory.operations import Proposal, Stamp
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger.ledger import Known, Ledger
+from agentplane.plane.store import undo
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Edit, Plan
+from agentplane.review.conflicts import resolve
+from agentplane.review.conflicts.resolve import Choice
+from agentplane.text.markdown import document, header
+
+
+LINKS = ("supersedes", "refines", "unrelated")
+_DAY = timedelta(days=1)
+_MOVE = ("adopt", "undo", "redo", "settle")
+"""The verbs after which an entry may be in another file. What settling may move is compared where settling is."""
+OF_A_CANDIDATE = {
+    "id", "status", "proposed_by", "updated",
+    *(name for name in Proposal.__struct_fields__ if name not in ("statement", "rationale")),
+}  # fmt: skip
+"""The keys that proposing writes. Others would come into force with the approval, and nobody would have decided them."""
+
+
+class Pruned(Exception):
+    """A text that is needed was taken out of history."""
+
+
+def complaint(deed: Deed, done: Mapping[str, Deed], past: Past) -> str | None:
+    """Why an operation is not what its verb does; None where it is. Settling has a module of its own."""
+    record = deed.record
+    place = past.places.get(deed.said.op)
+    if record is None or place is None:
+        return None
+    if record.verb not in _CHECKS:
+        return f"says that it is `{shown(record.verb, 20)}`, which is no operation of agentplane"
+    try:
+        return frame(record, past, place) or _CHECKS[record.verb](_Asked(record, place, done, past))
+    except Pruned:
+        return None if not in_force(record, past) else _PRUNED
+    except AgentplaneError as error:
+        return f"is not what `{record.verb}` does: {shown(error.what, 200)}"
+
+
+_PRUNED = (
+    "cannot be compared with what it was made of: that text was pruned, and what it left is still in force"
+)
+
+
+def in_force(record: Record, past: Past) -> bool:
+    """Whether anything that the operation left still counts."""
+    known = past.side.ledger.known
+    met = past.side.ledger.met
+    return any(
+        change.after is not None
+        and change.after in {mark.digest for mark in (known.get(change.id), *met.get(change.id, ())) if mark}
+        for change in record.changes
+    )
+
+
+def frame(record: Record, past: Past, place: int) -> str | None:
+    """What holds for every operation: what it says was approved before it, where that was, and the ids of its texts."""
+    if odd := _not_of_its_verb(record):
+        return odd
+    for change in record.changes:
+        name = shown(change.id, 40)
+        state = past.state(change.id, place)
+        if change.before != (state.digest if state else None):
+            return f"says of {name} that another text was approved before it than its history shows"
+        stays = state is not None and state.digest is not None and record.verb not in _MOVE
+        if stays and change.file != state.file:  # type: ignore[union-attr]
+            return f"puts {name} into another file, which `{shown(record.verb, 20)}` does not"
+        text = past.text(record.op, change.left, change.file, change.id)
+        if text is not None:
+            block = past.block(text)
+            if block is None or block.id != change.id:
+                return f"is not whole: the text under {name} is not the entry {name}"
+    return None
+
+
+def _not_of_its_verb(record: Record) -> str | None:
+    """What a record says beside its changes is believed by readers of history, whichever verb it has."""
+    if record.undoes is not None and record.verb not in ("undo", "redo"):
+        return f"says that it undoes an op, which `{shown(record.verb, 20)}` does not"
+    if (record.prunes or record.redacted) and record.verb != "prune":
+        return f"takes texts out of history, which `{shown(record.verb, 20)}` does not"
+    if record.rejected and record.verb not in ("approve", "supersede"):
+        return f"says that it rejects candidates, which `{shown(record.verb, 20)}` does not"
+    if record.confirmed and record.verb not in ("approve", "supersede", "merge", "edit", "adopt"):
+        return f"says that flags were confirmed, which `{shown(record.verb, 20)}` does not"
+    if record.settings:
+        return f"says how far trust goes, which `{shown(record.verb, 20)}` does not"
+    return None
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """An operation, and what it could know."""
+
+    record: Record
+    place: int
+    done: Mapping[str, Deed]
+    past: Past
+
+    def text(self, change: Change, digest: str | None) -> bytes:
+        text = self.past.text(self.record.op, digest, change.file, change.id)
+        if text is None:
+            raise Pruned
+        return text
+
+    def head(self, change: Change) -> Header:
+        """The header of what a change left."""
+        block = self.past.block(self.text(change, change.left))
+        if block is None:
+            raise Pruned
+        return read_header(block.packed)[0]
+
+    def is_pruned(self, change: Change) -> bool:
+        """Whether the text that a change had found is gone. A person's own words need no comparison with it."""
+        found = self.past.text(self.record.op, change.found, change.file, change.id)
+        return change.found is not None and found is None
+
+    def moved(self, change: Change) -> str | None:
+        state = self.past.state(change.id, self.place)
+        if state is not None and state.file == change.file:
+            return None
+        return f"puts {shown(change.id, 40)} into another file"
+
+    def memory(self) -> Memory:
+        """The entries that the operation names, as it found them."""
+        known: dict[str, Known] = {}
+        files: dict[str, list[bytes]] = {}
+        for change in self.record.changes:
+            if state := self.past.state(change.id, self.place):
+                known[change.id] = state
+            if change.found is not None:
+                files.setdefault(change.file, []).append(self.text(change, change.found))
+        fresh = [change for change in self.record.changes if change.id not in known and change.file != INBOX]
+        return recalled(self.past, Ledger(known=known, tops=tops_before(fresh)), files)
+
+    def compared(self, plan: Plan | None) -> str | None:
+        return differing(self.record, plan.edits if plan else (), self.text)
+
+    def moment(self, text: str | None) -> date:
+        """The day that is stamped into an entry: that of the operation, or one next to it, as zones and midnights go."""
+        day = date.fromisoformat((text or "")[:10])
+        if abs(day - datetime.fromisoformat(self.record.ts).date()) > _DAY:
+            raise ValueError
+        return day
+
+
+def differing(
+    record: Record, edits: Iterable[Edit], text: Callable[[Change, str | None], bytes]
+) -> str | None:
+    """How what is recorded differs from what was worked out."""
+    wanted = {(edit.id, edit.file): edit for edit in edits}
+    for change in record.changes:
+        edit = wanted.pop((change.id, change.file), None)
+        if edit is None:
+            return f"changes {shown(change.id, 40)}, which `{record.verb}` would not"
+        if not same(change, edit):
+            differs = how(change, edit, text)
+            return f"does not leave {shown(change.id, 40)} as `{record.verb}` would{differs}"
+    if wanted:
+        id_, _ = next(iter(wanted))
+        return f"leaves {shown(id_, 40)} as it was, which `{record.verb}` would not"
+    return None
+
+
+def same(change: Change, edit: Edit) -> bool:
+    left = None if edit.text is None else document.digest(edit.text)
+    after = left if edit.after is msgspec.UNSET else edit.after
+    return (change.left, change.after, change.was) == (left, after, edit.was)
+
+
+def how(change: Change, edit: Edit, text: Callable[[Change, str | None], bytes]) -> str:
+    """What of an entry is other than it should be: ` (evidence, text)`."""
+    if edit.text is None or change.left is None:
+        return ""
+    one, other = document.parse(text(change, change.left)), document.parse(edit.text)
+    if len(one.blocks) != 1 or len(other.blocks) != 1:
+        return ""
+    is_, wanted = one.header(one.blocks[0]), other.header(other.blocks[0])
+    keys = [str(key) for key in {**is_, **wanted} if is_.get(key) != wanted.get(key)]
+    keys += ["text"] if one.body(one.blocks[0]) != other.body(other.blocks[0]) else []
+    return f" ({', '.join(shown(key, 30) for key in keys[:5])})" if keys else ""
+
+
+# One check for each verb
+
+
+def _propose(asked: _Asked) -> str | None:
+    for change in asked.record.changes:
+        name = shown(change.id, 40)
+        if not change.id.startswith(f"{ids.CANDIDATE_PREFIX}-") or not ids.is_plain(change.id):
+            return f"gives the id {name}, and the ids of candidates begin with {ids.CANDIDATE_PREFIX}-"
+        if asked.past.is_given_apart(change.id, asked.place):
+            return f"gives {name} a second time"
+        block = asked.past.block(asked.text(change, change.left))
+        fields = fields_of(block.packed) if block else {}
+        if fields.get("status") != INBOX_STATUS:
+            said = shown(str(fields.get("status")), 30)
+            return f"brings {name} with `status: {said}`, and what is proposed is `{INBOX_STATUS}`"
+        if odd := sorted(shown(str(key), 30) for key in fields.keys() - OF_A_CANDIDATE):
+            return f"brings {name} with fields that no proposal has ({', '.join(odd[:5])})"
+    return None
+
+
+def fields_of(packed: bytes) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.msgpack.decode(packed)
+    return fields
+
+
+def _relate(asked: _Asked) -> str | None:
+    edits = []
+    for change in asked.record.changes:
+        if change.file != INBOX or change.before is None or change.found != change.before:
+            return f"changes {shown(change.id, 40)}, and only candidates are related"
+        old, new = _links(asked.text(change, change.before)), _links(asked.text(change, change.after))
+        grown = {name: links for name, links in new.items() if links != old[name]}
+        for name, links in grown.items():
+            added = links[len(old[name]) :]
+            if links[: len(old[name])] != old[name] or not all(map(ids.is_plain, added)):
+                return f"does not only add ids to `{name}` of {shown(change.id, 40)}"
+        text = header.set_fields(asked.text(change, change.found), grown)
+        edits.append(Edit(change.id, INBOX, text))
+    return differing(asked.record, edits, asked.text)
+
+
+def _links(text: bytes) -> dict[str, list[str]]:
+    blocks = document.parse(text).blocks
+    head = read_header(blocks[0].packed)[0] if blocks else None
+    return {name: list(getattr(head, name, ())) for name in LINKS}
+
+
+def _approve(asked: _Asked) -> str | None:
+    record = asked.record
+    come = [change for change in record.changes if change.was is not None]
+    moved = {change.was for change in come}
+    gone = [change for change in record.changes if change.file == INBOX and change.left is None]
+    rest = [change for change in record.changes if change not in come and change not in gone]
+    targets = [change for change in rest if not _is_out_of_force(asked, change)]
+    for change in come:
+        if asked.past.knew(change.id, asked.place):
+            return f"puts a candidate over {shown(change.id, 40)}, which is another entry"
+    if not come or (record.verb == "supersede") != bool(targets):
+        named = targets or [change for change in record.changes if change not in gone and change not in rest]
+        of = f"{shown(named[0].id, 40)}" if named else "an entry"
+        return f"changes {of}, and `{record.verb}` puts candidates on the shelf"
+    stamp = _stamp(asked, come[0])
+    if stamp is None:
+        return f"stamps {shown(come[0].id, 40)} with another day or another name than its own"
+    if not set(record.rejected) <= {change.id for change in gone} - moved:
+        return "says that it rejects a candidate that it does not drop"
+    choice = Choice(supersede=tuple(change.id for change in targets))
+    alike = [change.id for change in gone if change.id not in moved]
+    memory = asked.memory()
+    plan = resolve.approve(memory, [str(change.was) for change in come], stamp, choice, _no_conflicts, alike)
+    edits = [_with_fewer_claims(asked, edit, come) for edit in plan.edits]
+    return asked.compared(msgspec.structs.replace(plan, edits=edits))
+
+
+def _is_out_of_force(asked: _Asked, change: Change) -> bool:
+    """True if it was superseded or deprecated before, so that an approval can only have linked it to its successor."""
+    block = asked.past.block(asked.text(change, change.found)) if change.found else None
+    head = read_header(block.packed)[0] if block else None
+    return head is not None and (head.arrives or head.status) in operations.ARRIVING
+
+
+def _no_conflicts(entries: Sequence[object], _: object) -> list[tuple[()]]:
+    """What conflicts with what was decided then, and is not asked again."""
+    return [()] * len(entries)
+
+
+def _stamp(asked: _Asked, change: Change) -> Stamp | None:
+    """The stamp of an approval, as it is in an entry; None where it cannot be the one of this operation."""
+    record, head = asked.record, asked.head(change)
+    by = "policy" if record.channel == "policy" else record.actor
+    try:
+        day = asked.moment(head.updated)
+    except ValueError:
+        return None
+    if head.approved_by not in (by, record.actor):
+        return None
+    anchor = head.anchor if head.anchor and _is_commit(head.anchor) else None
+    return Stamp(day, str(head.approved_by), anchor)
+
+
+def _is_commit(text: str) -> bool:
+    return 7 <= len(text) <= 64 and all(letter in "0123456789abcdef" for letter in text)
+
+
+def _with_fewer_claims(asked: _Asked, edit: Edit, come: Sequence[Change]) -> Edit:
+    """What was approved beside another entry does not say that it took its place."""
+    change = next((one for one in come if one.id == edit.id), None)
+    if change is None or edit.text is None or asked.record.verb != "approve":
+        return edit
+    claimed, kept = _links(edit.text)["supersedes"], asked.head(change).supersedes
+    if list(kept) == claimed or [name for name in claimed if name in kept] != list(kept):
+        return edit
+    text = header.set_fields(edit.text, {"supersedes": list(kept) or header.DROP})
+    return msgspec.structs.replace(edit, text=text)
+
+
+def _reject(asked: _Asked) -> str | None:
+    for change in asked.record.changes:
+        if change.file != INBOX or (change.after, change.left, change.was) != (None, None, None):
+            return f"changes {shown(change.id, 40)}, and only candidates are rejected"
+    return None
+
+
+def _deprecate(asked: _Asked) -> str | None:
+    changes = asked.record.changes
+    try:
+        day = asked.moment(asked.head(changes[0]).updated) if changes else None
+    except ValueError:
+        return f"stamps {shown(changes[0].id, 40)} with another day than its own"
+    plan = day and operations.deprecate(asked.memory(), [change.id for change in changes], day, None)
+    return asked.compared(plan or None)
+
+
+def _pin(asked: _Asked) -> str | None:
+    verb = operations.pin if asked.record.verb == "pin" else operations.unpin
+    return asked.compared(verb(asked.memory(), [change.id for change in asked.record.changes]))
+
+
+def _edit(asked: _Asked) -> str | None:
+    if len(asked.record.changes) != 1:
+        return "changes several entries, and `edit` changes one"
+    (change,) = asked.record.changes
+    if change.found is None or change.left is None:
+        return f"does not change the text of {shown(change.id, 40)}"
+    if asked.is_pruned(change):
+        return asked.moved(change)
+    text = asked.text(change, change.left)
+    return asked.compared(operations.edit(asked.memory(), change.id, text, change.found))
+
+
+def _merge(asked: _Asked) -> str | None:
+    gone = [change for change in asked.record.changes if change.file == INBOX and change.left is None]
+    if len(gone) == 2 and len(asked.record.changes) == 3:
+        return _merge_of_two(asked, gone)
+    into = [change for change in asked.record.changes if change.was is not None]
+    if len(into) != 1 or len(asked.record.changes) != 2:
+        return "is not one candidate that is taken into one entry"
+    (change,) = into
+    if change.found is None or change.left is None:
+        return f"does not change the text of {shown(change.id, 40)}"
+    if any(map(asked.is_pruned, asked.record.changes)):
+        return asked.moved(change)
+    if asked.record.channel == "policy":
+        return _updated(asked, change)
+    text = asked.text(change, change.left)
+    plan = resolve.merge(asked.memory(), str(change.was), change.id, text, change.found)
+    return asked.compared(plan)
+
+
+def _merge_of_two(asked: _Asked, gone: Sequence[Change]) -> str | None:
+    """Two candidates became one entry, in the words of the person who decided."""
+    (come,) = (change for change in asked.record.changes if change not in gone)
+    other = next((change.id for change in gone if change.id != come.was), None)
+    if come.was not in {change.id for change in gone} or other is None or come.found is not None:
+        return "is not two candidates that become one new entry"
+    if asked.past.knew(come.id, asked.place):
+        return f"puts a candidate over {shown(come.id, 40)}, which is another entry"
+    if any(map(asked.is_pruned, asked.record.changes)):
+        return asked.moved(come)
+    stamp = _stamp(asked, come)
+    if stamp is None:
+        return f"stamps {shown(come.id, 40)} with another day or another name than its own"
+    memory = asked.memory()
+    entry = memory.get(str(come.was))
+    # The person's text, before the approval stamped it.
+    before = {"id": entry.id, "status": INBOX_STATUS, "approved_by": header.DROP, "anchor": header.DROP}
+    text = header.set_fields(asked.text(come, come.left), before)
+    return asked.compared(resolve.merge_candidates(memory, entry.id, other, text, entry.digest, stamp))
+
+
+def _updated(asked: _Asked, change: Change) -> str | None:
+    """Return a problem if a change by the policy differs from its candidate."""
+    memory, stamp = asked.memory(), _stamp(asked, change)
+    candidate = memory.get(str(change.was))
+    entry = updates.target_of(memory, candidate)
+    if stamp is None or entry is None or entry.id != change.id:
+        return f"takes {shown(candidate.id, 40)} into {shown(change.id, 40)}, which it does not change"
+    return asked.compared(updates.plan(memory, candidate, entry, stamp))
+
+
+def _adopt(asked: _Asked) -> str | None:
+    for change in asked.record.changes:
+        kept = change.left == change.found == change.after and change.was is None
+        if not kept:
+            return f"rewrites {shown(change.id, 40)}, and `adopt` leaves the text as it was found"
+    return None
+
+
+def _revert(asked: _Asked) -> str | None:
+    for change in asked.record.changes:
+        back = change.after == change.before and change.left in (None, change.before) and change.was is None
+        if not back:
+            return f"leaves {shown(change.id, 40)} other than it was approved, and `revert` puts that back"
+    return None
+
+
+def _inverse(asked: _Asked) -> str | None:
+    record = asked.record
+    of = asked.done.get(record.undoes or "")
+    place = asked.past.places.get(record.undoes or "")
+    if of is None or of.record is None or place is None or not asked.past.braid.reaches(place, asked.place):
+        return f"undoes op {shown(record.undoes or '(none)', 40)}, which is not in its history"
+    if of.record.verb in undo.FINAL or (record.verb == "redo" and of.record.verb != "undo"):
+        return f"undoes {of.name}, which cannot be taken back"
+    swapped = {_key(change, turned=True) for change in of.record.changes}
+    if {_key(change) for change in record.changes} != swapped or len(record.changes) != len(
+        of.record.changes
+    ):
+        return f"is not the inverse of {of.name}"
+    return None
+
+
+def _key(change: Change, *, turned: bool = False) -> tuple[str | None, ...]:
+    ends = (change.before, change.after, change.found, change.left)
+    if turned:
+        ends = (change.after, change.before, change.left, change.found)
+    return (change.id, change.file, change.was, *ends)
+
+
+def _nothing(asked: _Asked) -> str | None:
+    if asked.record.changes:
+        return f"changes {shown(asked.record.changes[0].id, 40)}, and `{asked.record.verb}` changes no entry"
+    return None
+
+
+_CHECKS: dict[str, Callable[[_Asked], str | None]] = {
+    "init": _nothing,
+    "prune": _nothing,
+    "propose": _propose,
+    "relate": _relate,
+    "approve": _approve,
+    "supersede": _approve,
+    "reject": _reject,
+    "deprecate": _deprecate,
+    "pin": _pin,
+    "unpin": _pin,
+    "edit": _edit,
+    "merge": _merge,
+    "adopt": _adopt,
+    "revert": _revert,
+    "undo": _inverse,
+    "redo": _inverse,
+}

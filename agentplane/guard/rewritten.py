@@ -1,0 +1,47 @@
+"""Entries of the base that the branch rewrote in somebody's own words. Nothing is wrong with that, so a person is to see it.
+
+Which words a person chose at a terminal cannot be worked out again. Whoever reviews the branch is told who is said to
+have chosen them, and reads the old text and the new one.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from agentplane.findings import Finding, Instruction
+from agentplane.guard.plane_at_commit import Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.memory.entry import Entry
+from agentplane.plane.layout import INBOX
+
+
+_OWN_WORDS = ("edit", "merge", "adopt")
+"""The verbs that bring a text of a person's own."""
+_WIDTH = 100
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed]) -> Iterator[Finding]:
+    last: dict[str, Deed] = {}
+    for deed in done:
+        if deed.line not in base.lines and deed.record and deed.record.verb in _OWN_WORDS:
+            last |= {change.id: deed for change in deed.changes if change.before != change.after}
+    for id_, deed in last.items():
+        old, new = base.ledger.known.get(id_), now.ledger.known.get(id_)
+        was_there = old is not None and old.digest is not None and old.file != INBOX
+        if was_there and new is not None and new.digest != old.digest:  # type: ignore[union-attr]
+            yield _finding(id_, deed, base, now)
+
+
+def _finding(id_: str, deed: Deed, base: Side, now: Side) -> Finding:
+    one, other = base.memory.entries.get(id_), now.memory.entries.get(id_)
+    where = now.where(other.file, other.line) if other else now.where(deed.changes[0].file)
+    what = (
+        f"{shown(id_, 40)} was rewritten by {shown(deed.said.actor, 40)} ({shown(deed.said.verb, 20)} over "
+        f"{shown(deed.said.channel, 20)}): {_said(one)} is now {_said(other)}"
+    )
+    todo = (
+        "Compare the two texts. Unless approvals are signed, nothing proves that this person made the change."
+    )
+    return Finding("entry-rewritten", "info", where, what, (Instruction(todo),), id_)
+
+
+def _said(entry: Entry | None) -> str:
+    return f'"{shown(entry.statement, _WIDTH)}"' if entry else "gone"

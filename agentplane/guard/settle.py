@@ -1,0 +1,237 @@
+"""What an operation that brings branches together may do without a person: what settling those branches gives, and no more.
+
+Settling is a function of the log, so it is worked out here once more from the history that the operation follows, and
+compared with what its record says. Nothing else counts: not that a text stood approved once, nor that an id looks moved.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from agentplane.guard import recompute
+from agentplane.guard.history import Past, recalled, tops_before
+from agentplane.guard.plane_at_commit import Side, shown
+from agentplane.memory import branch_merge, ids, replaced_text
+from agentplane.memory.branch_merge import Story
+from agentplane.memory.entry import INBOX_STATUS
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.ledger.ledger import Ledger
+from agentplane.plane.store.records import Change, Record
+from agentplane.plane.store.store import Edit, Plan
+from agentplane.text.markdown import document
+
+
+_LINKS = ("supersedes", "superseded_by", "refines", "unrelated", "evidence")
+_OF_A_LEFTOVER = frozenset(recompute.OF_A_CANDIDATE)
+_BY = ("agentplane", "git")
+"""Actor and program of every such operation."""
+
+
+def complaint(record: Record, base: Side, past: Past) -> str | None:
+    """Why an op that says it brings branches together does other things than that, or None if it does not."""
+    place = past.places.get(record.op)
+    if place is None:
+        return None
+    if (record.actor, record.program) != _BY:
+        return f"says that {shown(record.actor, 40)} settled, and settling is nobody's decision"
+    if framed := recompute.frame(record, past, place):
+        return framed
+    replay = _Replay(record, place, base, past)
+    return replay.complaint()
+
+
+class _Replay:
+    """Not frozen; lives only inside `complaint`."""
+
+    def __init__(self, record: Record, place: int, base: Side, past: Past) -> None:
+        self.record = record
+        self.place = place
+        self.base = base
+        self.past = past
+        self.gone = frozenset(past.side.ledger.pruned)
+        self.lost = frozenset[str]()
+        """The ids of which an end of a branch has no text any more, because an op pruned it."""
+        self.met = frozenset[str]()
+
+    def complaint(self) -> str | None:
+        plan = self._plan()
+        wanted = {(edit.id, edit.file): edit for edit in plan.edits} if plan else {}
+        exact = True
+        for change in self.record.changes:
+            edit = wanted.pop((change.id, change.file), None)
+            if edit is not None and recompute.same(change, edit):
+                continue
+            exact = False
+            if not (self._is_harmless(change) or self._was_pruned(change, edit)):
+                return self._said(change, edit, plan)
+        for edit in wanted.values():
+            if not (self._needs_pruned(edit) or self._only_links(edit)):
+                return f"leaves {shown(edit.id, 40)} out, which settling these branches changes"
+        stored = self.past.stored(self.record.op)
+        if exact and not self.lost and stored and plan and stored.why not in (plan.why, None):
+            return "gives another reason than settling these branches gives"
+        return None
+
+    def _said(self, change: Change, edit: Edit | None, plan: Plan | None) -> str:
+        name = shown(change.id, 40)
+        if plan is None:
+            return f"changes {name}, and no branches meet there that would have to be settled"
+        if edit is None:
+            return f"changes {name}, which settling these branches does not"
+        how = recompute.how(change, edit, self._text)
+        return f"does not leave {name} as settling these branches does{how}"
+
+    def _plan(self) -> Plan | None:
+        ledger, braid, versions = self.past.before(self.place)
+        self.met = frozenset(ledger.met)
+        if any(braid.strands):
+            self.lost = frozenset(id_ for id_ in versions if self._lost_an_end(id_))
+        joined = branch_merge.join(self._memory(ledger), Story(braid, versions))
+        return joined.plan if joined else None
+
+    def _memory(self, ledger: Ledger) -> Memory:
+        """The memory as the operation found it: where its record does not say otherwise, as it was approved."""
+        found = {(change.id, change.file): change for change in self.record.changes}
+        files: dict[str, list[bytes]] = {}
+        for change in found.values():
+            if change.found is not None:
+                files.setdefault(change.file, []).append(self._text(change, change.found))
+        for id_, mark in ledger.known.items():
+            if mark.digest is not None and (id_, mark.file) not in found:
+                text = self.past.text(mark.op, mark.digest, mark.file, id_)
+                files.setdefault(mark.file, []).extend([text] if text is not None else [])
+        fresh = [change for change in found.values() if change.was and change.id not in ledger.known]
+        tops = dict(ledger.tops)
+        for prefix, number in tops_before(fresh).items():
+            tops[prefix] = max(tops.get(prefix, 0), number)
+        return recalled(self.past, msgspec.structs.replace(ledger, tops=tops), files)
+
+    def _lost_an_end(self, id_: str) -> bool:
+        if self.gone.isdisjoint(version.digest for version in self.past.versions.get(id_, ())):
+            return False
+        ends = self.past.ends(id_, self.place)
+        return any(end.digest in self.gone and self.past.text(end.op, end.digest) is None for end in ends)
+
+    def _text(self, change: Change, digest: str | None) -> bytes:
+        return self.past.text(self.record.op, digest, change.file, change.id) or b""
+
+    def _is_harmless(self, change: Change) -> bool:
+        """Whether a change that could not be worked out approves nothing: it depends on what was in the files then."""
+        if change.was is not None:
+            return False
+        if change.before == change.after and change.left in (change.after, change.found):
+            return change.id not in self.met and self._is_in_its_file(change)
+        if change.file == INBOX and (change.before, change.found) == (None, None):
+            return self._is_leftover(change)
+        return self._is_back_at_base(change)
+
+    def _is_new(self, change: Change) -> bool:
+        """Whether the id is nobody else's: the text would take the place of one that a person has read."""
+        braid, found = self.past.braid, self.past.versions.get(change.id, ())
+        return not any(
+            v.before is None and v.digest not in (None, change.after)
+            for v in found
+            if not braid.reaches(self.place, v.place)
+        )
+
+    def _is_in_its_file(self, change: Change) -> bool:
+        state = self.past.state(change.id, self.place)
+        return state is None or state.digest is None or state.file == change.file
+
+    def _is_leftover(self, change: Change) -> bool:
+        """An edit by hand that stood where another text is now: it waits in the inbox."""
+        fields = self._fields(change)
+        kept = _OF_A_LEFTOVER if self._is_new(change) else frozenset[str]()
+        return (
+            change.left == change.after
+            and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
+            and (fields.get("status"), fields.get("proposed_by")) == (INBOX_STATUS, replaced_text.PROPOSED_BY)
+            and fields.keys() <= kept
+        )
+
+    def _is_back_at_base(self, change: Change) -> bool:
+        """What git took out of the log on this branch is taken back: the entry is as at the base.
+
+        An op that does not know all that the base knows of the entry cannot say so: it would put an older text in force.
+        """
+        mark = self.base.ledger.known.get(change.id)
+        old = (mark.digest, mark.file) if mark and mark.digest else (None, change.file)
+        return (
+            change.left == change.after
+            and (change.after, change.file) == old
+            and self._follows_base(change.id)
+        )
+
+    def _follows_base(self, id_: str) -> bool:
+        braid = self.past.braid
+        return all(
+            braid.reaches(version.place, self.place)
+            for version in self.past.versions.get(id_, ())
+            if braid.lines[version.place] in self.base.lines
+        )
+
+    def _was_pruned(self, change: Change, edit: Edit | None) -> bool:
+        """Whether a text is gone without which nobody can say what was to be done, and nothing else came into force.
+
+        An entry is then at an end of one of its branches, or what this op left of it is itself gone and counts nowhere.
+        What the record says that it found proves nothing.
+        """
+        if change.left != change.after:
+            return self._is_pruned_hand_edit(change, edit)
+        if change.was is None and change.id in self.lost:
+            ends = self.past.ends(change.id, self.place)
+            if any(
+                change.after == end.digest and (end.digest is None or end.file == change.file) for end in ends
+            ):
+                return True
+        of_one = (change.was or change.id) in self.lost or self._is_new_candidate(change)
+        return of_one and self._is_gone(change, change.after) and not self._is_in_force(change)
+
+    def _is_pruned_hand_edit(self, change: Change, edit: Edit | None) -> bool:
+        """A link was followed in the approved text, and the edit by hand that was not touched is gone."""
+        followed = edit is not None and edit.text is not None and edit.was == change.was
+        return (
+            followed
+            and change.after == document.digest(edit.text)  # type: ignore[union-attr, arg-type]
+            and change.left == change.found
+            and self._is_gone(change, change.found)
+        )
+
+    def _is_gone(self, change: Change, digest: str | None) -> bool:
+        return digest in self.gone and not self._text(change, digest)
+
+    def _is_in_force(self, change: Change) -> bool:
+        return recompute.in_force(msgspec.structs.replace(self.record, changes=[change]), self.past)
+
+    def _is_new_candidate(self, change: Change) -> bool:
+        fresh = (change.before, change.found, change.was) == (None, None, None)
+        return fresh and change.file == INBOX and change.id.startswith(f"{ids.CANDIDATE_PREFIX}-")
+
+    def _needs_pruned(self, edit: Edit) -> bool:
+        """Whether a change that is missing depends on a text that is gone: it leaves what met as it was."""
+        if edit.file == INBOX and edit.was is None:
+            return not self.gone.isdisjoint(
+                version.digest for id_ in self.met | self.lost for version in self.past.versions.get(id_, ())
+            )
+        return edit.id in self.lost or edit.was in self.lost
+
+    def _only_links(self, edit: Edit) -> bool:
+        """Whether a change that is missing would only have followed an id: an edit by hand may have had no such link."""
+        state = self.past.state(edit.id, self.place)
+        text = self.past.text(state.op, state.digest, state.file, edit.id) if state else None
+        return text is not None and edit.text is not None and _bare(text) == _bare(edit.text)
+
+    def _fields(self, change: Change) -> dict[str, Any]:
+        block = self.past.block(self._text(change, change.left))
+        return recompute.fields_of(block.packed) if block else {}
+
+
+def _bare(text: bytes | None) -> tuple[Mapping[str, Any], str] | None:
+    """Header and body without links."""
+    read = document.parse(text) if text else None
+    if read is None or len(read.blocks) != 1:
+        return None
+    fields = read.header(read.blocks[0])
+    return {name: value for name, value in fields.items() if name not in _LINKS}, read.body(read.blocks[0])

@@ -1,0 +1,88 @@
+"""When an operation says that it was done: as its id says, not in the future, and not days before what it follows.
+
+Times decide where branches meet: the later text counts until it is settled, and the earlier entry keeps its id. An operation that
+settles takes its time from what it joins, which may be the event of a run. So it may be older than the op before it, but
+never later than all that it joins, nor from the future.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from agentplane.findings import Finding, Instruction
+from agentplane.guard import proven_ops
+from agentplane.guard.plane_at_commit import LOG, Side, shown
+from agentplane.guard.proven_ops import Deed
+from agentplane.text.log import event_line
+
+
+_SKEW = timedelta(days=1)
+"""How far clocks of honest people are apart."""
+
+
+_TS = re.compile(rb'"ts":"([^"]*)"')
+_SETTLES = b'"verb":"settle"'
+
+
+def findings(base: Side, now: Side, done: Sequence[Deed], at: datetime) -> Iterator[Finding]:
+    fresh = [deed for deed in done if deed.line not in base.lines]
+    by_hash = (
+        {event_line.stated_by(line): line for line in now.log if event_line.has_form(line)} if fresh else {}
+    )
+    for deed in fresh:
+        yield from _times(deed, now, by_hash, at)
+
+
+def _times(deed: Deed, now: Side, by_hash: Mapping[bytes, bytes], at: datetime) -> Iterator[Finding]:
+    where, said = now.where(LOG, deed.number), deed.said
+    remedies = (Instruction("set the clock of that machine, take the op out, and decide again."),)
+    moment = _moment(said.ts)
+    if moment is None:
+        yield Finding("op-without-time", "error", where, f"{deed.name} has no time", remedies, said.op)
+        return
+    if said.op[:16] != f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}":
+        what = f"{deed.name} has another time in its id than in its line"
+        yield Finding("op-time-unlike-id", "error", where, what, remedies, said.op)
+    if moment > at + _SKEW:
+        what = f"{deed.name} is from the future ({shown(said.ts, 30)})"
+        yield Finding("op-from-future", "error", where, what, remedies, said.op)
+    if _settles(deed):
+        joined = _joined(deed.line, by_hash)
+        if len(joined) > 1 and moment > max(joined):
+            what = f"{deed.name} says that it is later than all that it joins ({shown(said.ts, 30)})"
+            yield Finding("op-too-late", "error", where, what, remedies, said.op)
+        return
+    earlier = [found for line in _parents(deed.line, by_hash) if (found := _moment(proven_ops.time_of(line)))]
+    if earlier and moment < max(earlier) - _SKEW:
+        what = f"{deed.name} says that it is days older than the event before it ({shown(said.ts, 30)})"
+        yield Finding("op-too-early", "error", where, what, remedies, said.op)
+
+
+def _parents(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[bytes]:
+    """The ops that an event follows directly. What runs say of their time is theirs."""
+    if not event_line.is_intact(line):
+        return []
+    names = (name.hex().encode() for name in event_line.parents_of(line))
+    found = (by_hash.get(name, b"") for name in names)
+    return [event for event in found if b'"kind":"op"' in event and _SETTLES not in event]
+
+
+def _joined(line: bytes, by_hash: Mapping[bytes, bytes]) -> list[datetime]:
+    """The times of all events that an op follows directly, also of runs."""
+    names = (
+        [name.hex().encode() for name in event_line.parents_of(line)] if event_line.is_intact(line) else []
+    )
+    stated = (_TS.search(by_hash.get(name, b"")) for name in names)
+    return [moment for found in stated if found and (moment := _moment(found[1].decode(errors="replace")))]
+
+
+def _settles(deed: Deed) -> bool:
+    return (deed.said.verb, deed.said.channel) == proven_ops.SETTLES
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo else None

@@ -1,0 +1,1 @@
+"""Capsules of runs: written, sealed, read, pruned."""

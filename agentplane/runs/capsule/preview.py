@@ -1,0 +1,90 @@
+"""What is shown of a file of a capsule: its beginning or its end, however large it is."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from agentplane.errors import Damaged
+from agentplane.plane.layout import Layout
+from agentplane.runs.capsule import capsule
+from agentplane.runs.capsule.capsule import Kept, Run
+from agentplane.text import files
+
+
+_BLOCK = 1 << 20
+_MOST_UNPACKED = 1 << 28
+"""Bytes that are unpacked to find the end of a packed file."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    data: bytes
+    before: int = 0
+    """Bytes of the file that stand before it."""
+    after: bool = False
+    """Whether more follows."""
+
+    @property
+    def whole(self) -> bool:
+        return not self.before and not self.after
+
+
+def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
+    """The beginning of a file of a capsule, or None if there is none, or it is not here."""
+    kept = run.file(name)
+    if kept is None or not _is_here(layout, run, kept):
+        return None
+    data = b""
+    with files.reading(capsule.file(layout, run.run_id, kept.path)) as stream:
+        for block in _blocks(kept, stream):
+            data += block
+            if len(data) > most:
+                return Piece(data[:most], after=True)
+    return Piece(data)
+
+
+def end(
+    layout: Layout, run: Run, name: str, most: int, goes_on: Callable[[], bool] = lambda: True
+) -> Piece | None:
+    """The end of it. Of a file that is not packed nothing else is read; `goes_on` can break off the unpacking."""
+    kept = run.file(name)
+    if kept is None or not _is_here(layout, run, kept):
+        return None
+    with files.reading(capsule.file(layout, run.run_id, kept.path)) as stream:
+        if not kept.path.endswith(capsule.PACKED):
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(size - most, 0))
+            return Piece(stream.read(most), before=max(size - most, 0))
+        return _unpacked_end(_blocks(kept, stream), most, goes_on)
+
+
+def _unpacked_end(blocks: Iterator[bytes], most: int, goes_on: Callable[[], bool]) -> Piece:
+    size, last = 0, b""
+    for block in blocks:
+        size += len(block)
+        last = (last + block)[-most:]
+        if size >= _MOST_UNPACKED or not goes_on():
+            return Piece(last, before=size - len(last), after=True)
+    return Piece(last, before=size - len(last))
+
+
+def _is_here(layout: Layout, run: Run, kept: Kept) -> bool:
+    return os.path.lexists(capsule.file(layout, run.run_id, kept.path))
+
+
+def _blocks(kept: Kept, stream: BinaryIO) -> Iterator[bytes]:
+    if not kept.path.endswith(capsule.PACKED):
+        while block := stream.read(_BLOCK):
+            yield block
+        return
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(stream, closefd=False) as unpacked:
+            while block := unpacked.read(_BLOCK):
+                yield block
+    except zstandard.ZstdError:
+        raise Damaged(
+            "cannot be unpacked", where=kept.path, todo="run `agentplane doctor`.", sees_doctor=True
+        ) from None

@@ -1,0 +1,55 @@
+"""What `doctor --fix` mends of runs: nothing here loses anything."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import Store
+from agentplane.runs.capsule import capsule, gitignore, seal
+from agentplane.runs.capsule.capsule import Run
+from agentplane.runs.open import open_run
+from agentplane.text import files
+
+
+def mend(store: Store) -> list[str]:
+    """Says what was done."""
+    layout = store.layout
+    done = [f"sealed run {run_id} with what was recorded of it" for run_id in seal.seal_left(store)]
+    if (
+        os.path.isdir(layout.runs)
+        and os.listdir(layout.runs)
+        and gitignore.keep(layout, store.settings().runs)
+    ):
+        done.append(f"made {layout.shown('runs/.gitignore')} anew")
+    for name in open_run.left_over(layout):
+        shutil.rmtree(layout.runs / name, ignore_errors=True)
+        done.append(f"removed {layout.shown(f'runs/{name}')}, a run that never began")
+    for _, line, run in capsule.every(layout):
+        try:
+            done += _completed(layout, run, line) if run.capsule else ()
+        except AgentplaneError:
+            continue  # a link or a folder in its place: doctor says so
+    return done
+
+
+def _completed(layout: Layout, run: Run, line: bytes) -> Iterator[str]:
+    """What a process that was killed right after the event left undone."""
+    run_id = run.run_id
+    folder = capsule.folder(layout, run_id)
+    if not folder.is_dir() or open_run.load(layout, run_id):
+        return
+    lacks = files.read_if(folder / capsule.META) != line
+    works = os.path.lexists(folder / capsule.WORK) and open_run.is_ours_to_clear(layout, run)
+    unfinished = capsule.unfinished(folder)
+    if lacks or unfinished:
+        seal.complete(layout, run_id)
+    if works:
+        seal.clear(layout, run_id)
+    if lacks:
+        yield f"made {layout.shown(f'runs/{run_id}/{capsule.META}')} anew from the log"
+    if works:
+        yield f"removed {layout.shown(f'runs/{run_id}/{capsule.WORK}')}, which its run needs no more"
+    for name in unfinished:
+        yield f"removed the unfinished file {layout.shown(f'runs/{run_id}/{name}')}"

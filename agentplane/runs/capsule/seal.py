@@ -1,0 +1,347 @@
+"""Sealing a run: its capsule is completed, and the event that vouches for it joins the log.
+
+The event is the commit point. What is killed before it leaves an open run, which the next command seals with
+what lies on the disk; what is killed after it leaves a capsule without `meta.json`, which is made from the log.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.git import git
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import Store, timestamp
+from agentplane.runs import events
+from agentplane.runs.capsule import capsule, commands, file_copies, summary, writer
+from agentplane.runs.capsule.capsule import Kept
+from agentplane.runs.capsule.file_copies import Copy
+from agentplane.runs.events import Event, Output
+from agentplane.runs.open import git_state, hook_notes, open_run, titles
+from agentplane.runs.open.git_state import Changed, Git
+from agentplane.runs.open.open_run import Ending, OpenRun
+from agentplane.runs.query import candidate_outcomes
+from agentplane.runs.record import output_file
+from agentplane.runs.record.output_file import Recorded
+from agentplane.scan.secrets.mask import masked_text, masked_value
+from agentplane.text import files
+
+
+_FEW = 1000
+_FEW_LINES = 200
+_MOST_OUTPUTS = 5000
+
+_Value = TypeVar("_Value")
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a run left, seen from outside."""
+
+    after: Git
+    removed: list[str]
+    untracked: list[str]
+    produced: list[Copy]
+
+
+def seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded] = ()) -> bool:
+    """Seals an open run. False where another process did so meanwhile, or is about to."""
+    layout, run_id = store.layout, run.run_id
+    open_run.make_folders(layout, run_id)
+    with open_run.claimed(layout, run_id) as ours:
+        if not ours:
+            return False
+        if _is_empty(store, run):
+            _discard(layout, run_id)
+            return False
+        added = not events.is_logged(layout, run_id) and _seal(store, run, ending, recorded)
+        finish(layout, run_id)
+        return added
+
+
+def seal_left(store: Store) -> list[str]:
+    """Seals the runs whose process is gone, with what lies on the disk. Says which."""
+    half = store.settings().runs.keep_output // 2
+    done = []
+    for run in open_run.every(store.layout):
+        if not open_run.is_alive(run):
+            work = open_run.work(store.layout, run.run_id)
+            ending = run.ending or Ending(None, "Its process was gone when it was sealed")
+            if seal(
+                store, run, ending, [_recorded(work, name, half, ending) for name in output_file.names(work)]
+            ):
+                done.append(run.run_id)
+    return done
+
+
+def finish(layout: Layout, run_id: str) -> None:
+    """What follows the event: `meta.json`, and no more of what an open run needs."""
+    complete(layout, run_id)
+    clear(layout, run_id)
+
+
+def complete(layout: Layout, run_id: str) -> None:
+    """Writes `meta.json`, and removes what killed writes left."""
+    line = capsule.line_of(layout, run_id)
+    path = capsule.file(layout, run_id, capsule.META)
+    if line is not None and files.read_if(path) != line:
+        files.write_atomic(path, line)
+    for name in capsule.unfinished(capsule.folder(layout, run_id)):
+        files.remove(capsule.file(layout, run_id, name))
+
+
+def clear(layout: Layout, run_id: str) -> None:
+    """Removes what an open run needs. The marker goes last."""
+    work = open_run.work(layout, run_id)
+    for name in sorted(os.listdir(work) if work.is_dir() else (), key=lambda name: name == capsule.OPEN):
+        if (work / name).is_dir() and not (work / name).is_symlink():
+            shutil.rmtree(work / name, ignore_errors=True)
+        else:
+            files.remove(work / name)
+    with suppress(OSError):
+        work.rmdir()
+
+
+def _seal(store: Store, run: OpenRun, ending: Ending, recorded: Sequence[Recorded]) -> bool:
+    layout, run_id, settings = store.layout, run.run_id, store.settings().runs
+    run = _with_noted(store, run)
+    after = git_state.look(
+        layout.project, open_run.work(layout, run_id), layout.root.name, settings.keep_free
+    )
+    changes = _changes(layout, run, after)
+    writer.clear(layout, run_id)
+    produced, copies = file_copies.keep_produced(layout, run_id, _produced(layout, run, after), settings)
+    event = _event(store, run, ending, after, _outputs(layout, changes))
+    told = commands.of_open(layout, run)
+    gone = [_plain(one.path) for one in changes if one.gone]
+    seen = Seen(after, gone, _new_untracked(run.before, after), produced)
+    kept = [
+        *file_copies.keep_inputs(layout, run_id, open_run.work(layout, run_id), run.inputs),
+        *copies,
+        *(
+            writer.text(layout, run_id, name, commands.encoded(rows, settings.keep_output))
+            for name, rows in ((commands.COMMANDS, told.commands), (commands.PERMISSIONS, told.permissions))
+            if rows
+        ),
+        *(writer.output(layout, run_id, one) for one in recorded),
+        *_patches(layout, run, after, settings.keep_output),
+        writer.text(layout, run_id, capsule.CONTEXT, _context(store, run, ending, seen, event)),
+        writer.text(layout, run_id, capsule.SUMMARY, _summary(run, ending, seen, event)),
+    ]
+    full = next((one.sha256 for one in recorded if one.name == "stdout"), None)
+    event = msgspec.structs.replace(event, output_sha256=event.output_sha256 or full)
+    sealed = {"capsule": msgspec.to_builtins(kept), "made_at": capsule.place_of(layout)}
+    return events.append(store, event, sealed)
+
+
+def _is_empty(store: Store, run: OpenRun) -> bool:
+    """Whether a session was opened and nothing was done in it: what it was given no model has read."""
+    layout, run_id, root = store.layout, run.run_id, str(store.layout.root)
+    if run.session is None or run.asked.command or events.is_logged(layout, run_id):
+        return False
+    if hook_notes.prompt_of(root, run_id) is not None or hook_notes.count(root, run_id):
+        return False
+    if open_run.notes(layout, run_id) or os.listdir(capsule.folder(layout, run_id)) != [capsule.WORK]:
+        return False
+    if candidate_outcomes.proposed(layout, run_id):
+        return False
+    work, free = open_run.work(layout, run_id), store.settings().runs.keep_free
+    if run.before.tree is None or output_file.names(work):
+        return not output_file.names(work)
+    after = git_state.look(layout.project, work, layout.root.name, free)
+    return (after.head, after.tree) == (run.before.head, run.before.tree)
+
+
+def _discard(layout: Layout, run_id: str) -> None:
+    finish(layout, run_id)
+    with suppress(OSError):
+        capsule.folder(layout, run_id).rmdir()
+
+
+def _with_noted(store: Store, run: OpenRun) -> OpenRun:
+    """What was asked first in a session, where nothing else says what the run was asked."""
+    first = hook_notes.prompt_of(str(store.layout.root), run.run_id) if run.session else None
+    if first is None:
+        return run
+    title = titles.of(first) if store.settings().hooks.name_runs else None
+    asked = msgspec.structs.replace(run.asked, prompt=run.asked.prompt or first, title=title)
+    return msgspec.structs.replace(run, asked=asked)
+
+
+def _recorded(work: Path, name: str, half: int, ending: Ending) -> Recorded:
+    """What lies on the disk of an output, with its size and hash where its process could still say them."""
+    found = output_file.read(work, name, half)
+    size, sha256 = ending.full.get(name, (found.size, None))
+    return msgspec.structs.replace(found, size=max(size, found.size), sha256=sha256)
+
+
+def _event(store: Store, run: OpenRun, ending: Ending, after: Git, outputs: list[Output]) -> Event:
+    said = open_run.notes(store.layout, run.run_id)
+    asked, root = run.asked, str(store.layout.root)
+    event = Event(
+        ts=timestamp(store.clock()),
+        run_id=run.run_id,
+        parent_run_id=asked.parent_run_id,
+        tool=asked.tool,
+        task=asked.task,
+        title=asked.title or _last(note.title for note in said),
+        branch=after.branch or run.before.branch,
+        commit=after.head or run.before.head,
+        command=asked.command,
+        started=run.started,
+        seconds=events.seconds(run.started, ending.at),
+        inputs=[
+            *asked.followed,
+            *(one.told for one in run.inputs),
+            *(item for note in said for item in _listed(note.inputs)),
+        ],
+        tool_calls=[
+            *hook_notes.calls(root, run.run_id),
+            *(item for note in said for item in note.tool_calls),
+        ],
+        outputs=[*outputs, *_more_outputs(store.layout, said, {output.path for output in outputs})][
+            :_MOST_OUTPUTS
+        ],
+        exit_status=ending.code,
+        derived_facts=[item for note in said for item in note.derived_facts],
+        next_actions=[item for note in said for item in note.next_actions],
+        receipts=[
+            *asked.receipts,
+            *hook_notes.receipts(root, run.run_id),
+            *(item for note in said for item in note.receipts),
+        ],
+        summary=_last(note.summary for note in said),
+        layer=_last((asked.layer, *(note.layer for note in said))),
+        systemic_scale=_last((asked.systemic_scale, *(note.systemic_scale for note in said))),
+        impact=_last((asked.impact, *(note.impact for note in said))),
+        revision=run.revision,
+    )
+    return msgspec.convert(masked_value(msgspec.to_builtins(event)), Event)
+
+
+def _listed(inputs: list[Any] | dict[str, Any]) -> list[Any]:
+    """Return inputs as a list. An object is one item."""
+    return inputs if isinstance(inputs, list) else [inputs]
+
+
+def _last(values: Iterable[_Value | None]) -> _Value | None:
+    return next((value for value in reversed(list(values)) if value is not None), None)
+
+
+def _changes(layout: Layout, run: OpenRun, after: Git) -> list[Changed]:
+    if run.before.tree is None or after.tree is None:
+        return []
+    work = open_run.work(layout, run.run_id)
+    return git_state.changed(layout.project, work, layout.root.name, run.before.tree, after.tree)
+
+
+def _outputs(layout: Layout, changes: Sequence[Changed]) -> list[Output]:
+    """The tracked files that the run changed, as they are now. A link counts as the text it holds."""
+    return [_output(layout, change.path) for change in changes if not change.gone][:_MOST_OUTPUTS]
+
+
+def _more_outputs(layout: Layout, said: Sequence[Event], known: set[str]) -> list[Output]:
+    """What programs named beside; a file that is not there is named without its hash."""
+    told = (events.from_the_top(layout, output) for note in said for output in note.files)
+    named = {output.path: output for output in told if output.path not in known}
+    tracked = events.tracked_files(layout, list(named))
+    found = []
+    for path, output in named.items():
+        seen = output if output.sha256 else _output(layout, path)
+        found.append(msgspec.structs.replace(seen, tracked=None if tracked is None else path in tracked))
+    return found
+
+
+def _output(layout: Layout, path: str) -> Output:
+    target = layout.project / path
+    try:
+        files.plain_folder(target.parent, layout.project)
+        sha256, size = capsule.produced(target)
+    except (AgentplaneError, OSError):
+        return Output(path=_plain(path), tracked=True)
+    # A name that JSON cannot hold would name another file, so its hash is not claimed for that.
+    whole = _plain(path) == path
+    return Output(path=_plain(path), sha256=sha256 if whole else None, size=size, tracked=True)
+
+
+def _produced(layout: Layout, run: OpenRun, after: Git) -> list[str]:
+    """Return the untracked files that the run made or changed. If the list at its start was cut, return none."""
+    if run.before.dirty_more:
+        return []
+    work = open_run.work(layout, run.run_id)
+    return file_copies.produced(layout.project, work, run.before.dirty, after.dirty)[:_MOST_OUTPUTS]
+
+
+def _new_untracked(before: Git, after: Git) -> list[str]:
+    known = {line[3:] for line in before.dirty if line.startswith("??")}
+    return [line[3:] for line in after.dirty if line.startswith("??") and line[3:] not in known][:_FEW]
+
+
+def _patches(layout: Layout, run: OpenRun, after: Git, limit: int) -> list[Kept]:
+    """What was not committed when the run began, and what the run changed: with both it can be replayed."""
+    work, project, plane = open_run.work(layout, run.run_id), layout.project, layout.root.name
+    before, later = run.before.tree, after.tree
+    if before is None or later is None:
+        return []
+    steps = (
+        (f"{capsule.INPUTS}/uncommitted.patch", git.tree_of(project, run.before.head), before),
+        (f"{capsule.OUTPUTS}/changes.patch", before, later),
+    )
+    found = (
+        (name, git_state.patch(project, work, plane, old, new, limit))
+        for name, old, new in steps
+        if old and old != new
+    )
+    return [writer.patch(layout, run.run_id, name, patch) for name, patch in found if patch.size]
+
+
+def _context(store: Store, run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
+    """Each value is masked by itself: what is masked as JSON may be JSON no more."""
+    asked = run.asked
+    told = {
+        "schema": "agentplane/context@1",
+        "run_id": run.run_id,
+        "actor": run.actor,
+        "command": event.command,
+        "cwd": asked.cwd,
+        "prompt": asked.prompt,
+        "plan": asked.plan,
+        "receipts": event.receipts,
+        "revision": {"before": run.revision, "after": store.snapshot().ledger.revision()},
+        "environment": run.environment,
+        "git": {"before": _told(run.before), "after": _told(seen.after)},
+        "untracked": seen.untracked,
+        "removed": seen.removed,
+        "inputs": msgspec.to_builtins(run.inputs),
+        "produced": msgspec.to_builtins(seen.produced),
+        "ended": ending.words,
+    }
+    return msgspec.json.format(msgspec.json.encode(masked_value(told)), indent=2) + b"\n"
+
+
+def _told(git: Git) -> dict[str, Any]:
+    more = git.dirty_more + max(0, len(git.dirty) - _FEW_LINES)
+    told: dict[str, Any] = msgspec.to_builtins(
+        msgspec.structs.replace(git, dirty=git.dirty[:_FEW_LINES], dirty_more=more)
+    )
+    return told
+
+
+def _summary(run: OpenRun, ending: Ending, seen: Seen, event: Event) -> bytes:
+    return summary.of(
+        event,
+        branch=seen.after.branch or run.before.branch,
+        head=seen.after.head,
+        untracked=masked_value(seen.untracked),
+        removed=masked_value(seen.removed),
+        ended=masked_text(ending.words),
+    )
+
+
+def _plain(path: str) -> str:
+    """A path as JSON can hold it."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,158 @@
+"""The tool calls in the session files of coding tools: commands, how they ended, and who denied them.
+
+A session file can have any content and size. So the reader skips long and invalid lines and limits how much it reads
+and keeps.
+"""
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+
+from agentplane.agents import lines
+from agentplane.agents.catalog import BY_NAME
+from agentplane.agents.hooks import COMMANDS, PATHS
+from agentplane.agents.plugin import CallEnd, CallStart, plugin_of
+from agentplane.runs.open import hook_notes
+
+
+MOST_ROWS = 20_000
+MOST_COMMAND = 64 << 10
+"""Characters of a command that are kept."""
+_MOST_READ = 256 << 20
+_LONGEST_LINE = 16 << 20
+_MOST_DECODED = 128 << 20
+_BLOCK = 1 << 20
+_EARLIER = timedelta(seconds=2)
+
+Event = Literal["ran", "failed", "asked", "denied"]
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that a hook or a session file tells of a call."""
+
+    event: Event
+    tool: str = ""
+    command: str = ""
+    path: str = ""
+    at: str = ""
+    exit: int | None = None
+    seconds: float | None = None
+    mode: str = ""
+    """The tool's permission mode, or approval policy."""
+    use: str = ""
+    """The tool's own id of the call."""
+    by: str = ""
+    """Who denied or allowed it, if the file says so."""
+    reason: str = ""
+    cut: int = 0
+    """Characters of the command that are left out."""
+
+
+def read(tool: str | None, path: str, since: str) -> list[Row]:
+    """Return the calls in a session file from a moment on, or none if the file or its tool is unknown."""
+    row = BY_NAME.get(tool or "")
+    make = plugin_of(row).transcript if row else None
+    if make is None or not os.path.isabs(path):
+        return []
+    reader, calls, start = make(), _Calls(), _moment(since)
+    # Sessions of tools come and go. A file that can't be read has no calls.
+    with suppress(OSError):
+        for line in _lines(path, reader.marks):
+            for found in reader.read(line):
+                calls.take(found)
+            if len(calls.rows) >= MOST_ROWS:
+                break
+    return [row for row in calls.rows.values() if start is None or _is_after(row.at, start)]
+
+
+def shown_command(given: object) -> tuple[str, int]:
+    """A command as one text, and how much of it is left out. Tools give a text or a list of words."""
+    if isinstance(given, list) and given and all(isinstance(word, str) for word in given):
+        given = given[2] if len(given) == 3 and given[1] in ("-c", "-lc") else shlex.join(given)
+    if not isinstance(given, str):
+        return "", 0
+    kept = hook_notes.beginning(given, MOST_COMMAND)
+    return kept, len(given) - len(kept)
+
+
+class _Calls:
+    """The calls of one file, by the tool's own id of each."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+
+    def take(self, found: CallStart | CallEnd) -> None:
+        if not isinstance(found.use, str):
+            return
+        row = self.rows.get(found.use)
+        if isinstance(found, CallEnd):
+            if row is not None:
+                self.rows[found.use] = _ended(row, found)
+        elif found.use and row is None:
+            self.rows[found.use] = _row(found, found.use)
+
+
+def _ended(row: Row, found: CallEnd) -> Row:
+    took = _between(row.at, found.at) if found.at else found.seconds
+    return msgspec.structs.replace(
+        row,
+        event=found.event or row.event,
+        exit=row.exit if found.exit is None else found.exit,
+        seconds=row.seconds if took is None else took,
+        by=found.by or row.by,
+        reason=hook_notes.beginning(found.reason, hook_notes.MOST_REASON) or row.reason,
+    )
+
+
+def _lines(path: str, marks: tuple[bytes, ...]) -> Iterator[Mapping[str, Any]]:
+    """Yield the lines that can describe a call. Links are refused, and a FIFO can't block the reader."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb", _BLOCK) as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return
+        read = decoded = 0
+        while read < _MOST_READ and decoded < _MOST_DECODED and (line := file.readline(_LONGEST_LINE)):
+            read += len(line)
+            while not line.endswith(b"\n") and len(line) == _LONGEST_LINE and (rest := file.readline(_BLOCK)):
+                read += len(rest)
+                if read >= _MOST_READ or rest.endswith(b"\n"):
+                    line = b""
+            if any(mark in line for mark in marks):
+                decoded += len(line)
+                if isinstance(found := lines.decoded(line), dict):
+                    yield found
+
+
+def _row(found: CallStart, use: str) -> Row:
+    about = found.arguments if isinstance(found.arguments, dict) else {}
+    command, cut = "", 0
+    for key in COMMANDS:
+        command, cut = (command, cut) if command else shown_command(about.get(key))
+    path = next((told for key in PATHS if isinstance(told := about.get(key), str)), "")
+    name = found.name[:80] if isinstance(found.name, str) else ""
+    return Row("ran", name, command, path[:400], found.at, mode=found.mode[:40], use=use[:200], cut=cut)
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
+def _is_after(at: str, start: datetime) -> bool:
+    """True if a call isn't from an earlier session in the same file. A call without a time counts."""
+    moment = _moment(at)
+    return moment is None or moment >= start - _EARLIER
+
+
+def _between(began: str, ended: str) -> float | None:
+    one, other = _moment(began), _moment(ended)
+    return round(max(0.0, (other - one).total_seconds()), 3) if one and other else None

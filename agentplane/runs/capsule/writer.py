@@ -1,0 +1,110 @@
+"""Writing the files of a capsule: secrets masked, packed where that pays, and what the event says of each."""
+
+import hashlib
+import re
+import shutil
+
+import msgspec
+
+from agentplane.plane.layout import Layout
+from agentplane.runs.capsule import capsule
+from agentplane.runs.capsule.capsule import Kept
+from agentplane.runs.open.git_state import Patch
+from agentplane.runs.record.output_file import Recorded
+from agentplane.scan.secrets.mask import Masked, masked, places
+from agentplane.text import files
+
+
+_PACK_FROM = 4096
+"""Bytes from which on packing saves something."""
+_NAMED = 20
+_READABLE = re.compile(rb"[\t\x20-\x7e]{8,}")
+_LEVEL = 6
+
+
+def output(layout: Layout, run_id: str, recorded: Recorded) -> Kept:
+    """What was recorded of an output; its size and hash in full where not all of it is kept as it was."""
+    data, left_out = recorded.text()
+    clean, found = masked(data)
+    kept = _write(layout, run_id, f"{capsule.OUTPUTS}/{recorded.name}", clean, found)
+    if left_out or found or recorded.sha256 is None:
+        return _in_full(kept, recorded.size, recorded.sha256, left_out)
+    return kept
+
+
+def patch(layout: Layout, run_id: str, name: str, found: Patch) -> Kept:
+    clean, secrets = masked(found.data)
+    kept = _write(layout, run_id, name, clean, secrets)
+    left_out = found.size - len(found.data)
+    return _in_full(kept, found.size, found.sha256, left_out) if left_out or secrets else kept
+
+
+def raw(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
+    """Copy a file into the capsule. Secrets in a text are masked, and other files stay as they are."""
+    clean, found = (data, []) if is_binary(data) else masked(data)
+    kept = _write(layout, run_id, name, clean, found)
+    return _in_full(kept, len(data), hashlib.sha256(data).hexdigest(), 0) if found else kept
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether a file is no text, so that masking would break it."""
+    if b"\0" in data:
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def holds_secret(data: bytes) -> bool:
+    """True if a binary file has a secret in a readable part, even with NUL bytes between the letters."""
+    parts = _READABLE.findall(data.replace(b"\0", b""))
+    return bool(masked(b"\n".join(parts))[1])
+
+
+def text(layout: Layout, run_id: str, name: str, data: bytes) -> Kept:
+    """A file of ours, made of what was masked already."""
+    return _write(layout, run_id, name, data, places(data))
+
+
+def clear(layout: Layout, run_id: str) -> None:
+    """Removes what an earlier try to seal left: it may have found other files than this one will."""
+    folder = capsule.folder(layout, run_id)
+    for name in (capsule.CONTEXT, capsule.SUMMARY):
+        files.remove(folder / name)
+    for name in (capsule.INPUTS, capsule.OUTPUTS):
+        if (folder / name).is_symlink():
+            files.remove(folder / name)
+        else:
+            shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def packed(path: str, data: bytes) -> bytes:
+    """What a file of a capsule holds, as it lies on the disk."""
+    if not path.endswith(capsule.PACKED):
+        return data
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+
+
+def _in_full(kept: Kept, size: int, sha256: str | None, left_out: int) -> Kept:
+    return msgspec.structs.replace(kept, full_size=size, full_sha256=sha256, left_out=left_out)
+
+
+def _write(layout: Layout, run_id: str, name: str, data: bytes, found: list[Masked]) -> Kept:
+    pays = len(data) >= _PACK_FROM and name.startswith((capsule.INPUTS, capsule.OUTPUTS))
+    path = name + capsule.PACKED if pays else name
+    stored = packed(path, data)
+    target = capsule.file(layout, run_id, path)
+    for above in (target.parent.parent, target.parent):
+        files.make_folder(above)
+    files.write_atomic(target, stored)
+    return Kept(
+        path=path,
+        sha256=hashlib.sha256(stored).hexdigest(),
+        size=len(stored),
+        masked=tuple(found[:_NAMED]),
+        masked_more=max(0, len(found) - _NAMED),
+    )

@@ -1,0 +1,188 @@
+"""Running a command as a run: opened before, recorded while it runs, sealed when it ends, however it ends.
+
+A command may be ended to start another one in its place, as a session of a coding tool that takes up new memory. That
+is a run of its own.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError, Damaged
+from agentplane.plane.origin import Origin
+from agentplane.plane.settings import Runs
+from agentplane.plane.store.store import Store, timestamp
+from agentplane.runs import events
+from agentplane.runs.capsule import seal
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked, Ending, OpenRun
+from agentplane.runs.record.output_file import Recorded, Tape
+from agentplane.runs.restart.requests import Again, Decision, Request, Waits, Watch
+from agentplane.runs.terminal import relay
+from agentplane.runs.terminal.signals import held
+
+
+class Ran(msgspec.Struct, frozen=True):
+    run_id: str
+    code: int
+    """For our own exit."""
+    words: str
+    unsealed: AgentplaneError | None = None
+    """What kept the run from being sealed; the next command tries again."""
+    earlier: "tuple[Ran, ...]" = ()
+    """The runs of the commands that were ended for this one, oldest first."""
+
+
+Restarter = Callable[[OpenRun, Asked, Request], Decision]
+"""What is to be started in the place of a command; the second one says what was asked to the letter."""
+
+
+class Recorder:
+    """The tapes of one run, one for each output that says something.
+
+    Made before the command starts: what that puts in the place of the folder is never written to.
+    """
+
+    def __init__(self, folder: Path, settings: Runs) -> None:
+        self.folder, self.settings = folder, settings
+        self.tapes: dict[str, Tape] = {}
+        self._place: int | None = None
+        with suppress(OSError):  # each tape then says what is wrong with the folder
+            self._place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def take(self, stream: str, data: bytes) -> None:
+        if stream not in self.tapes:
+            limit, free = self.settings.keep_output, self.settings.keep_free
+            self.tapes[stream] = Tape(self.folder, stream, limit, free, self._place)
+        self.tapes[stream].take(data)
+
+    @property
+    def error(self) -> Exception | None:
+        """Why not all of it could be kept."""
+        return next((tape.error for tape in self.tapes.values() if tape.error), None)
+
+    def close(self) -> list[Recorded]:
+        closed = [tape.close() for tape in self.tapes.values()]
+        if self._place is not None:
+            os.close(self._place)
+            self._place = None
+        return closed
+
+
+def run(
+    store: Store, asked: Asked, by: Origin, variables: Mapping[str, str], restarter: Restarter | None = None
+) -> Ran:
+    """Runs a command in a capsule of its own. The command finds its run id in its environment."""
+    opened, earlier = open_run.begin(store, asked, by, variables), list[Ran]()
+    with held() as signals:
+        while True:
+            ran, again = _one(store, opened, asked, variables, restarter)
+            if again is None or signals:
+                return msgspec.structs.replace(ran, earlier=tuple(earlier))
+            earlier.append(ran)
+            asked = Asked(
+                again.command,
+                asked.cwd,
+                asked.task,
+                asked.tool,
+                layer=asked.layer,
+                systemic_scale=asked.systemic_scale,
+                impact=asked.impact,
+                parent_run_id=ran.run_id,
+                inputs=asked.inputs,
+            )
+            opened = open_run.begin(store, asked, by, variables)
+            if signals:
+                ending = Ending(
+                    128 + signals[0], "Told to end before it was started", timestamp(store.clock())
+                )
+                unsealed = _sealed(store, opened, ending, [])
+                return Ran(opened.run_id, ran.code, ending.words, unsealed, tuple(earlier))
+
+
+def _one(
+    store: Store, opened: OpenRun, asked: Asked, variables: Mapping[str, str], restarter: Restarter | None
+) -> tuple[Ran, Again | None]:
+    """Runs one command, and says what is to follow it."""
+    given = {**variables, events.RUN_ID: opened.run_id}
+    if asked.task is not None:
+        given[events.TASK] = asked.task
+    work = open_run.work(store.layout, opened.run_id)
+    recorder = Recorder(work, store.settings().runs)
+    watch = None
+    if restarter:
+        watch = Watch(
+            work,
+            lambda request: _decide(store, opened, asked, request, restarter),
+            lambda: _now(store, opened).session is not None,
+        )
+    try:
+        ending = relay.run(asked.command, env=given, cwd=Path(asked.cwd), sink=recorder.take, watch=watch)
+    except AgentplaneError as error:
+        recorder.close()
+        words = f"Could not be started: {error.what}"
+        _sealed(store, opened, Ending(error.exit_code, words, timestamp(store.clock())), [])
+        raise
+    again = watch.again if watch and not (ending.hung_up or ending.left_running) else None
+    if watch and again:
+        _say(watch.left_on.undone(), again.words)
+    recorded = recorder.close()
+    full = {one.name: (one.size, one.sha256) for one in recorded}
+    words = _words(ending, recorder.error or ending.sink_error, again)
+    ended = Ending(ending.code, words, timestamp(store.clock()), full)
+    unsealed = _sealed(store, opened, ended, recorded)
+    return Ran(opened.run_id, ending.code, words, unsealed), again
+
+
+def _decide(store: Store, opened: OpenRun, asked: Asked, request: Request, restarter: Restarter) -> Decision:
+    if hook_notes.at_work(str(store.layout.root), opened.run_id):
+        return Waits("it is at work on what it was asked")
+    return restarter(_now(store, opened), asked, request)
+
+
+def _now(store: Store, opened: OpenRun) -> OpenRun:
+    """Return the open run with what hooks said of the session meanwhile."""
+    return open_run.load(store.layout, opened.run_id) or opened
+
+
+def _say(undone: bytes, words: str) -> None:
+    """The last command's terminal modes are undone, and one line tells what happens."""
+    with suppress(OSError):
+        os.write(1, undone)
+        os.write(2, f"agentplane: {words}\n".encode())
+
+
+def _sealed(
+    store: Store, opened: OpenRun, ending: Ending, recorded: list[Recorded]
+) -> AgentplaneError | None:
+    """Seals the run, or says what kept it from being sealed. How it ended is written down before, for the next try."""
+    with suppress(AgentplaneError):  # a full disk, or a plane that is gone: sealing says so
+        open_run.make_folders(store.layout, opened.run_id)
+        open_run.keep(store.layout, msgspec.structs.replace(opened, ending=ending))
+    try:
+        seal.seal(store, opened, ending, recorded)
+    except AgentplaneError as error:
+        return error
+    except OSError as error:
+        return Damaged(_reason(error).lower(), where=store.layout.shown(f"runs/{opened.run_id}"))
+    return None
+
+
+def _words(ending: relay.Ending, lost: Exception | None, again: Again | None = None) -> str:
+    told = f"Restarted with memory {again.revision}; " if again else _told(ending)
+    if ending.left_running:
+        return f"{told}it runs on without being recorded"
+    how = f"ended by signal {ending.signal}" if ending.signal else f"ended with exit code {ending.code}"
+    missing = f"; not all of its output could be recorded: {_reason(lost)}" if lost else ""
+    return (told + how)[:1].upper() + (told + how)[1:] + missing
+
+
+def _told(ending: relay.Ending) -> str:
+    return "Its terminal went away, or it was told to end; " if ending.hung_up else ""
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

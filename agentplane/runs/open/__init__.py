@@ -1,0 +1,1 @@
+"""Runs that are going on, before they are sealed."""

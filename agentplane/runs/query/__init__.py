@@ -1,0 +1,1 @@
+"""Questions about sealed runs: timeline, comparison, artifacts."""

@@ -1,0 +1,47 @@
+"""What a run found out, as facts that can be proposed: the run is their source, its receipts their evidence."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from agentplane.errors import BadInput
+from agentplane.plane.views import external_ids
+from agentplane.runs.capsule.capsule import SUMMARY, Run
+
+
+_MOST = 8
+
+
+def of(run: Run, fact: object, plane: str) -> dict[str, Any]:
+    """A fact with its source and its evidence, where it does not say them itself."""
+    if not isinstance(fact, str | dict):
+        raise BadInput("a fact is a text, or has fields", where="derived_facts", todo="give its `statement`.")
+    fields: dict[str, Any] = {"statement": fact} if isinstance(fact, str) else dict(fact)
+    if not any(fields.get(name) for name in ("source", "source_run", "run_id")):
+        fields["source"] = run.run_id
+    if not fields.get("evidence"):
+        fields["evidence"] = list(_evidence(run, plane))[:_MOST]
+    return fields
+
+
+def is_reference(fact: object) -> bool:
+    """True if a run names a fact by its id. Then the fact exists or waits for its statement. The id isn't a
+    statement.
+    """
+    return isinstance(fact, str) and external_ids.is_one(fact)
+
+
+def _evidence(run: Run, plane: str) -> Iterable[str]:
+    found = [text for receipt in run.receipts if (text := _reference(receipt))]
+    if found:
+        return found
+    return [f"{plane}/runs/{run.run_id}/{SUMMARY}"] if run.capsule else []
+
+
+def _reference(receipt: object) -> str | None:
+    """A receipt as evidence: itself where it is a text, else what it names."""
+    if isinstance(receipt, str):
+        return receipt
+    if isinstance(receipt, dict):
+        named = (receipt.get(key) for key in ("path", "commit", "url", "ref"))
+        return next((value for value in named if isinstance(value, str)), None)
+    return None

@@ -1,0 +1,180 @@
+"""The timeline of runs and ops, newest first. The log is read from its end, only as far as needed."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from math import inf
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import BadInput
+from agentplane.plane.layout import Layout
+from agentplane.runs import activity as activities
+from agentplane.runs import events
+from agentplane.runs.activity import Activity
+from agentplane.runs.open import open_run
+from agentplane.runs.rubric import Range
+from agentplane.text.json import decode
+from agentplane.text.log import chain, times
+from agentplane.text.visible import one_line
+
+
+_AGE = re.compile(r"(\d{1,6})\s*(min|h|d|w)")
+Outcome = Literal["ok", "failed", "ended", "open", "lost", "import"]
+_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One event, or a run that is not sealed yet."""
+
+    ts: str
+    kind: str
+    """`run`, `op` or `merge`; of what is not in the log yet `open`, or `lost` where the process is gone."""
+    run_id: str | None = None
+    activity: Activity | None = None
+    task: str | None = None
+    title: str | None = None
+    tool: str | None = None
+    layer: str | None = None
+    systemic_scale: float | None = None
+    impact: str | None = None
+    exit_status: int | None = None
+    seconds: float | None = None
+    summary: str | None = None
+    op: str | None = None
+    verb: str | None = None
+    actor: str | None = None
+    channel: str | None = None
+    ids: list[str] = []
+    revision: str | None = None
+    command: list[str] = []
+
+    @property
+    def own_activity(self) -> Activity | None:
+        """The action of agentplane itself, or None for the run of a tool or a command."""
+        return activities.of(self.activity, self.summary, self.command)
+
+    @property
+    def outcome(self) -> Outcome:
+        """How a run ended, or stands; `ended` where nobody noted an exit code."""
+        if self.kind in ("open", "lost"):
+            return "open" if self.kind == "open" else "lost"
+        if self.own_activity is not None:
+            return self.own_activity
+        return "ended" if self.exit_status is None else "failed" if self.exit_status else "ok"
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What to list; nothing given: all."""
+
+    task: str | None = None
+    tool: str | None = None
+    since: float | None = None
+    """In seconds, as `times` has it."""
+    layers: tuple[str, ...] = ()
+    """In lower case."""
+    scales: Range | None = None
+
+    def takes(self, row: Row) -> bool:
+        if self.layers and (row.layer or "").casefold() not in self.layers:
+            return False
+        if self.scales is not None and not self.scales.holds(row.systemic_scale):
+            return False
+        if self.task is not None and row.task != self.task:
+            return False
+        return self.tool is None or not {self.tool, open_run.tool_named(self.tool)}.isdisjoint(
+            (row.tool, row.actor)
+        )
+
+
+_row = decode.Json(Row)
+
+
+def rows(layout: Layout, wanted: Wanted | None = None) -> Iterator[Row]:
+    """Yield the open runs and then the events, newest first. The log is read only as far as needed."""
+    asked = wanted or Wanted()
+    for row in open_runs(layout):
+        if asked.takes(row) and (asked.since is None or (times.seconds_of(row.ts) or 0) >= asked.since):
+            yield row
+    mark = None if asked.task is None else msgspec.json.encode(asked.task)
+    for moment, line in times.newest_first(chain.lines_backwards(layout.log)):
+        if asked.since is not None and moment < asked.since:
+            return
+        if mark is not None and mark not in line:
+            continue
+        row_ = read(line)
+        if row_ is not None and asked.takes(row_):
+            yield row_
+
+
+def ordered(found: Iterator[Row], by: Literal["time", "scale", "layer"]) -> Iterator[Row]:
+    """Yield rows with the largest scale or the deepest layer first. Equal rows are ordered by time, newest first."""
+    if by == "time":
+        return found
+    if by == "scale":
+        return iter(
+            sorted(
+                found,
+                key=lambda row: -inf if row.systemic_scale is None else row.systemic_scale,
+                reverse=True,
+            )
+        )
+    return iter(sorted(found, key=lambda row: (row.layer is None, (row.layer or "").casefold())))
+
+
+def sealed_runs(lines: Iterable[bytes]) -> Iterator[Row]:
+    """Of these lines of a log, those that are runs; read only as far as they are asked for."""
+    for line in lines:
+        if b'"kind":"run"' in line and (row := read(line)) and row.kind == "run" and row.run_id:
+            yield row
+
+
+def since(text: str, now: datetime) -> float:
+    """Return the time in seconds for a date, a time, or an age such as `2d`."""
+    try:
+        if found := _AGE.fullmatch(text.strip()):
+            return (now - timedelta(**{_UNITS[found[2]]: int(found[1])})).timestamp()
+        return datetime.fromisoformat(text.strip()).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput(
+            f"no time: {one_line(text, 40)!r}",
+            where="--since",
+            todo="give a date such as 2026-09-01, or an age such as 30min, 3h, 2d or 1w.",
+        ) from None
+
+
+def open_runs(layout: Layout, among: Iterable[str] | None = None) -> list[Row]:
+    """The runs that are not sealed, the youngest first; also those whose process is gone. `among`: looks at no others."""
+    every = (
+        open_run.every(layout)
+        if among is None
+        else filter(None, (open_run.load(layout, id_) for id_ in among))
+    )
+    young = sorted(every, key=lambda run: run.run_id, reverse=True)
+    found = [(run, open_run.is_alive(run)) for run in young]
+    return [
+        Row(
+            ts=run.started,
+            kind="open" if alive else "lost",
+            run_id=run.run_id,
+            task=run.asked.task,
+            tool=run.asked.tool,
+            layer=run.asked.layer,
+            systemic_scale=run.asked.systemic_scale,
+            impact=run.asked.impact,
+            command=run.asked.command,
+            revision=run.revision,
+        )
+        for run, alive in found
+        # What was killed between its event and the end of its sealing is a run like others.
+        if alive or not events.is_logged(layout, run.run_id)
+    ]
+
+
+def read(line: bytes) -> Row | None:
+    """Damaged lines are doctor's to name; the timeline goes on without them."""
+    try:
+        return _row.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return None

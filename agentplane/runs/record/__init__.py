@@ -1,0 +1,1 @@
+"""Recording the output of a command."""

@@ -1,0 +1,1 @@
+"""Requests to restart the command of a run."""

@@ -1,0 +1,230 @@
+"""Asking the process that runs a command to start it anew, and when it may: when nothing that was typed is lost.
+
+A request is a file in the open run's `work/`, and a byte into the FIFO beside it, which whoever runs the command waits
+on as on everything else. No signal: one that came astray would reach the command. What became of a request stands in a
+third file. Any program of the same person can write these; so a request is only a wish, and what it is for is looked
+up again when it is granted.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.runs.open import open_run
+from agentplane.runs.open.hook_notes import BELL, HAPPENED
+from agentplane.runs.restart.terminal_modes import LeftOn
+from agentplane.runs.unsent import Unsent
+from agentplane.text import files
+from agentplane.text.json import decode
+
+
+SETTLING = 2.0
+"""Seconds after a key or a turn in which a hook tells of what was sent."""
+REQUEST, REPLY = "restart.json", "restart-reply.json"
+
+
+class Request(msgspec.Struct, frozen=True):
+    at: str
+    by: str
+    auto: bool = False
+    """Asked by the settings, with nobody looking."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What became of a request so far."""
+
+    state: str
+    """`waits`, `refused` or `restarts`."""
+    why: str
+
+
+class Again(msgspec.Struct, frozen=True):
+    """The command that goes on, and what is said of it."""
+
+    command: list[str]
+    words: str
+    revision: str
+
+
+class Waits(msgspec.Struct, frozen=True):
+    why: str
+
+
+class Never(msgspec.Struct, frozen=True):
+    why: str
+
+
+Decision = Again | Waits | Never
+
+
+def ask(layout: Layout, run_id: str, request: Request) -> bool:
+    """Asks for a restart. False where nobody is there who could do it."""
+    work = open_run.work(layout, run_id)
+    if not can_be_asked(layout, run_id):
+        return False
+    files.remove(work / REPLY)
+    files.write_atomic(work / REQUEST, msgspec.json.encode(request), durable=False)
+    return ring(str(work))
+
+
+def can_be_asked(layout: Layout, run_id: str) -> bool:
+    """Whether the command of an open run has a terminal, and somebody who waits for requests."""
+    with suppress(AgentplaneError, OSError):
+        return stat.S_ISFIFO(os.lstat(open_run.work(layout, run_id) / BELL).st_mode)
+    return False
+
+
+def is_asked(layout: Layout, run_id: str) -> bool:
+    """Whether a request waits to be granted."""
+    with suppress(AgentplaneError, OSError):
+        return os.path.lexists(open_run.work(layout, run_id) / REQUEST)
+    return False
+
+
+def reply(layout: Layout, run_id: str) -> Reply | None:
+    """What was said of a request, or None while nothing was."""
+    try:
+        data = files.read_if(open_run.work(layout, run_id) / REPLY)
+        return decode.Json(Reply).decode(data) if data else None
+    except (AgentplaneError, msgspec.MsgspecError):
+        return None
+
+
+def ring(work: str) -> bool:
+    """Wakes whoever runs the command. Never waits."""
+    try:
+        fd = os.open(os.path.join(work, BELL), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode) and os.write(fd, b"!") == 1
+    except OSError:  # it is full: it was rung often enough
+        return True
+    finally:
+        os.close(fd)
+
+
+class Watch:
+    """Stands between a command and its terminal, and says when it is to be ended for another.
+
+    Hooks tell when a session is at work. A session without hooks is never waited for: it is ended when somebody asks.
+    What a person has typed and not sent is never lost.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        decide: Callable[[Request], Decision],
+        hooked: Callable[[], bool],
+        *,
+        settling: float = SETTLING,
+    ) -> None:
+        """`hooked`: whether the session's hooks tell when it is at work."""
+        self.left_on = LeftOn()
+        self.again: Again | None = None
+        """What to start, once the command was told to end for it."""
+        self.fd = -1
+        self._work, self._decide, self._hooked, self._settling = work, decide, hooked, settling
+        self._ends: list[int] = []
+        self._request: Request | None = None
+        self._unsent = Unsent()
+        self._settled = 0.0
+        """From then on a hook has told of what was sent."""
+        self._looked = False
+        """Whether nothing has happened since the last look."""
+        self._said: Reply | None = None
+
+    def open(self) -> None:
+        """From now on it can be asked. Where there are no FIFOs, it cannot."""
+        path, flags = self._work / BELL, os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        with suppress(OSError):
+            os.mkfifo(path, 0o600)
+            self.fd = os.open(path, os.O_RDONLY | flags)
+            # A writer of our own: else its end would be read each time that another one closes.
+            self._ends = [self.fd, os.open(path, os.O_WRONLY | flags)]
+
+    def close(self) -> None:
+        for fd in self._ends:
+            os.close(fd)
+        self._ends, self.fd = [], -1
+        with suppress(OSError):
+            os.unlink(self._work / BELL)
+
+    def printed(self, data: bytes) -> None:
+        self.left_on.add(data)
+
+    def pressed(self, keys: bytes) -> None:
+        if self._unsent.add(keys):
+            self._settle()
+
+    def rung(self) -> None:
+        rang = b""
+        with suppress(BlockingIOError):
+            rang = os.read(self.fd, 4096)
+        self._looked = False
+        if HAPPENED in rang:  # a hook, whose tool goes on when it has its answer
+            self._settle()
+        try:
+            data = files.read_if(self._work / REQUEST)
+            self._request = decode.Json(Request).decode(data) if data else None
+        except (AgentplaneError, msgspec.MsgspecError):
+            self._request = None
+
+    def patience(self, *, in_front: bool) -> float | None:
+        """Seconds until it is worth looking again; None: until something happens."""
+        if self._request is None or self._looked or self.again or not in_front:
+            return None
+        return max(self._settled - time.monotonic(), 0)
+
+    def look(self, *, in_front: bool) -> bool:
+        """Whether the command is to be ended now."""
+        if self._request is None or self._looked or self.again:
+            return False
+        decision = self._decided(self._request, in_front=in_front)
+        if isinstance(decision, Waits):
+            self._say(Reply("waits", decision.why))
+            return False
+        request, self._request = self._request, None
+        with suppress(AgentplaneError):
+            files.remove(self._work / REQUEST)
+        if isinstance(decision, Never):
+            self._say(Reply("refused", decision.why))
+            return False
+        self.again = decision
+        self._say(Reply("restarts", f"asked by {request.by}"))
+        return True
+
+    def _settle(self) -> None:
+        self._settled, self._looked = time.monotonic() + self._settling, False
+
+    def _decided(self, request: Request, *, in_front: bool) -> Decision:
+        if not in_front:
+            return Waits("it is not in front of its terminal")
+        is_settled = time.monotonic() >= self._settled
+        self._looked = is_settled
+        if is_settled and not self._unsent.maybe:
+            try:
+                return self._decide(request)
+            except (AgentplaneError, OSError) as error:
+                return Waits(str(error))
+        why = (
+            "somebody may be writing a line"
+            if self._unsent.maybe
+            else "somebody types, or its turn has just ended"
+        )
+        # Without hooks nothing tells when the line was sent and worked on.
+        return Waits(why) if self._hooked() else Never(f"{why}: ask again once it is idle")
+
+    def _say(self, said: Reply) -> None:
+        if said == self._said:
+            return
+        self._said = said
+        with suppress(AgentplaneError):
+            files.write_atomic(self._work / REPLY, msgspec.json.encode(said), durable=False)

@@ -1,0 +1,1 @@
+"""Running a command in a terminal as if agentplane were not there."""
