@@ -57,7 +57,7 @@ def with_question(dialect: "Dialect", text: str) -> str:
 
 
 class Call:
-    """What a tool said on standard input. Anything may be in it, or nothing."""
+    """The input of a hook. It can have any fields or none."""
 
     __slots__ = ("said",)
 
@@ -93,7 +93,7 @@ class Call:
 
     @property
     def folder(self) -> str:
-        """Where the tool works; empty where it does not say so."""
+        """The folder in which the tool works, or empty if the tool doesn't state it."""
         told = self._text("cwd", "working_dir", "workspaceRoot")
         for name in ("workspace_roots", "workspaceRoots", "workspacePaths"):
             found = self.said.get(name)
@@ -160,7 +160,7 @@ class Call:
 
     @property
     def is_final(self) -> bool:
-        """Whether it stops by itself after work of its own: not because it was asked, told or broken off."""
+        """True if the tool finished its own work. False if it was interrupted, or stops again after a question."""
         if self.said.get("stop_hook_active") or self.said.get("loop_count"):
             return False
         return self._text("status") in ("", "completed", "success")

@@ -68,7 +68,7 @@ class Target(Record):
 
 
 class Hooks(Record):
-    """Where a tool is told which commands to run when, and in which form."""
+    """The settings file in which a tool finds its hooks, and their form."""
 
     path: str
     entry: "HookEntry"
@@ -105,7 +105,7 @@ class Dialect(Record):
 
 
 class Mcp(Record):
-    """Where a tool is told which MCP servers to start."""
+    """The settings file in which a tool finds its MCP servers, and their form."""
 
     paths: tuple[str, ...]
     """The first that exists is used. If none exists, the first is created."""

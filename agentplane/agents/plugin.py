@@ -105,7 +105,7 @@ MemoryItem = MemoryFile | Note | Skipped | Remark
 
 
 class Plugin(msgspec.Struct, frozen=True):
-    """What a tool's module offers. A missing function means that agentplane doesn't read those files."""
+    """The functions that a tool's module offers. A missing function means that agentplane doesn't read those files."""
 
     session_start: Callable[[Mapping[str, Any]], SessionStart | None] | None = None
     """Return the session from a line of a session file, or None if the line doesn't state it."""
