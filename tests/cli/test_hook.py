@@ -677,7 +677,7 @@ def test_many_at_once(kept: Plane) -> None:
     until(lambda: all(run.environment for run in open_runs(kept)), 60)
 
 
-HEAVY = {"msgspec", "click", "yaml", "typing", "pathlib", "subprocess", "tomllib", "filelock", "numpy", "psutil",
+HEAVY = {"msgspec", "click", "yaml", "typing", "pathlib", "subprocess", "tomllib", "tomlkit", "filelock", "numpy", "psutil",
          "rapidfuzz", "agentplane.api", "agentplane.text.files", "agentplane.scan.secrets.mask"}  # fmt: skip
 
 

@@ -20,6 +20,7 @@ HEAVY = {
     "typing",
     "pathlib",
     "subprocess",
+    "tomlkit",
     "tomllib",
     "filelock",
     "frontmatter",

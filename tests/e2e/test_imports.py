@@ -100,5 +100,15 @@ def test_what_needs_no_plane_loads_no_libraries_for_one(
 def test_looking_loads_neither_the_writer_nor_the_matcher(words: list[str], repository: Path) -> None:
     code, loaded = _run(_RUN, words, repository)
     assert code == 0
-    heavy = {"ruamel.yaml", "rapidfuzz", "numpy", "psutil", "mcp", "mcp_types", "pydantic", "markdown_it"}
+    heavy = {
+        "ruamel.yaml",
+        "tomlkit",
+        "rapidfuzz",
+        "numpy",
+        "psutil",
+        "mcp",
+        "mcp_types",
+        "pydantic",
+        "markdown_it",
+    }
     assert heavy & set(loaded) == set()
