@@ -315,8 +315,8 @@ def changes(folder: Path, path: str, most: int) -> bytes:
     Before each stands a line: a null byte, `commit `, its short name, its parents, and its subject, with 0x1f between.
     """
     words = ("log", "-m", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv")
-    heading = "--format=%x00commit %h%x1f%p%x1f%s"
-    return process.output(folder, *words, heading, most=most, paths=(path,)) or b""
+    heading = ("--format=%x00commit %h%x1f%p%x1f%s",)
+    return process.output(folder, *words, *heading, most=most, paths=(path,)) or b""
 
 
 def with_text(folder: Path, text: str, path: str, most: int) -> list[list[str]]:
