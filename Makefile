@@ -3,13 +3,13 @@ PY ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: help demo test test-full test-timing compiled clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders example docs clean
+.PHONY: help demo test test-full test-timing clients lint types imports check fmt bench bench-propose bench-relay bench-conflicts bench-blocking bench-merging bench-secrets bench-orders example docs clean
 .DEFAULT_GOAL := help
 
 # Tests of screens and terminals mostly wait, so that two more of them than there are cores keep all cores at work.
 WORKERS ?= $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) + 2)')
 MARKS ?= not full and not timing
-# Tests start thousands of interpreters: where nothing is compiled, each of them compiles the program anew.
+# Tests start thousands of interpreters. Each would compile the program anew if none might keep what it compiled.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 help:  ## This list
@@ -24,17 +24,14 @@ help:  ## This list
 demo: .venv/ready  ## The main job: install, and show a copy of the example
 	@env -u NO_COLOR $(BIN)/agentplane demo
 
-test: .venv/ready compiled  ## All tests, with a few cases of what has many
+test: .venv/ready  ## All tests, with a few cases of what has many
 	$(PYTEST) -m "$(MARKS)" $(ARGS)
 
-test-full: .venv/ready compiled  ## All tests with every case, the real coding tools and the browser
+test-full: .venv/ready  ## All tests with every case, the real coding tools and the browser
 	$(PYTEST) -m "not timing" $(ARGS)
 
-test-timing: .venv/ready compiled  ## What compares how long something takes; nothing else should run
+test-timing: .venv/ready  ## What compares how long something takes; nothing else should run
 	$(BIN)/python -m pytest -m timing $(ARGS)
-
-compiled: .venv/ready
-	@$(BIN)/python -m compileall -q agentplane tests
 
 clients:  ## The real coding tools, for the tests that run them (needs npm)
 	@mkdir -p .clients && cp tests/clients/package.json .clients/

@@ -30,15 +30,15 @@ def start(*words: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
-def test_sixteen_propose_while_another_approves(project: Path) -> None:
+def proposed_at_once(project: Path, writers: int, each: int) -> tuple[float, float]:
+    """So many processes propose while another one approves. The longest that a proposal took, and all of it."""
     plane = plane_in(project)
     stop = project / "stop"
     approver = start("approve-while", str(project), str(stop))
     begin = time.monotonic()
-    writers = [start("propose-many", str(project), f"tool{number}", str(EACH)) for number in range(WRITERS)]
+    started = [start("propose-many", str(project), f"tool{number}", str(each)) for number in range(writers)]
     longest = 0.0
-    for writer in writers:
+    for writer in started:
         out, err = writer.communicate(timeout=300)
         assert writer.returncode == 0, err
         longest = max(longest, float(out))
@@ -46,20 +46,30 @@ def test_sixteen_propose_while_another_approves(project: Path) -> None:
     stop.touch()
     out, err = approver.communicate(timeout=300)
     assert approver.returncode == 0, err
-    assert int(out) == WRITERS * EACH
+    assert int(out) == writers * each
 
     memory = plane.memory.read()
     assert not memory.inbox
     statements = {entry.statement for entry in memory.shelf}
-    expected = {f"tool{w} found out number {n}." for w in range(WRITERS) for n in range(EACH)}
-    assert statements == expected
+    assert statements == {f"tool{w} found out number {n}." for w in range(writers) for n in range(each)}
     assert all(entry.trusted for entry in memory.shelf)
-    assert len({entry.id for entry in memory.shelf}) == WRITERS * EACH
+    assert len({entry.id for entry in memory.shelf}) == writers * each
     report = chain.verify(plane.layout.log)
     assert not report.faults
     assert len(report.heads) == 1
     assert [finding for finding in collect(plane.store) if finding.severity != "info"] == []
-    # Nobody starves: a fair share of the whole time is a sixteenth of a hundredth of it for each proposal.
+    return longest, whole
+
+
+@pytest.mark.parametrize(("writers", "each"), [(6, 15), pytest.param(WRITERS, EACH, marks=pytest.mark.full)])
+def test_many_propose_while_another_approves(project: Path, writers: int, each: int) -> None:
+    proposed_at_once(project, writers, each)
+
+
+@pytest.mark.timing
+def test_nobody_starves(project: Path) -> None:
+    """A fair share of the whole time is a sixteenth of a hundredth of it for each proposal."""
+    longest, whole = proposed_at_once(project, WRITERS, EACH)
     assert longest < whole / 3
 
 

@@ -1,6 +1,7 @@
 """What git does to a plane besides merging, by real git: afterwards doctor is clean, or says truly what is wrong."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,20 +10,33 @@ import pytest
 from agentplane import health
 from agentplane.memory.notes import Deduplicated
 from agentplane.plane.git import merge_driver
-from tests.conftest import decision
+from tests.conftest import clean_environment, decision
 from tests.plane.branches import Repository, new, with_driver
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Made once: each test gets a copy."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in clean_environment().items():
+            patch.setenv(name, value)
+        made = with_driver(new(tmp_path_factory.mktemp("forked") / "project", "Use Textual."))
+        made.branch("side")
+        made.approve("Deploys wait for the bank.")
+        made.approve("Logs go to standard error.")
+        made.checkout("main")
+        made.approve("Buttons have round corners.")
+        return made
+
+
 @pytest.fixture
-def forked(tmp_path: Path) -> Repository:
+def forked(template: Repository, tmp_path: Path) -> Repository:
     """`main` and `side` each approved something; `side` twice, in two commits. The driver is set."""
-    made = with_driver(new(tmp_path / "project", "Use Textual."))
-    made.branch("side")
-    made.approve("Deploys wait for the bank.")
-    made.approve("Logs go to standard error.")
-    made.checkout("main")
-    made.approve("Buttons have round corners.")
-    return made
+    copy = Repository(tmp_path / "project")
+    shutil.copytree(template.folder, copy.folder, symlinks=True)
+    shutil.rmtree(copy.folder / ".agentplane" / "cache")  # it is of another folder
+    assert copy.plane
+    return copy
 
 
 ALL = {

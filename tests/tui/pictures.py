@@ -130,7 +130,8 @@ def project_in(folder: Path, *, theme: str, empty: bool) -> Path:
         plane = fixed_plane(project)
         create.create(plane.store, plane.origin)
     else:
-        shutil.copytree(ROOT / "tests" / "example" / "project", project)
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "tests" / "example" / "project", project, ignore=compiled)
         shutil.copytree(ROOT / ".agentplane-example", project / ".agentplane")
     with (project / ".agentplane" / "config.toml").open("a") as config:
         config.write(_SETTINGS.format(theme=theme))
@@ -276,7 +277,7 @@ def main() -> int:
     for picture in PICTURES:
         if arguments.only not in (None, picture.name):
             continue
-        text, path = taken(picture), picture.path
+        text, path = taken(picture)[0], picture.path
         if path.exists() and path.read_text() == text:
             continue
         different += 1

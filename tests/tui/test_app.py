@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.command import CommandList
 from textual.geometry import Size
 from textual.screen import Screen
 
@@ -165,7 +166,12 @@ def test_what_is_chosen_in_the_palette_is_done_once(three: Plane) -> None:
     async def steps(sitting: Sitting) -> None:
         await sitting.press("ctrl+p")
         await sitting.type("approve")
-        await sitting.pilot.pause(0.3)
+
+        def found() -> bool:
+            first = sitting.app.screen.query_one(CommandList).highlighted_option
+            return first is not None and str(first.prompt).lower().startswith("approve")
+
+        await sitting.until(found, "what is typed is found")
         await sitting.burst("enter", "enter", "enter")
         await sitting.calm()
         assert sitting.app.screen is sitting.inbox
