@@ -89,7 +89,7 @@ class Sitting:
             return bool(
                 (shown is not None or app.notices.unreadable)
                 and not app.pending
-                and not app._reader._reload
+                and not app._reader.reading
                 and (shown is None or (inbox._shown is shown and not app._reader.model().to_look_at()))
             )
 
