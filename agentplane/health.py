@@ -19,7 +19,7 @@ from agentplane.runs import checks as run_checks
 from agentplane.runs.capsule import repair
 from agentplane.text.log import chain
 from agentplane.tools import checks as tool_checks
-from agentplane.tools import text_checks
+from agentplane.tools.memory_file import text_checks
 
 
 CHECKS: tuple[Callable[[Store], Iterator[Finding]], ...] = (

@@ -18,8 +18,9 @@ from agentplane.plane.git import git, merge_driver
 from agentplane.plane.layout import Layout, is_plane
 from agentplane.plane.store.store import Store
 from agentplane.text.visible import visible
-from agentplane.tools import conflicts, found, wire
-from agentplane.tools.wire import Wired
+from agentplane.tools import connections, presence
+from agentplane.tools.connections import Wired
+from agentplane.tools.memory_file import git_conflicts
 
 
 _LOG = "memory/log.jsonl"
@@ -57,7 +58,7 @@ def folder_for(here: Path) -> Path:
 
 
 def tools_in_use(project: Path) -> list[Tool]:
-    return [row.tool for row in found.look(project) if row.in_project]
+    return [row.tool for row in presence.look(project) if row.in_project]
 
 
 def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
@@ -65,8 +66,8 @@ def outlook(folder: Path, tools: Sequence[Tool]) -> Outlook:
     create.check_free(folder)
     _check_checked_out(folder)
     project = folder.parent
-    touched = tuple(wire.touched(project, tools))
-    return Outlook(folder, is_plane(folder), tuple(tools), touched, wire.blocked(project, tools))
+    touched = tuple(connections.touched(project, tools))
+    return Outlook(folder, is_plane(folder), tuple(tools), touched, connections.blocked(project, tools))
 
 
 def _check_checked_out(folder: Path) -> None:
@@ -102,7 +103,7 @@ def make(wanted: Outlook, channel: str) -> Made:
     layout = Layout(root=folder.parent.resolve() / folder.name)
     files = create.create(Store(layout), origin.here(channel, layout.project))
     files += [f".gitattributes: {rule}" for rule in create.complete_rules(layout)]
-    told = merge_driver.set_up(layout, conflicts.paths())
+    told = merge_driver.set_up(layout, git_conflicts.paths())
     wired = None
     plane = open_plane(layout.root, channel=channel)
     if wanted.touched or wanted.blocked:

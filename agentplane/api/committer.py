@@ -22,13 +22,13 @@ from agentplane.plane.git import git
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Done, Plan, Snapshot, Store
-from agentplane.tools.ground import Change
+from agentplane.tools.foreign_file import Change
 
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.review.conflicts.conflicts import Conflict
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.sessions import Session
 
 
 class Committer:
@@ -130,12 +130,12 @@ class Committer:
         from agentplane.memory import settle as settling
         from agentplane.memory.notes import FileRemoved
         from agentplane.plane.git import merge_driver
-        from agentplane.tools import conflicts
+        from agentplane.tools.memory_file import git_conflicts
 
         layout = self.layout
         is_merge = merge_driver.merging(layout)
         before = set(git.unstaged(layout.project)) if is_merge else set()
-        solved = conflicts.solve(layout)
+        solved = git_conflicts.solve(layout)
         changed = (*solved.merged, *solved.removed)
         done = settling.settle(self.store, deep=deep, stopped=bool(changed or solved.left))
         told = (*done.told, *map(FileRemoved, solved.removed))
@@ -175,7 +175,7 @@ class Committer:
 
     def _update_dependents(self, memory: Memory) -> Reached:
         """Update the badge, and the tool files that have older memory."""
-        from agentplane.tools import deliver
+        from agentplane.tools.memory_file import deliver
 
         self.keep_badge(memory)
         if memory.snapshot.ledger.unsettled:
@@ -186,7 +186,7 @@ class Committer:
 
     def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":
         """Ask sessions with older memory to restart. Never raises, because the operation is committed already."""
-        from agentplane.tools import restart, sessions
+        from agentplane.tools.sessions import restart, sessions
 
         with suppress(AgentplaneError, OSError):
             revision = memory.snapshot.ledger.revision()

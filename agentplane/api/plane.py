@@ -49,13 +49,13 @@ from agentplane.plane.origin import Origin
 from agentplane.plane.store import lock, recovery
 from agentplane.plane.store.store import Clock, Store, Token, random_token, utc_now
 from agentplane.plane.trust import rules
-from agentplane.tools.ground import Change
+from agentplane.tools.foreign_file import Change
 
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
     from agentplane.guard.guard import Checked
-    from agentplane.tools.wire import Wired
+    from agentplane.tools.connections import Wired
 
 
 _LOOKS = 4
@@ -131,7 +131,7 @@ class Plane:
     def do(self, command: SetRestart) -> None: ...
     def do(self, command: Command) -> "Committed | Wired | SyncResult | None":
         """Carry out a command. For a `MemoryCommand`, return None if there was nothing to change."""
-        from agentplane.tools import found
+        from agentplane.tools import presence as found
 
         match command:
             case Propose():
@@ -190,7 +190,7 @@ class Plane:
     def check(self, base: str) -> "Checked":
         """Return the problems with what the checkout changes, compared with where it left the commit `base`."""
         from agentplane.guard import guard
-        from agentplane.tools import guard_delivered
+        from agentplane.tools.memory_file import guard as guard_delivered
 
         return guard.check(self.layout, base, self.store.clock, (guard_delivered.findings,))
 

@@ -9,8 +9,8 @@ from agentplane.plane.store.store import Done
 
 if TYPE_CHECKING:
     from agentplane.memory.settle import Settled
-    from agentplane.tools.deliver import Delivered
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.memory_file.deliver import Delivered
+    from agentplane.tools.sessions.sessions import Session
 
 
 class LeftContradiction(msgspec.Struct, frozen=True):

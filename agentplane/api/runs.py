@@ -57,7 +57,7 @@ class Runs:
     def run(self, asked: "Asked") -> "tuple[Ran, tuple[Promoted, ...]]":
         """Run a command in a capsule. Runs that ended processes left open are sealed first."""
         from agentplane.runs import command
-        from agentplane.tools import restart
+        from agentplane.tools.sessions import restart
 
         # A run that can't be sealed stays open, for the next command and for `doctor`.
         with suppress(AgentplaneError):

@@ -19,7 +19,7 @@ from agentplane.memory.operations import Proposal
 from agentplane.memory.view import Memory
 from agentplane.plane.store.store import deliverable, settings_changed
 from agentplane.text.visible import visible
-from agentplane.tools.ground import Change
+from agentplane.tools.foreign_file import Change
 
 
 # These modules are loaded when they are used: reading the memory needs few of them.
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from agentplane.agents.model import Tool
     from agentplane.context.choose import Ask
     from agentplane.context.pack import Pack
-    from agentplane.tools.harvest import Harvest
-    from agentplane.tools.restart import Outcome
-    from agentplane.tools.room import Packs
-    from agentplane.tools.sessions import Session
-    from agentplane.tools.sync import Propose, Standing, Synced, Written
-    from agentplane.tools.wire import Wired, Wiring
+    from agentplane.tools.connections import Wired, Wiring
+    from agentplane.tools.harvest.harvest import Harvest
+    from agentplane.tools.memory_file.size_limit import Packs
+    from agentplane.tools.memory_file.sync import Propose, Standing, Synced, Written
+    from agentplane.tools.sessions.restart import Outcome
+    from agentplane.tools.sessions.sessions import Session
 
 
 _SCOPE = re.compile(r" \(only for [^()]*\)\Z")
@@ -69,7 +69,8 @@ class Tools:
     def preview(self, command: ToolCommand) -> tuple[Change, ...]:
         """Return the files that a command would change, without writing anything."""
         from agentplane.plane import settings_edit
-        from agentplane.tools import found, sync
+        from agentplane.tools import presence as found
+        from agentplane.tools.memory_file import sync
 
         changes: Sequence[Change]
         match command:
@@ -91,7 +92,7 @@ class Tools:
 
     def bring(self, command: Sync) -> SyncResult:
         """Carry out a `Sync`."""
-        from agentplane.tools import found
+        from agentplane.tools import presence as found
 
         made = self.pack(command.ask or _lasting())
         # Tools that import context/active.md get a pack that was asked for through that file.
@@ -126,14 +127,14 @@ class Tools:
 
     def _imported(self, made: "Pack", tools: "Sequence[Tool]") -> "Pack":
         from agentplane.context import active, pack
-        from agentplane.tools import room, sync
+        from agentplane.tools.memory_file import size_limit, sync
 
         def make(budget: int, said: "Mapping[str, str]") -> "Pack":
             ask = msgspec.structs.replace(made.ask, budget=budget)
             memory = Memory(deliverable(self._store.snapshot()))
             return pack.make(active.sources(memory, ask, self._committer.today()), ask, said=said)
 
-        return sync.imported(self._layout.project, room.Packs(made, make), tools)
+        return sync.imported(self._layout.project, size_limit.Packs(made, make), tools)
 
     def make_context(self) -> bool:
         """Make context/active.md if a tool's file imports it and it is missing or out of date.
@@ -143,7 +144,7 @@ class Tools:
         from agentplane.agents.catalog import TOOLS
         from agentplane.context import active
         from agentplane.plane.git import git
-        from agentplane.tools import sync
+        from agentplane.tools.memory_file import sync
 
         layout = self._layout
         if not sync.importing(*self._ground, TOOLS):
@@ -160,7 +161,7 @@ class Tools:
 
     def standings(self, tools: "Sequence[Tool]", made: "Pack") -> "list[Standing]":
         """Compare the files of these tools with a pack."""
-        from agentplane.tools import sync
+        from agentplane.tools.memory_file import sync
 
         return sync.standings(*self._ground, tools, self._packs(made))
 
@@ -169,7 +170,7 @@ class Tools:
 
         Lines that others wrote into agentplane's block are proposed first. If the gate refuses one, the file stays as it is.
         """
-        from agentplane.tools import sync
+        from agentplane.tools.memory_file import sync
 
         self.write_pack(made, tools)
         done = sync.bring(*self._ground, tools, self._packs(made), self._line_taker())
@@ -179,7 +180,7 @@ class Tools:
 
     def unsync(self, tools: "Sequence[Tool]") -> "Synced":
         """Remove the memory from the files of these tools. Their hooks and MCP servers stay."""
-        from agentplane.tools import sync
+        from agentplane.tools.memory_file import sync
 
         done = sync.take_out(*self._ground, tools, self._packs(), self._line_taker())
         self._write_imported_again()
@@ -187,13 +188,13 @@ class Tools:
 
     def wiring(self, tools: "Sequence[Tool]") -> "list[Wiring]":
         """Return how these tools are wired: the file they read, their hooks, their MCP server."""
-        from agentplane.tools import wire
+        from agentplane.tools import connections as wire
 
         return wire.wirings(*self._ground, tools, self._packs())
 
     def wiring_changes(self, tools: "Sequence[Tool]", *, out: bool = False) -> list[Change]:
         """Return the changes that `wire` would make to the tools' files. `out`: those of `unwire`."""
-        from agentplane.tools import wire
+        from agentplane.tools import connections as wire
 
         if out:
             return wire.removals(self._layout.project, tools)
@@ -201,7 +202,7 @@ class Tools:
 
     def wire(self, tools: "Sequence[Tool]") -> "Wired":
         """Add the memory, agentplane's hooks and its MCP server to the files of these tools."""
-        from agentplane.tools import wire
+        from agentplane.tools import connections as wire
 
         packs = self._packs()
         self.write_pack(packs.whole, tools)
@@ -211,7 +212,7 @@ class Tools:
 
     def unwire(self, tools: "Sequence[Tool]") -> "Wired":
         """Remove what `wire` added to the files of these tools, and nothing else."""
-        from agentplane.tools import wire
+        from agentplane.tools import connections as wire
 
         done = wire.unwire(*self._ground, tools, self._packs(), self._line_taker())
         self._write_imported_again()
@@ -220,14 +221,14 @@ class Tools:
     def _write_imported_again(self) -> None:
         """Bring into context/active.md what a block that was taken out gave until now."""
         from agentplane.agents.catalog import TOOLS
-        from agentplane.tools import sync
+        from agentplane.tools.memory_file import sync
 
         if sync.importing(*self._ground, TOOLS):
             self.write_pack(self._packs().whole)
 
     def harvest(self, sources: Sequence[str], home: Path | None = None) -> "Harvest":
         """Find what tools remembered and people wrote down elsewhere that was not imported yet. Changes nothing."""
-        from agentplane.tools import harvest
+        from agentplane.tools.harvest import harvest
 
         return harvest.look(self._committer.read(), sources, home)
 
@@ -279,14 +280,14 @@ class Tools:
         """Return the running sessions of coding tools, and the memory that each was given. `closely` also looks for the IDs
         of sessions without hooks.
         """
-        from agentplane.tools import sessions
+        from agentplane.tools.sessions import sessions
 
         revision = self._store.snapshot().ledger.revision()
         return sessions.here(self._layout, revision, os.environ, closely=closely)
 
     def restart(self, wanted: "Sequence[Session]", patience: float | None = None) -> "list[Outcome]":
         """Ask sessions that `agentplane run` started to restart once they are idle. Waits a moment for the result."""
-        from agentplane.tools import restart
+        from agentplane.tools.sessions import restart
 
         asked = restart.ask(self._store, wanted, self._committer.origin.actor)
         return restart.outcomes(self._layout, asked, restart.PATIENCE if patience is None else patience)
@@ -305,12 +306,12 @@ class Tools:
         return self._layout.project, self._layout.root.name
 
     def _packs(self, whole: "Pack | None" = None) -> "Packs":
-        from agentplane.tools import room
+        from agentplane.tools.memory_file import size_limit
 
         def read() -> Memory:
             return Memory(deliverable(self._store.snapshot()))
 
-        return room.packs(read, self._committer.today(), whole)
+        return size_limit.packs(read, self._committer.today(), whole)
 
     def _line_taker(self) -> "Propose":
         """Return a function that proposes a line of a block, unless an entry had that line once."""

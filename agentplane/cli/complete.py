@@ -96,7 +96,7 @@ def _tools() -> list[str]:
 
 
 def _sources() -> list[str]:
-    from agentplane.tools.harvest import SOURCES
+    from agentplane.tools.harvest.harvest import SOURCES
 
     return list(SOURCES)
 

@@ -9,8 +9,8 @@ from agentplane.api import Harvested
 from agentplane.cli import complete, out
 from agentplane.cli.door import json_option, opened
 from agentplane.text.visible import one_line, visible
-from agentplane.tools.harvest import SOURCES, Harvest, named
-from agentplane.tools.taken import Haul
+from agentplane.tools.harvest.harvest import SOURCES, Harvest, named
+from agentplane.tools.harvest.haul import Haul
 
 
 _LONGEST = 200

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentplane.agents.model import Dialect, Tool
     from agentplane.api import Plane
     from agentplane.runs.open.hook_marker import Session
-    from agentplane.tools.answers import Answer
+    from agentplane.tools.hooks.start_context import Answer
 
 _SECONDS = 4
 """After so long the tool gets an empty answer, and the rest is done without it."""
@@ -127,10 +127,10 @@ class _Hook:
 
     def failed(self, error: BaseException | str) -> None:
         if self.root is not None:
-            from agentplane.tools import hook_log
+            from agentplane.tools.hooks import error_log
 
             what = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-            hook_log.note(self.root, self.event, self.tool, what)
+            error_log.note(self.root, self.event, self.tool, what)
 
     def is_too_long(self, _signal: int, _frame: "FrameType | None") -> None:
         """Lets the tool go on. What was begun is finished without it, so that it is there the next time."""
@@ -250,29 +250,29 @@ class _Answering:
 
     def _memory(self) -> "Answer | str | None":
         """The memory, or the line that says why it could not be read."""
-        from agentplane.tools import answers
+        from agentplane.tools.hooks import start_context
 
         task = os.environ.get("AGENTPLANE_TASK") or None
-        if found := answers.kept(self.root, self.tool, task):
+        if found := start_context.kept(self.root, self.tool, task):
             return found
         made = hook_process.made_apart(lambda: self._made(task), _SECONDS - _FOR_THE_ANSWER, _MEMORY_APART)
         if made is None:
             self.hook.failed(f"the memory took longer than {_SECONDS} seconds or too much room")
-        return answers.read(made) if made else None
+        return start_context.read(made) if made else None
 
     def _made(self, task: str | None) -> bytes:
         """In a process of its own."""
-        from agentplane.tools import answers
+        from agentplane.tools.hooks import start_context
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes address space
         try:
             plane = _opened(self.root, self.hook.tool)
-            return answers.written(answers.make(plane.store, plane.origin, self.tool, task))
+            return start_context.written(start_context.make(plane.store, plane.origin, self.tool, task))
         except Exception as error:  # noqa: BLE001 -- border of the child: the session gets the error as a line
-            from agentplane.tools import unreadable
+            from agentplane.tools.hooks import unreadable
 
             self.hook.failed(error)
-            return answers.trouble(unreadable.line(error, os.path.dirname(self.root)))
+            return start_context.trouble(unreadable.line(error, os.path.dirname(self.root)))
 
     def _open(self, given: "Answer | None") -> None:
         """The run of the session: one that is open goes on, as after `resume`, `compact` and under `agentplane run`."""
@@ -405,13 +405,13 @@ def _complete(root: str, tool: str, run_id: str) -> None:
 
 def _seal(root: str, tool: "Tool", run_id: str, words: str) -> None:
     from agentplane.runs.open import hook_marker
-    from agentplane.tools import answers
+    from agentplane.tools.hooks import start_context
 
     plane = _opened(root, tool.name)
     plane.runs.end_session(run_id, words)
     hook_marker.tidy(root)
     if tool.dialect and tool.dialect.start:
-        answers.make(plane.store, plane.origin, tool, None)
+        start_context.make(plane.store, plane.origin, tool, None)
 
 
 def _afterwards(hook: _Hook, work: "Callable[[], None]") -> None:

@@ -40,7 +40,7 @@ def merge_tool_file_command(
 ) -> int:
     """Merge a file that tools read, as a Git merge driver. Exit with 10 if the text around the block has conflicts."""
     from agentplane.plane.git import git
-    from agentplane.tools import block_merge
+    from agentplane.tools.memory_file import block_merge
 
     # Git before 2.44 does not know the names of the sides, and gives their placeholders.
     names = [label for label in labels if not label.startswith("%")]

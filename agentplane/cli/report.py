@@ -13,8 +13,8 @@ from agentplane.cli import out
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import sessions
-from agentplane.tools.sessions import Session
+from agentplane.tools.sessions import sessions
+from agentplane.tools.sessions.sessions import Session
 
 
 _FEW = 4

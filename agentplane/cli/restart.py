@@ -10,9 +10,9 @@ from agentplane.cli.door import json_option, opened
 from agentplane.cli.report import session_row
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import resuming, sessions
-from agentplane.tools.restart import Outcome
-from agentplane.tools.sessions import Session
+from agentplane.tools.sessions import resume_command, sessions
+from agentplane.tools.sessions.restart import Outcome
+from agentplane.tools.sessions.sessions import Session
 
 
 _MARKS = {"current": "●", "old": "~", "unknown": "?"}
@@ -118,4 +118,4 @@ def _say_came(wanted: list[Session], came: dict[int, Outcome]) -> None:
 
 
 def _typed(folder: str, words: list[str]) -> str:
-    return visible(resuming.shown(folder, words))
+    return visible(resume_command.shown(folder, words))

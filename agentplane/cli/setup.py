@@ -17,7 +17,8 @@ from agentplane.plane.derived.badge_stamp import FOLDER
 from agentplane.plane.git import git_attributes, git_hooks, merge_driver
 from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import conflicts, found
+from agentplane.tools import presence
+from agentplane.tools.memory_file import git_conflicts
 
 
 @click.command()
@@ -105,7 +106,7 @@ def _remove_git_setup(layout: Layout) -> None:
 
 def _tell_attributes(layout: Layout) -> None:
     """Name the files of tools that git merges in a way that a person chose."""
-    for path, value in git_attributes.set_by_others(layout, conflicts.paths()).items():
+    for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
         out.note(
             f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
         )
@@ -158,7 +159,7 @@ def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
 
 
 def _say_installed(project: Path) -> None:
-    rows = [row.tool.name for row in found.look(project) if row.installed and not row.in_project]
+    rows = [row.tool.name for row in presence.look(project) if row.installed and not row.in_project]
     if rows:
         out.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
 

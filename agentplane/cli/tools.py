@@ -13,10 +13,12 @@ from agentplane.context.choose import Ask
 from agentplane.context.pack import IN_FORCE, Pack
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import entries, found, sync, wire
-from agentplane.tools.ground import Change
-from agentplane.tools.sync import Standing, Synced
-from agentplane.tools.wire import Part, Wired, Wiring
+from agentplane.tools import connections, presence
+from agentplane.tools.connections import Part, Wired, Wiring
+from agentplane.tools.foreign_file import Change
+from agentplane.tools.memory_file import sync
+from agentplane.tools.memory_file.sync import Standing, Synced
+from agentplane.tools.settings_file import desired
 
 
 _LASTING = Ask(passing=False)
@@ -55,7 +57,7 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     plane = opened()
-    rows = {row.tool.name: row for row in found.look(plane.layout.project)}
+    rows = {row.tool.name: row for row in presence.look(plane.layout.project)}
     wirings = plane.tools.wiring(TOOLS)
     if as_json:
         told = [_row(rows[one.tool.name], one) for one in wirings]
@@ -133,7 +135,7 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
 def diff_command(names: tuple[str, ...], as_json: bool) -> int:
     """Show what `tools add` would write, as a diff; exit code 1 where that is anything. None named: those in use."""
     plane = opened()
-    tools = named_tools(",".join(names)) if names else wire.in_use(plane.layout.project)
+    tools = named_tools(",".join(names)) if names else connections.in_use(plane.layout.project)
     return _previewed(plane.tools.wiring_changes(tools), as_json=as_json)
 
 
@@ -197,7 +199,7 @@ def _wanted(plane: Plane, names: str | None) -> list[Tool]:
     """Those that are named; else those that are wired; else those that are used in this project or installed."""
     if names is not None:
         return named_tools(names)
-    rows = found.look(plane.layout.project)
+    rows = presence.look(plane.layout.project)
     tools = sync.wired(plane.layout.project, TOOLS)
     tools = tools or [row.tool for row in rows if row.in_project]
     tools = tools or [row.tool for row in rows if row.installed]
@@ -207,7 +209,7 @@ def _wanted(plane: Plane, names: str | None) -> list[Tool]:
 
 
 def named_tools(names: str) -> list[Tool]:
-    tools = found.named([name for name in names.split(",") if name.strip()])
+    tools = presence.named([name for name in names.split(",") if name.strip()])
     if not tools:
         raise BadInput("no tool is named", where="--tools", todo="name them, as with `--tools codex,claude`.")
     return tools
@@ -260,7 +262,7 @@ def _left_out(cut: int, short: int) -> str:
     return ", ".join(parts)
 
 
-def _row(row: found.Found, wiring: Wiring) -> dict[str, object]:
+def _row(row: presence.Found, wiring: Wiring) -> dict[str, object]:
     file = wiring.parts[0]
     return {
         "name": row.tool.name,
@@ -304,7 +306,7 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     """Print the written files, the one-time steps for these tools, and the lines that a person has to add."""
     _say(wired.written, "wired:", "nothing was missing.")
     for tool in tools:
-        mine = [place.path for place in entries.all_places(tool)] or [tool.target.path]
+        mine = [place.path for place in desired.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
             out.note(tool.hint)
     if wired.proposed:

@@ -13,7 +13,10 @@ from agentplane.plane.derived import cache
 from agentplane.plane.git import git_attributes, merge_driver
 from agentplane.plane.store.store import Store
 from agentplane.text.visible import one_line
-from agentplane.tools import conflicts, entries, ground, hook_log, room, sync
+from agentplane.tools import foreign_file
+from agentplane.tools.hooks import error_log
+from agentplane.tools.memory_file import git_conflicts, size_limit, sync
+from agentplane.tools.settings_file import desired
 
 
 _RECENT = timedelta(days=3)
@@ -38,7 +41,7 @@ def _behind(store: Store) -> Iterator[Finding]:
     if not tools:
         return
     memory = Memory(store.snapshot())
-    packs = room.packs(lambda: memory, store.clock().date())
+    packs = size_limit.packs(lambda: memory, store.clock().date())
     revision = memory.snapshot.ledger.revision()
     for one in sync.standings(project, root.name, tools, packs):
         if one.state == "old" and one.revision == revision:
@@ -48,7 +51,7 @@ def _behind(store: Store) -> Iterator[Finding]:
 
 
 def _in_conflict(store: Store) -> Iterator[Finding]:
-    for path, _ in conflicts.in_conflict(store.layout):
+    for path, _ in git_conflicts.in_conflict(store.layout):
         add = ("git", "add", shlex.quote(path))
         remedies = (
             Shell(("agentplane", "settle")),
@@ -61,7 +64,7 @@ def _merging(store: Store) -> Iterator[Finding]:
     """Whether git uses agentplane's merge driver for the files of tools, in a clone that was set up."""
     layout = store.layout
     wired = sync.wired(layout.project, TOOLS)
-    if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, conflicts.paths()):
+    if wired and merge_driver.is_set(layout) and not git_attributes.is_current(layout, git_conflicts.paths()):
         what = "Git does not use agentplane to merge every file that tools read."
         remedy = Shell(("agentplane", "init"))
         yield Finding("tool-merge-unset", "info", ".git/info/attributes", what, (remedy,))
@@ -80,7 +83,7 @@ def _imports(store: Store) -> Iterator[Finding]:
 
 def _left_over(store: Store) -> Iterator[Finding]:
     project = store.layout.project
-    for path in ground.left_over(project, entries.written_paths()):
+    for path in foreign_file.left_over(project, desired.written_paths()):
         where = one_line(os.path.relpath(path, os.path.realpath(project)), 120)
         what = "is left over from a write that did not end"
         yield Finding("tool-file-unfinished", "info", where, what, (Shell(_SYNC, "", " removes it."),))
@@ -88,7 +91,7 @@ def _left_over(store: Store) -> Iterator[Finding]:
 
 def _failed_calls(store: Store) -> Iterator[Finding]:
     """Calls of hooks that failed in the last days. Each was answered with nothing, so nobody noticed."""
-    data = cache.load_plain(store.layout, hook_log.NAME) or b""
+    data = cache.load_plain(store.layout, error_log.NAME) or b""
     since = store.clock() - _RECENT
     rows = [row for line in data.decode(errors="replace").splitlines() if (row := _row(line, since))]
     if not rows:
@@ -98,7 +101,7 @@ def _failed_calls(store: Store) -> Iterator[Finding]:
     last = f"{one_line(event, 20)} of {one_line(tool, 40)}: {one_line(what, 200)}"
     said = f"{calls} failed in the last days, and the tool was told nothing; the last one: {last}"
     remedy = Instruction("mend what it names; delete this file when that is done.")
-    yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{hook_log.NAME}"), said, (remedy,))
+    yield Finding("hook-failed", "warning", store.layout.shown(f"cache/{error_log.NAME}"), said, (remedy,))
 
 
 def _row(line: str, since: datetime) -> tuple[str, str, str] | None:

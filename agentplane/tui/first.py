@@ -23,9 +23,10 @@ from agentplane.errors import AgentplaneError
 from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.text.visible import one_line, visible
-from agentplane.tools import found, harvest
-from agentplane.tools.found import Found
-from agentplane.tools.harvest import Harvest
+from agentplane.tools import presence
+from agentplane.tools.harvest import harvest
+from agentplane.tools.harvest.harvest import Harvest
+from agentplane.tools.presence import Found
 from agentplane.tui import themes
 from agentplane.tui.desk import as_error
 from agentplane.tui.sized import Sized
@@ -48,7 +49,7 @@ class Sight(msgspec.Struct, frozen=True):
 def look(folder: Path) -> Sight:
     """Writes nothing."""
     project = folder.parent
-    rows = tuple(row for row in found.look(project) if row.in_project or row.installed)
+    rows = tuple(row for row in presence.look(project) if row.in_project or row.installed)
     wanted = setup.outlook(folder, setup.tools_in_use(project))
     return Sight(wanted, rows, harvest.look_before(project, list(harvest.SOURCES)))
 

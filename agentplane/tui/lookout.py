@@ -17,9 +17,9 @@ from agentplane.tui.messages import CameOf, Helps, LookFailed, SessionsSeen
 
 # Loaded by the thread: the screens do not wait for it.
 if TYPE_CHECKING:
-    from agentplane.tools.activity import Activity
-    from agentplane.tools.restart import Outcome
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.activity import Activity
+    from agentplane.tools.sessions.restart import Outcome
+    from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.desk import PlaneModel
 
 _TICK, _SLOW_TICK = 0.25, 2.0
@@ -156,7 +156,7 @@ class Lookout:
             self._post(SessionsSeen(seen))
 
     def _ask(self, wanted: "Sequence[Session]") -> None:
-        from agentplane.tools import restart
+        from agentplane.tools.sessions import restart
 
         plane = self._model.plane
         self._model.check_person("restarting")
@@ -173,7 +173,7 @@ class Lookout:
 
     def _follow(self) -> None:
         """Says what came of requests, where that is something new."""
-        from agentplane.tools import restart
+        from agentplane.tools.sessions import restart
 
         followed = list(self._followed.values())
         for one, outcome in zip(
@@ -197,7 +197,7 @@ class Lookout:
 
 def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
     """The sessions that run here. Their ids are not looked for in files of their tools, of which there may be many."""
-    from agentplane.tools import activity, sessions
+    from agentplane.tools.sessions import activity, sessions
 
     layout = model.plane.layout
     listed = sessions.here(layout, revision, os.environ, closely=False)
@@ -206,7 +206,7 @@ def found(model: "PlaneModel", revision: str) -> tuple[Seen, ...]:
 
 def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
     """Those of them that are still there."""
-    from agentplane.tools import activity
+    from agentplane.tools.sessions import activity
 
     layout = model.plane.layout
     there = (one.session for one in seen if activity.is_there(one.session))
@@ -215,7 +215,7 @@ def again(model: "PlaneModel", seen: Sequence[Seen]) -> tuple[Seen, ...]:
 
 def helped(one: "Session") -> Help:
     """What to do for a session that was not asked."""
-    from agentplane.tools import activity
+    from agentplane.tools.sessions import activity
 
     why = "it has ended" if not activity.is_there(one) else left_alone(one)
     return Help(one, "" if why else typed(one), why)
@@ -223,9 +223,9 @@ def helped(one: "Session") -> Help:
 
 def typed(one: "Session") -> str:
     """What takes it up again; empty where nobody can know."""
-    from agentplane.tools import resuming
+    from agentplane.tools.sessions import resume_command
 
-    return resuming.shown(one.folder, one.resume) if one.resume else ""
+    return resume_command.shown(one.folder, one.resume) if one.resume else ""
 
 
 def left_alone(one: "Session") -> str:

@@ -12,8 +12,8 @@ from agentplane.tui.ops import Outcome
 # Reading a plane takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tools.restart import Outcome as CameOut
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.restart import Outcome as CameOut
+    from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.desk import PlaneView
     from agentplane.tui.lookout import Help, Seen
 

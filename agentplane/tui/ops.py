@@ -11,7 +11,7 @@ from agentplane.text.visible import one_line
 # Reviewing takes a while to load, and the first paint does not need it.
 if TYPE_CHECKING:
     from agentplane.api.results import Committed
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.sessions import Session
 
 
 DOING = {

@@ -18,9 +18,11 @@ from agentplane.context.pack import LEAST, Cut, Pack, Sources
 from agentplane.memory.entry import Entry
 from agentplane.memory.view import Memory
 from agentplane.plane.git import git
-from agentplane.tools import found, room, said, sync, wire
-from agentplane.tools.sync import Fit
-from agentplane.tools.wire import Wiring
+from agentplane.tools import connections
+from agentplane.tools import presence as found
+from agentplane.tools.connections import Wiring
+from agentplane.tools.memory_file import repeats, size_limit, sync
+from agentplane.tools.memory_file.sync import Fit
 from agentplane.tui import tooling
 from agentplane.tui.tooling import Planned
 
@@ -97,12 +99,12 @@ def view(plane: Plane, memory: Memory, ask: Ask, today: date) -> View:
     def within(budget: int, told: Mapping[str, str]) -> Pack:
         return pack.make(kept, msgspec.structs.replace(lasting, budget=budget), made.choice, told)
 
-    packs = room.Packs(within(ask.budget, {}), within)
+    packs = size_limit.Packs(within(ask.budget, {}), within)
     here = (plane.layout.project, plane.layout.root.name)
     holding = sync.wired(plane.layout.project, TOOLS)
     tools = _tools(plane.layout.project, holding)
     files = {name: fit for fit in sync.fits(*here, tools, packs) for name in fit.tools}
-    wirings = {one.tool.name: one for one in wire.wirings(*here, tools, packs)}
+    wirings = {one.tool.name: one for one in connections.wirings(*here, tools, packs)}
     starts = _Starts(plane.layout.project, sources, ask.task, made.choice if not ask.paths else None)
     given = tuple(
         Given(tool, tool in holding, files[tool.name], starts.of(tool, wirings[tool.name])) for tool in tools
@@ -139,7 +141,7 @@ class _Starts:
     def of(self, tool: Tool, wiring: Wiring) -> Start | None:
         if tool.dialect is None or not tool.dialect.start or tool.hooks is None:
             return None
-        told = said.read(self._project, [tool]).of(self._sources.entries)
+        told = repeats.read(self._project, [tool]).of(self._sources.entries)
         key = (tool.budget, tool.measure, frozenset(told))
         if key not in self._made:
             # A hook knows the task, and no files.

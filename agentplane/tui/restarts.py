@@ -12,7 +12,7 @@ from agentplane.tui.messages import CameOf, Helps
 
 # Sessions are looked for by a thread, which loads what it needs.
 if TYPE_CHECKING:
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.sessions import Session
     from agentplane.tui.app import PlaneApp
     from agentplane.tui.desk import PlaneModel
     from agentplane.tui.lookout import Seen

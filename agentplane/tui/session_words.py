@@ -9,8 +9,8 @@ from agentplane.tui.lookout import Help, Seen, left_alone, typed
 
 
 if TYPE_CHECKING:
-    from agentplane.tools.restart import Outcome
-    from agentplane.tools.sessions import Session
+    from agentplane.tools.sessions.restart import Outcome
+    from agentplane.tools.sessions.sessions import Session
 
 TO_TYPE = "shows what to type"
 _BEGIN_ANEW = "end it and start it again"

@@ -17,10 +17,12 @@ from agentplane.context import active
 from agentplane.context.choose import Ask
 from agentplane.memory.view import Memory
 from agentplane.text.visible import one_line
-from agentplane.tools import entries, found, room, settings, sync, wire
-from agentplane.tools.ground import Change
-from agentplane.tools.sync import Standing
-from agentplane.tools.wire import Part, Wired
+from agentplane.tools import connections, presence
+from agentplane.tools.connections import Part, Wired
+from agentplane.tools.foreign_file import Change
+from agentplane.tools.memory_file import size_limit, sync
+from agentplane.tools.memory_file.sync import Standing
+from agentplane.tools.settings_file import desired, edit
 from agentplane.tui.ops import Outcome
 
 
@@ -78,12 +80,12 @@ class Planned(msgspec.Struct, frozen=True):
 
 def views(plane: Plane, memory: Memory, today: date) -> list[View]:
     """Every tool of the table; those in use first, then those that are installed."""
-    project, packs = plane.layout.project, room.packs(lambda: memory, today)
+    project, packs = plane.layout.project, size_limit.packs(lambda: memory, today)
     here = (project, plane.layout.root.name)
-    parts = {one.tool.name: one.parts for one in wire.wirings(*here, TOOLS, packs)}
+    parts = {one.tool.name: one.parts for one in connections.wirings(*here, TOOLS, packs)}
     stands = {name: one for one in sync.standings(*here, TOOLS, packs) for name in one.tools}
     rows = []
-    for row in found.look(project):
+    for row in presence.look(project):
         tool = row.tool
         mine = parts[tool.name]
         used = row.in_project or any(part.state in ("current", "old") for part in mine[1:])
@@ -102,15 +104,15 @@ def views(plane: Plane, memory: Memory, today: date) -> list[View]:
 def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
     blocked = {part.path for part in parts if part.state == "blocked"}
     told: dict[str, str] = {}
-    for place in entries.places(plane.layout.project, tool):
+    for place in desired.places(plane.layout.project, tool):
         if place.path in blocked:
-            told[place.path] = told.get(place.path, "") + settings.by_hand(place)
+            told[place.path] = told.get(place.path, "") + edit.by_hand(place)
     return told
 
 
 def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
     """Return what a verb would write into the files of these tools. `ask` says what the memory that is synced is for."""
-    tools, ids = found.named(names), tuple(names)
+    tools, ids = presence.named(names), tuple(names)
     match verb:
         case "unwire":
             return Planned(verb, tuple(tools), plane.preview(Unwire(ids)), {}, {})
@@ -120,15 +122,15 @@ def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) 
             blocked = {one.path: one.why for one in stands if one.state == "blocked"}
         case _:
             changes = plane.preview(Wire(ids))
-            blocked = wire.blocked(plane.layout.project, tools)
+            blocked = connections.blocked(plane.layout.project, tools)
     by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
     return Planned(verb, tuple(tools), changes, blocked, by_hand)
 
 
 def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str]:
     return {
-        place.path: settings.by_hand(place)
-        for place in entries.places(plane.layout.project, tool)
+        place.path: edit.by_hand(place)
+        for place in desired.places(plane.layout.project, tool)
         if place.path in blocked
     }
 

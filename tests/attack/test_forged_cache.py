@@ -27,7 +27,8 @@ from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_stamp, cache
 from agentplane.plane.trust import user_key
 from agentplane.text.markdown import document
-from agentplane.tools import answers, found, hook_log
+from agentplane.tools import presence as found
+from agentplane.tools.hooks import error_log, start_context
 from agentplane.tui.desk import PlaneModel
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
@@ -55,7 +56,9 @@ def hook(plane: Plane) -> str:
 def session_start(plane: Plane) -> str:
     """What the hook answers, without the process."""
     tool, root = BY_NAME[TOOL], str(plane.layout.root)
-    return (answers.kept(root, tool, None) or answers.make(plane.store, plane.origin, tool, None)).text
+    return (
+        start_context.kept(root, tool, None) or start_context.make(plane.store, plane.origin, tool, None)
+    ).text
 
 
 def told(plane: Plane) -> str:
@@ -79,7 +82,7 @@ def plane(git_project: Path) -> Plane:
     plane.inbox.reject(ids[:1])
     plane.tools.sync(found.named(["codex"]), plane.tools.pack(Ask(passing=False)))
     plane.inbox.review()
-    answers.make(plane.store, plane.origin, BY_NAME[TOOL], None)
+    start_context.make(plane.store, plane.origin, BY_NAME[TOOL], None)
     return plane
 
 
@@ -321,7 +324,7 @@ def use_all(plane: Plane) -> Iterator[None]:
     told(plane)
     with pytest.raises(Exception, match="rejected"):
         plane.propose(decision(UNLIKE[0]))
-    hook_log.note(str(plane.layout.root), "tool", "codex", "x")
+    error_log.note(str(plane.layout.root), "tool", "codex", "x")
     model = PlaneModel(plane, lambda *_: None)
     model.load()
     model.keep_glimpse()

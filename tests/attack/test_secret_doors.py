@@ -22,7 +22,7 @@ from agentplane.review import confirm, delivery, result_versions
 from agentplane.review.confirm import Unconfirmed
 from agentplane.review.conflicts.resolve import Choice
 from agentplane.review.gate import gate
-from agentplane.tools import answers
+from agentplane.tools.hooks import start_context
 from tests.cli.conftest import change_by_hand
 from tests.conftest import UNLIKE, approve_seen, decision, plane_in
 
@@ -214,9 +214,9 @@ def outlets(plane: Plane) -> dict[str, str]:
     say("mcp pack", session.read("agentplane://pack").text)
     for tool in TOOLS:
         if tool.dialect and tool.dialect.start:
-            answer = answers.make(plane.store, plane.origin, tool, "staging uploader")
+            answer = start_context.make(plane.store, plane.origin, tool, "staging uploader")
             say(f"hook {tool.name}", answer.text + json.dumps(answer.receipt))
-            kept = answers.kept(str(plane.layout.root), tool, "staging uploader")
+            kept = start_context.kept(str(plane.layout.root), tool, "staging uploader")
             say(f"kept hook {tool.name}", kept.text if kept else "")
     for path in sorted(plane.layout.project.rglob("*")):
         inside = path.relative_to(plane.layout.project).as_posix()

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from agentplane.text import front_matter
-from agentplane.tools import harvest_adr, harvest_files, harvest_lines
+from agentplane.tools.harvest import decision_records, project_files, statements
 
 
 LABELS: dict[str, tuple[int, ...]] = {
@@ -35,9 +35,9 @@ def instructions(folder: Path, *, told: bool) -> dict[str, int]:
         if path.name.startswith("_"):
             continue
         _, body, first = front_matter.split(
-            harvest_files.bare(path.read_bytes().decode("utf-8-sig", "replace"))
+            project_files.bare(path.read_bytes().decode("utf-8-sig", "replace"))
         )
-        read = harvest_lines.read(body, first)
+        read = statements.read(body, first)
         taken += len(read.lines)
         left += len(read.left)
         if path.name in LABELS:
@@ -61,13 +61,13 @@ def records(path: Path, *, told: bool) -> dict[str, int]:
         if not name.endswith(".md"):
             continue
         counts["records"] += 1
-        read = harvest_adr.read(row["text"], name)
-        title = harvest_adr.title_of(row["text"], name)
-        if isinstance(read, harvest_adr.Unusable):
+        read = decision_records.read(row["text"], name)
+        title = decision_records.title_of(row["text"], name)
+        if isinstance(read, decision_records.Unusable):
             counts["nothing"] += 1
         else:
             counts["title_only" if read.statement == title else "title_and_decision"] += 1
-        if told and (isinstance(read, harvest_adr.Unusable) or read.statement == title):
+        if told and (isinstance(read, decision_records.Unusable) or read.statement == title):
             print(row["id"], read)
     return dict(counts)
 

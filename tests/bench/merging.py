@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agentplane import setup
 from agentplane.plane.git import merge_driver
-from agentplane.tools import found
+from agentplane.tools import presence
 from tests.conftest import decision
 from tests.plane.branches import Repository
 
@@ -28,7 +28,7 @@ def project(folder: Path) -> Repository:
     made.git("init", "-q", "-b", "main")
     (folder / "AGENTS.md").write_text("# Rules\n\nBe brief.\n")
     made.commit("first")
-    setup.make(setup.outlook(folder / ".agentplane", found.named(TOOLS)), "cli")
+    setup.make(setup.outlook(folder / ".agentplane", presence.named(TOOLS)), "cli")
     made.commit("a plane")
     made.approve("Use PostgreSQL for storage.", "Amounts are whole cents.")
     return made

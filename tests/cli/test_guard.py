@@ -11,7 +11,7 @@ import pytest
 from agentplane.api import Plane
 from agentplane.cli.guard import annotation
 from agentplane.findings import Finding, Instruction
-from agentplane.tools import block
+from agentplane.tools.memory_file import block
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import clean_environment, decision
 from tests.runs.branches import LOG, MEMORY, Repo, append_event, append_op, forged, made, swap, write_entry

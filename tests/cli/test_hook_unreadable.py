@@ -15,7 +15,7 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
 from agentplane.cli import hook
 from agentplane.errors import BadInput, Damaged, Locked
-from agentplane.tools import unreadable
+from agentplane.tools.hooks import unreadable
 from tests.cli.hooked import COMMAND
 from tests.conftest import UNLIKE, decision, plane_in
 from tests.e2e.conftest import started

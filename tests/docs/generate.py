@@ -21,7 +21,7 @@ import msgspec
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Hooks, Mcp, Tool
 from agentplane.cli.app import COMMANDS, cli
-from agentplane.tools.entries import NAME
+from agentplane.tools.settings_file.desired import NAME
 from agentplane.tui import actions
 from tests.conftest import clean_environment
 from tests.docs import sessions

@@ -15,7 +15,7 @@ from agentplane.memory import expiry
 from agentplane.memory.entry import Header
 from agentplane.memory.operations import Proposal
 from agentplane.plane.store.store import Store
-from agentplane.tools import found
+from agentplane.tools import presence as found
 from agentplane.tui import shelf_rows
 from agentplane.tui.desk import PlaneModel
 from tests.cli.conftest import change_by_hand

@@ -21,7 +21,7 @@ from agentplane.review.conflicts import result_cache, shortlist
 from agentplane.review.conflicts.conflicts import Text, compare
 from agentplane.review.gate import gate
 from agentplane.scan.secrets import find
-from agentplane.tools import answers
+from agentplane.tools.hooks import start_context
 from tests.bench import orders
 from tests.conftest import UNLIKE, decision
 from tests.review.pairs import PAIRS
@@ -102,7 +102,7 @@ def test_results_change_only_with_their_version(
 def test_no_cache_takes_results_of_another_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def marks() -> tuple[str, str]:
         result_cache.version.cache_clear()
-        return result_cache.version(), str(answers._for(BY_NAME["codex"], None)[0])
+        return result_cache.version(), str(start_context._for(BY_NAME["codex"], None)[0])
 
     before = marks()
     monkeypatch.setattr(result_versions, name, getattr(result_versions, name) + 1)

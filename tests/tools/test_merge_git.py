@@ -13,8 +13,9 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.plane import create
 from agentplane.plane.git import git_attributes, git_hooks, merge_driver
 from agentplane.system import programs
-from agentplane.tools import block, conflicts, found, sync
-from agentplane.tools.block import find
+from agentplane.tools import presence as found
+from agentplane.tools.memory_file import block, git_conflicts, sync
+from agentplane.tools.memory_file.block import find
 from tests.bench.merging import measured
 from tests.conftest import decision, plane_in
 from tests.plane.branches import Repository
@@ -622,7 +623,7 @@ def test_attributes_of_any_length_are_kept(tmp_path: Path) -> None:
     path = made.folder / ".git/info/attributes"
     lines = b"*.png binary\n" * 100_000
     path.write_bytes(lines)
-    merge_driver.set_up(made.plane.layout, conflicts.paths())
+    merge_driver.set_up(made.plane.layout, git_conflicts.paths())
     assert path.read_bytes().startswith(lines + b"# agentplane: begin")
     merge_driver.remove(made.plane.layout)
     assert path.read_bytes() == lines
@@ -638,11 +639,11 @@ def test_attributes_of_a_person_are_kept_and_respected(tmp_path: Path) -> None:
     info = made.folder / ".git/info/attributes"
     info.write_text("*.png binary\nGEMINI.md -merge\n" + info.read_text())
     layout = made.plane.layout
-    assert git_attributes.set_by_others(layout, conflicts.paths()) == {
+    assert git_attributes.set_by_others(layout, git_conflicts.paths()) == {
         "CLAUDE.md": "union",
         "GEMINI.md": "unset",
     }
-    merge_driver.set_up(layout, conflicts.paths())
+    merge_driver.set_up(layout, git_conflicts.paths())
     text = info.read_text()
     assert text.startswith("*.png binary\nGEMINI.md -merge\n")
     assert text.count("# agentplane: begin") == 1
@@ -655,7 +656,7 @@ def test_attributes_of_a_person_are_kept_and_respected(tmp_path: Path) -> None:
         "GEMINI.md: merge: unset",
         "docs/AGENTS.md: merge: unspecified",
     ]
-    assert merge_driver.set_up(layout, conflicts.paths()) == []
+    assert merge_driver.set_up(layout, git_conflicts.paths()) == []
     merge_driver.remove(layout)
     assert info.read_text() == "*.png binary\nGEMINI.md -merge\n"
     assert made.git("config", "--get-regexp", "^merge.agentplane", check=False).stdout == ""
@@ -669,10 +670,10 @@ def test_a_plane_further_down_under_any_name(tmp_path: Path, name: str) -> None:
     made.git("init", "-q", "-b", "main")
     (made.folder / name).mkdir()
     plane = plane_in(made.folder / name)
-    merge_driver.set_up(plane.layout, conflicts.paths())
+    merge_driver.set_up(plane.layout, git_conflicts.paths())
     found = made.git("check-attr", "merge", "-z", f"{name}/AGENTS.md", "AGENTS.md").stdout.split("\0")
     assert found[2::3] == ["agentplane-tools", "unspecified"]
-    assert git_attributes.is_current(plane.layout, conflicts.paths())
+    assert git_attributes.is_current(plane.layout, git_conflicts.paths())
 
 
 def test_two_planes_keep_their_own_lines(tmp_path: Path) -> None:
@@ -683,8 +684,8 @@ def test_two_planes_keep_their_own_lines(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (made.folder / name).mkdir()
         layouts.append(plane_in(made.folder / name).layout)
-        merge_driver.set_up(layouts[-1], conflicts.paths())
-    assert all(git_attributes.is_current(layout, conflicts.paths()) for layout in layouts)
+        merge_driver.set_up(layouts[-1], git_conflicts.paths())
+    assert all(git_attributes.is_current(layout, git_conflicts.paths()) for layout in layouts)
     git_attributes.drop(layouts[0])
     found = made.git("check-attr", "merge", "one/AGENTS.md", "two/AGENTS.md").stdout
     assert "one/AGENTS.md: merge: unspecified" in found

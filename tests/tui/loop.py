@@ -17,10 +17,10 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.tools import activity, restart
-from agentplane.tools.activity import Activity
-from agentplane.tools.restart import Outcome
-from agentplane.tools.sessions import Session
+from agentplane.tools.sessions import activity, restart
+from agentplane.tools.sessions.activity import Activity
+from agentplane.tools.sessions.restart import Outcome
+from agentplane.tools.sessions.sessions import Session
 from agentplane.tui import lookout
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.lookout import Seen

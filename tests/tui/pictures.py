@@ -26,9 +26,10 @@ from agentplane.plane import create
 from agentplane.plane.layout import Layout
 from agentplane.plane.origin import Origin
 from agentplane.plane.store.store import Store
-from agentplane.tools import activity, found, resuming
-from agentplane.tools.activity import Activity
-from agentplane.tools.sessions import Session
+from agentplane.tools import presence as found
+from agentplane.tools.sessions import activity, resume_command
+from agentplane.tools.sessions.activity import Activity
+from agentplane.tools.sessions.sessions import Session
 from agentplane.tui import about, inbox, lookout, run_detail, runs
 from agentplane.tui.app import PlaneApp
 from agentplane.tui.desk import PlaneModel
@@ -187,7 +188,7 @@ def seen(*found: Seen) -> Iterator[None]:
         patch.object(lookout, "again", lambda *_: found),
         patch.object(activity, "is_there", lambda _: True),
         patch.object(Plane, "sessions", lambda _: [one.session for one in found]),
-        patch.object(resuming, "shown", lambda _, words: " ".join(words)),
+        patch.object(resume_command, "shown", lambda _, words: " ".join(words)),
     ):
         yield
 

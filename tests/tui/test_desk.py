@@ -20,7 +20,7 @@ from agentplane.commands import (
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput, Damaged, PlaneError, Refused
 from agentplane.memory.operations import Proposal
-from agentplane.tools import found
+from agentplane.tools import presence as found
 from agentplane.tui import glimpse
 from agentplane.tui.bulk import clean_ones
 from agentplane.tui.desk import PlaneModel, as_error

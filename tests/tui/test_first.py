@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agentplane.api import open_plane
-from agentplane.tools import found
+from agentplane.tools import presence
 from agentplane.tui.first import First
 from tests.conftest import plane_in
 from tests.tui.conftest import workers_done
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def bare(git_project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which Claude Code is used, with two rules in its file."""
-    monkeypatch.setattr(found.programs, "find", lambda *_: None)
+    monkeypatch.setattr(presence.programs, "find", lambda *_: None)
     (git_project / "CLAUDE.md").write_text(
         "# Rules\n\n- Always use UTC for timestamps.\n- Never commit secrets.\n"
     )

@@ -15,7 +15,7 @@ from agentplane.context.choose import Ask
 from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.review.confirm import Unconfirmed
-from agentplane.tools import found
+from agentplane.tools import presence
 from agentplane.tui import pack_rows
 from agentplane.tui.pack_field import Field
 from agentplane.tui.pack_screen import PackScreen
@@ -31,7 +31,7 @@ def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(found.programs, "find", lambda *_: None)
+    monkeypatch.setattr(presence.programs, "find", lambda *_: None)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
 
 def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane) -> None:
     project = shelf.layout.project
-    shelf.tools.wire(found.named(["codex", "claude", "windsurf"]))
+    shelf.tools.wire(presence.named(["codex", "claude", "windsurf"]))
     (project / ".windsurf").mkdir()
     (project / ".devin/rules/agentplane.md").unlink()
     many = [f"Rule {number} about subject {number}: " + "words " * 60 for number in range(40)]
@@ -198,7 +198,7 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
 
 def test_what_is_said_of_a_file_is_what_sync_then_writes(shelf: Plane) -> None:
     """Size and text are not a second reckoning."""
-    shelf.tools.sync(found.named(["codex", "windsurf"]), shelf.tools.pack(Ask(passing=False)))
+    shelf.tools.sync(presence.named(["codex", "windsurf"]), shelf.tools.pack(Ask(passing=False)))
     project = shelf.layout.project
     (project / "AGENTS.md").write_text("# Ours\n\n" + (project / "AGENTS.md").read_text())
 
@@ -381,7 +381,7 @@ def test_a_budget_that_is_none_is_said_and_the_field_stays(shelf: Plane, text: s
 
 
 def test_plus_and_minus_step_through_the_limits_of_the_tools(shelf: Plane) -> None:
-    shelf.tools.wire(found.named(["codex", "windsurf"]))
+    shelf.tools.wire(presence.named(["codex", "windsurf"]))
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
@@ -462,7 +462,7 @@ def test_the_task_of_the_shell_is_the_one_that_is_shown(
 
 
 def test_writing_shows_every_line_before_one_key_writes_it(shelf: Plane) -> None:
-    shelf.tools.sync(found.named(["codex"]), shelf.tools.pack(Ask(passing=False)))
+    shelf.tools.sync(presence.named(["codex"]), shelf.tools.pack(Ask(passing=False)))
     project, root = shelf.layout.project, shelf.layout.root
 
     async def steps(sitting: Sitting) -> None:
@@ -540,7 +540,7 @@ def test_what_another_process_does_is_seen(shelf: Plane) -> None:
         await sitting.until(lambda: group(screen, "Pinned") == ["DEC-006"], "pinned elsewhere")
         other.memory.deprecate(["DEC-001"])
         await sitting.until(lambda: "DEC-001" not in group(screen, "Decisions"), "gone")
-        other.tools.sync(found.named(["crush"]), other.tools.pack(Ask(passing=False)))
+        other.tools.sync(presence.named(["crush"]), other.tools.pack(Ask(passing=False)))
         await sitting.press("1", "5")
         await sitting.until(
             lambda: f"{pack_rows.TOOL}crush" in group(screen, pack_rows.FOR), "wired elsewhere"

@@ -10,7 +10,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.runs.open import hook_marker
-from agentplane.tools import found
+from agentplane.tools import presence
 from agentplane.tui.pick import Pick
 from agentplane.tui.session_bar import SessionBar
 from agentplane.tui.tools_screen import ToolsScreen
@@ -25,7 +25,7 @@ def stage(plane: Plane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     made = Stage(plane, tmp_path)
     monkeypatch.setenv("CODEX_HOME", str(made.home))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(found.programs, "find", lambda *_: None)
+    monkeypatch.setattr(presence.programs, "find", lambda *_: None)
     for statement in UNLIKE[1:3]:
         plane.propose(decision(statement))
     yield made
@@ -195,7 +195,7 @@ def test_the_line_goes_with_the_session(stage: Stage) -> None:
 
 
 def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage, by_hand: int) -> None:
-    stage.plane.tools.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(presence.named(["claude-code"]))
 
     async def steps(sitting: Sitting) -> None:
         await sitting.press("a")
@@ -216,7 +216,7 @@ def test_of_one_that_nobody_can_ask_the_command_is_shown_and_copied(stage: Stage
 
 def test_of_several_one_is_chosen_in_a_list(stage: Stage, by_hand: int) -> None:
     terminal, _ = stage.began(hooked=_said(stage))
-    stage.plane.tools.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(presence.named(["claude-code"]))
     before = stage.revision
 
     async def steps(sitting: Sitting) -> None:
@@ -359,7 +359,9 @@ def test_at_the_start_nothing_of_it_is_loaded(stage: Stage) -> None:
     assert "agentplane.tui.restarting" in loaded
     ours = ("lookout", "restarts", "session_bar", "session_words", "session_rows")
     assert loaded.isdisjoint(f"agentplane.tui.{name}" for name in ours)
-    assert loaded.isdisjoint(("agentplane.tools.sessions", "agentplane.tools.restart", "psutil"))
+    assert loaded.isdisjoint(
+        ("agentplane.tools.sessions.sessions", "agentplane.tools.sessions.restart", "psutil")
+    )
 
 
 # The tools screen
@@ -421,7 +423,7 @@ def test_a_tool_that_was_started_by_hand_is_seen_too(stage: Stage) -> None:
 
 def test_one_of_them_is_restarted_there(stage: Stage, by_hand: int) -> None:
     terminal, id_ = stage.began()
-    stage.plane.tools.wire(found.named(["claude-code"]))
+    stage.plane.tools.wire(presence.named(["claude-code"]))
     before = stage.revision
     stage.approve(UNLIKE[3])
 

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from agentplane.tools.activity import Activity
-from agentplane.tools.restart import Outcome
-from agentplane.tools.sessions import Session
+from agentplane.tools.sessions.activity import Activity
+from agentplane.tools.sessions.restart import Outcome
+from agentplane.tools.sessions.sessions import Session
 from agentplane.tui import session_words
 from agentplane.tui.lookout import Help, Seen
 

@@ -7,8 +7,8 @@ import pytest
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.tools import found
-from agentplane.tools.ground import Change
+from agentplane.tools import presence
+from agentplane.tools.foreign_file import Change
 from agentplane.tui.tooling import Planned
 from agentplane.tui.tools_screen import ToolsScreen
 from agentplane.tui.writes import Writes
@@ -21,7 +21,7 @@ def _no_tools_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     home = tmp_path / "home"
     (home / ".codex").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(found.programs, "find", lambda *_: None)
+    monkeypatch.setattr(presence.programs, "find", lambda *_: None)
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_several_are_wired_at_once_and_taken_out_without_a_trace(one: Plane) -> 
 
 
 def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: Plane) -> None:
-    one.tools.wire(found.named(["codex"]))
+    one.tools.wire(presence.named(["codex"]))
     path = one.layout.project / "AGENTS.md"
     path.write_text(
         path.read_text().replace("Use UTC everywhere.", "Use UTC everywhere.\n- Never on Fridays.")
@@ -185,7 +185,7 @@ def test_what_was_written_into_the_block_is_shown_and_becomes_a_candidate(one: P
 
 
 def test_old_memory_is_told_and_brought(one: Plane) -> None:
-    one.tools.wire(found.named(["codex"]))
+    one.tools.wire(presence.named(["codex"]))
     one.layout.config.write_text("[tools]\ndeliver = false\n")
     one.inbox.approve([one.propose(decision("Log in JSON lines."))])
     path = one.layout.project / "AGENTS.md"
@@ -265,7 +265,7 @@ def test_what_was_wired_elsewhere_meanwhile_is_seen_on_return(one: Plane) -> Non
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await sitting.press("1")
-        one.tools.wire(found.named(["codex"]))
+        one.tools.wire(presence.named(["codex"]))
         await sitting.press("4")
         await sitting.until(lambda: state(screen, "codex")[1] == "wired", "seen")
 

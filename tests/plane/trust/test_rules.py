@@ -20,7 +20,8 @@ from agentplane.plane.settings import DEFAULTS, Gate, Settings
 from agentplane.plane.store import lock, records
 from agentplane.plane.trust import rules
 from agentplane.text.log import chain
-from agentplane.tools import answers, found
+from agentplane.tools import presence as found
+from agentplane.tools.hooks import start_context
 from tests.conftest import decision, plane_in
 from tests.plane.branches import two
 
@@ -61,7 +62,7 @@ def sync(plane: Plane) -> str:
 
 
 def start_of_session(plane: Plane) -> str:
-    return answers.make(plane.store, plane.origin, BY_NAME["claude-code"], None).text
+    return start_context.make(plane.store, plane.origin, BY_NAME["claude-code"], None).text
 
 
 DELIVER: dict[str, Callable[[Plane], str]] = {
@@ -109,9 +110,9 @@ def test_what_a_session_is_given_from_the_cache_was_noted_before(plane: Plane) -
     tool, root = BY_NAME["claude-code"], str(plane.layout.root)
     with lock.held(plane.layout, 1):  # as a writer that was stopped
         assert EVIL not in start_of_session(plane)
-    assert (notes(plane), answers.kept(root, tool, None)) == ([], None)
+    assert (notes(plane), start_context.kept(root, tool, None)) == ([], None)
     assert EVIL in start_of_session(plane)
-    assert answers.kept(root, tool, None) is not None
+    assert start_context.kept(root, tool, None) is not None
     assert len(notes(plane)) == 1
 
 

@@ -16,7 +16,7 @@ from agentplane.runs.open.hook_marker import Session
 from agentplane.runs.open.open_run import Asked, Ending
 from agentplane.system import processes
 from agentplane.text import files
-from agentplane.tools import hook_log
+from agentplane.tools.hooks import error_log
 from tests.runs.made import bad, run_events
 
 
@@ -221,7 +221,7 @@ def test_hints_are_not_looked_for_behind_a_link(plane: Plane, tmp_path: Path, pl
     path.symlink_to(there)
     hook_marker.tidy(str(plane.layout.root))
     begun(plane, one(plane))
-    hook_log.note(str(plane.layout.root), "stop", "codex", "x")
+    error_log.note(str(plane.layout.root), "stop", "codex", "x")
     found = sorted(str(file.relative_to(there)) for file in there.rglob("*"))
     assert found == ["a", "sessions", "sessions/a"]
 

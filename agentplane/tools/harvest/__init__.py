@@ -1,0 +1,1 @@
+"""Import of what tools remembered and people wrote down elsewhere."""

@@ -1,0 +1,160 @@
+"""Harvest: what tools remembered and people wrote down elsewhere, as proposals, each offered once."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from agentplane.agents.catalog import TOOLS
+from agentplane.errors import BadInput
+from agentplane.memory.entry import Entry
+from agentplane.memory.operations import Proposal
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Snapshot
+from agentplane.plane.store.undo import out_of_force
+from agentplane.text.visible import one_line
+from agentplane.tools.harvest import project_files, tool_memories
+from agentplane.tools.harvest.haul import Haul, Taken, mark_of
+
+
+_MARK = re.compile(rb"harvested: [\\\"']{0,2}([0-9a-f]{16})")
+
+Look = Callable[[Path, Path, Mapping[str, str]], Haul]
+
+_COLLECTING = [tool for tool in TOOLS if tool.memories]
+"""The tools whose own memories can be imported."""
+
+SOURCES: dict[str, Look] = {
+    **{tool.name: partial(tool_memories.read, tool) for tool in _COLLECTING},
+    "instructions": lambda project, _home, _environ: project_files.instructions(project),
+    "adr": lambda project, _home, _environ: project_files.records(project),
+}
+"""By the name that a person gives."""
+
+TITLES = {
+    **{tool.name: tool.memories for tool in _COLLECTING},
+    "instructions": "from instruction files",
+    "adr": "from decision records",
+}
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A proposal of a harvest."""
+
+    source: str
+    proposal: Proposal
+    by: str | None
+    """The tool that it is from; None: the person who harvests."""
+    successors: tuple[str, ...] = ()
+    """The marks of other offers that took its place."""
+
+
+class Harvest(msgspec.Struct, frozen=True):
+    offers: tuple[Offer, ...]
+    hauls: tuple[Haul, ...]
+    known: Counter[str]
+    """How much of each source was offered before, or stands in the plane already."""
+
+
+def named(names: Sequence[str]) -> list[str]:
+    """The sources that a person names, a tool also by its command; none: all."""
+    by_command = {program: tool.name for tool in _COLLECTING for program in tool.programs}
+    wanted = []
+    for name in names:
+        source = by_command.get(name.lower(), name.lower())
+        if source not in SOURCES:
+            raise BadInput(
+                f"no source `{one_line(name, 40)}`", where="--from", todo=f"there are {', '.join(SOURCES)}."
+            )
+        wanted.append(source)
+    return list(dict.fromkeys(wanted)) or list(SOURCES)
+
+
+def look(
+    memory: Memory, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Harvest:
+    """What there is that was not offered yet."""
+    there = {mark_of(entry.statement): entry for entry in memory.entries.values()}
+    there |= {entry.head.harvested: entry for entry in memory.entries.values() if entry.head.harvested}
+    seen = offered(memory.snapshot) | there.keys()
+    return _found(memory.snapshot.layout.project, sources, seen, home, environ, there)
+
+
+def look_before(
+    project: Path, sources: Sequence[str], home: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Harvest:
+    """What there is for a project that has no plane yet."""
+    return _found(project, sources, set(), home, environ)
+
+
+def _found(
+    project: Path,
+    sources: Sequence[str],
+    seen: AbstractSet[str],
+    home: Path | None,
+    environ: Mapping[str, str],
+    there: Mapping[str, Entry] = MappingProxyType({}),
+) -> Harvest:
+    """`seen` are the marks of statements that aren't offered again. `there` has the plane's entries by their marks."""
+    house = home or Path(os.path.expanduser("~"))
+    hauls = [SOURCES[source](project, house, environ) for source in sources]
+    found: dict[str, tuple[str, Taken]] = {}
+    places: dict[str, list[str]] = {}
+    known: Counter[str] = Counter()
+    replaced: dict[str, list[str]] = {}
+    for haul in hauls:
+        for taken in haul.taken:
+            marks = (taken.mark, *taken.also)
+            if any(mark in seen for mark in marks):
+                known[haul.source] += 1
+                entry = next((there[mark] for mark in marks if mark in there), None)
+                if entry is not None and entry.file != INBOX and entry.head.status == "accepted":
+                    for mark in taken.successors:
+                        replaced.setdefault(mark, []).append(entry.id)
+                continue
+            found.setdefault(taken.mark, (haul.source, taken))
+            places.setdefault(taken.mark, []).append(taken.place)
+    offers = [
+        _offer(source, taken, places[mark], replaced.get(mark, ()), there)
+        for mark, (source, taken) in found.items()
+    ]
+    return Harvest(tuple(offers), tuple(hauls), known)
+
+
+def offered(snapshot: Snapshot) -> set[str]:
+    """The marks of all that was offered before, whatever became of it, unless the harvest itself was undone."""
+    out = out_of_force(snapshot.ledger.ops)
+    wanted = {note.op for note in snapshot.ledger.ops if note.op not in out and note.undoes is None}
+    found: set[str] = set()
+    for line in records.each(snapshot.layout):
+        marks = _MARK.findall(line)
+        if marks and records.op_in(line) in wanted:
+            found.update(mark.decode() for mark in marks)
+    return found
+
+
+def _offer(
+    source: str, taken: Taken, places: Sequence[str], replaced: Sequence[str], there: Mapping[str, Entry]
+) -> Offer:
+    """`replaced` are the accepted entries that it superseded, according to their own records."""
+    proposal = Proposal(
+        type=taken.kind,
+        statement=taken.text,
+        rationale=taken.why or None,
+        evidence=list(dict.fromkeys(places))[:8],
+        tags=list(taken.tags),
+        scope=list(taken.scope),
+        harvested=taken.mark,
+        supersedes=list(replaced),
+        arrives=taken.arrives or None,
+        superseded_by=[there[mark].id for mark in taken.successors if mark in there],
+    )
+    return Offer(source, proposal, None if taken.tool == "adr" else taken.tool, taken.successors)

@@ -1,0 +1,304 @@
+"""The rule and instruction files that people wrote in a project, and its decision records."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
+from itertools import islice
+from pathlib import Path
+
+from agentplane.agents.catalog import instruction_files, nested_files, rule_folders
+from agentplane.errors import AgentplaneError
+from agentplane.text import files, front_matter
+from agentplane.text.visible import visible
+from agentplane.tools.harvest import decision_records, statements
+from agentplane.tools.harvest.decision_records import Decision, Unusable
+from agentplane.tools.harvest.haul import Haul, Taken, mark_of
+from agentplane.tools.harvest.statements import Line
+from agentplane.tools.memory_file import block
+
+
+_SKIPPED = frozenset(("node_modules", "vendor", "dist", "build", "target", "venv", "site-packages", "third_party", "testdata", "fixtures"))  # fmt: skip
+_DEEPEST = 4
+_DEEPEST_RECORD = 2
+"""Folders below that of the records."""
+_MOST_FOLDERS = 4000
+_MOST_FILES = 2000
+_LARGEST = 512 * 1024
+_IMPORT = re.compile(r"(?m)^[ \t]*@[\w./~-]+[ \t]*$")
+_NUMBER = re.compile(r"(\d{1,8})[-_ .]")
+"""The number of a decision record in its file name."""
+_SCOPES = ("globs", "paths", "applyTo", "fileMatchPattern")
+
+
+def instructions(project: Path) -> Haul:
+    """What the instruction files say that can stand alone."""
+    haul = Haul("instructions")
+    for path, tool in _instruction_files(project):
+        text = text_of(project, path, haul)
+        if text is not None:
+            haul.places.append(path)
+            haul.taken += _statements(path, tool, text, haul)
+    return haul
+
+
+def records(project: Path) -> Haul:
+    """The decisions that a project's own records hold."""
+    haul = Haul("adr")
+    found: dict[str, Decision] = {}
+    for path in _record_files(project, haul):
+        text = text_of(project, path, haul)
+        if text is None:
+            continue
+        if not _has_name_of_record(path) and not decision_records.is_record(text):
+            haul.skip(path, "not a decision record, by its name and its sections")
+            continue
+        haul.places.append(path)
+        read = decision_records.read(text, os.path.basename(path))
+        if isinstance(read, Unusable):
+            haul.skip(f"{path}:{read.line}", read.why, read.title)
+        else:
+            found[path] = read
+    successors = _successors(found)
+    for path, one in found.items():
+        status = "superseded" if successors[path] else one.status
+        haul.taken.append(
+            Taken(
+                "decision",
+                one.statement,
+                f"{path}:{one.line}",
+                "adr",
+                why=one.why,
+                arrives="" if status == "accepted" else status,
+                successors=tuple(mark_of(found[other].statement) for other in successors[path]),
+                also=tuple(mark_of(text) for text in (one.title, one.decided) if text),
+            )
+        )
+    return haul
+
+
+def _successors(found: Mapping[str, Decision]) -> dict[str, list[str]]:
+    """Return the paths of the records that superseded each record. Either side may state it."""
+    links: dict[str, dict[str, None]] = {path: {} for path in found}
+    for path, one in found.items():
+        for other in filter(None, (_resolved(found, path, name) for name in one.successors)):
+            links[path][other] = None
+        for other in filter(None, (_resolved(found, path, name) for name in one.replaces)):
+            links[other][path] = None
+    return {path: list(others) for path, others in links.items()}
+
+
+def _resolved(found: Iterable[str], path: str, name: str) -> str | None:
+    """Return the record that another one names by file or number, or None if there isn't exactly one."""
+    folder, own = os.path.split(path)
+    others = [one for one in found if os.path.dirname(one) == folder and os.path.basename(one) != own]
+    if name.isdigit():
+        same = [
+            one
+            for one in others
+            if (number := _NUMBER.search(os.path.basename(one))) and int(number[1]) == int(name)
+        ]
+    else:
+        same = [one for one in others if os.path.basename(one) == name]
+        same = same or [one for one in found if os.path.basename(one) == name and one != path]
+    return same[0] if len(same) == 1 else None
+
+
+def text_of(project: Path, path: str, haul: Haul) -> str | None:
+    """Return the text of a project file. Unreadable files, large files and links out of the project are skipped."""
+    if not _is_utf8(path):
+        haul.skip(visible(path), "its name is not UTF-8")
+        return None
+    real = os.path.realpath(project / path)
+    if not Path(real).is_relative_to(os.path.realpath(project)):
+        haul.skip(path, "a link out of the project")
+        return None
+    return read_text(real, path, haul)
+
+
+def read_text(path: str, place: str, haul: Haul) -> str | None:
+    """Return the text of a file. `place` is its name in messages."""
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            haul.skip(place, f"larger than {_LARGEST // 1024} KB")
+            return None
+        data = files.read(path)
+    except (OSError, AgentplaneError):
+        haul.skip(place, "cannot be read")
+        return None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace").replace("\r\n", "\n")
+    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def _is_utf8(path: str) -> bool:
+    """Other names cannot be written down as the place of anything."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def bare(text: str, *, imports: bool = False) -> str:
+    """Blank out everything that the author didn't write, so that line numbers stay. `imports` keeps import lines."""
+    data = text.encode()
+    own = block.find(data)
+    if own:
+        text = (data[: own.start] + b"\n" * data[own.start : own.end].count(b"\n") + data[own.end :]).decode()
+    text = _without_comments(text)
+    return text if imports else _IMPORT.sub("", text)
+
+
+def _without_comments(text: str) -> str:
+    kept, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        is_code = (
+            text[begin - 1 : begin] == "`" == text[end + 3 : end + 4]
+        )  # shown as code, so it is the author's
+        kept += [text[at:begin], text[begin : end + 3] if is_code else "\n" * text.count("\n", begin, end)]
+        at = end + 3
+    return "".join([*kept, text[at:]])
+
+
+def _statements(path: str, tool: str | None, text: str, haul: Haul) -> list[Taken]:
+    text = bare(text)
+    fields, body, first = front_matter.split(text)
+    folder = os.path.dirname(path)
+    scope = _scope(front_matter.pairs(text) if fields is None else fields)
+    if not scope and folder and not folder.startswith("."):
+        scope = (f"{folder}/**",)
+    found = statements.read(body, first)
+    for piece in found.left:
+        haul.skip(f"{path}:{piece.line}", piece.why, piece.text)
+    return [
+        Taken(
+            line.kind, line.text, f"{path}:{line.line}", tool, why=line.why, tags=tags_of(line), scope=scope
+        )
+        for line in found.lines
+    ]
+
+
+def tags_of(line: Line) -> tuple[str, ...]:
+    """The heading that a statement stands under, where that is a word or two."""
+    words = re.findall(r"[a-z0-9]+", line.headings[-1].lower()) if line.headings else []
+    return ("-".join(words),) if 1 <= len(words) <= 2 else ()
+
+
+def is_for_some_paths(path: str, text: str) -> bool:
+    """Whether a tool reads a rule file for some paths only, or when it is asked to."""
+    fields, _, _ = front_matter.split(text)
+    said = front_matter.pairs(text) if fields is None else fields
+    is_always = str(said.get("alwaysApply", "")).lower() == "true"
+    return not is_always and (path.endswith(".mdc") or bool(_scope(said)))
+
+
+def scope_of(text: str) -> tuple[str, ...]:
+    """The paths that a rule file is for, as its header says; none: for all, or when it is asked for."""
+    fields, _, _ = front_matter.split(text)
+    return _scope(front_matter.pairs(text) if fields is None else fields)
+
+
+def _scope(fields: dict[str, object]) -> tuple[str, ...]:
+    for name in _SCOPES:
+        value = fields.get(name)
+        globs = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+        kept = [str(glob).strip().strip("\"'") for glob in globs if str(glob).strip()]
+        if kept and not {"**", "**/*", "*"} & set(kept):
+            return tuple(kept[:8])
+    return ()
+
+
+def _instruction_files(project: Path) -> Iterator[tuple[str, str | None]]:
+    """Each file once, also where links lead to it by several names."""
+    seen: set[str] = set()
+    named = [*instruction_files().items(), *_in_folders(project), *_nested(project)]
+    for path, tool in named[:_MOST_FILES]:
+        real = os.path.realpath(project / path)
+        if real not in seen and os.path.isfile(real):
+            seen.add(real)
+            yield path, tool
+
+
+def _in_folders(project: Path) -> Iterator[tuple[str, str | None]]:
+    top_of_all = os.path.realpath(project)
+    for tool, rules in rule_folders():
+        if not Path(os.path.realpath(project / rules.folder)).is_relative_to(top_of_all):
+            continue
+        for top, below, names in islice(os.walk(project / rules.folder), _MOST_FOLDERS):
+            below.sort()
+            for name in sorted(names):
+                if fnmatch(name, rules.pattern):
+                    yield os.path.relpath(os.path.join(top, name), project), tool
+
+
+def _nested(project: Path) -> Iterator[tuple[str, str | None]]:
+    """Instruction files of parts of the project: they are about that part."""
+    nested = nested_files()
+    for looked, (top, below, names) in enumerate(os.walk(project)):
+        here = os.path.relpath(top, project)
+        depth = 0 if here == "." else here.count("/") + 1
+        below[:] = sorted(
+            name for name in below if depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
+        )
+        if looked > _MOST_FOLDERS:
+            return
+        if depth:
+            yield from ((f"{here}/{name}", tool) for name, tool in nested.items() if name in names)
+
+
+def _record_files(project: Path, haul: Haul) -> list[str]:
+    """Return the files in the folders of records, each once. Files that aren't readable Markdown are skipped."""
+    found: dict[str, None] = {}
+    for folder in dict.fromkeys((*_named_by_tools(project), *_record_folders(project))):
+        for top, below, names in islice(os.walk(project / folder), _MOST_FOLDERS):
+            here = os.path.relpath(top, project)
+            deep = here.count("/") - folder.count("/")
+            below[:] = sorted(name for name in below if deep < _DEEPEST_RECORD and not name.startswith("."))
+            for name in sorted(names):
+                path = f"{here}/{name}"
+                if not decision_records.LIKELY.fullmatch(name) or path in found:
+                    continue
+                if decision_records.INDEX.fullmatch(name) and not _has_name_of_record(path):
+                    continue
+                if name.lower().endswith((".md", ".markdown")):
+                    found[path] = None
+                else:
+                    haul.skip(path, "not Markdown")
+    if len(found) > _MOST_FILES:
+        haul.notes.append(f"only the first {_MOST_FILES:,} of {len(found):,} decision records were read")
+    return list(found)[:_MOST_FILES]
+
+
+def _record_folders(project: Path) -> Iterator[str]:
+    """The folders whose names say that decision records are in them, the outermost of each."""
+    for looked, (top, below, _) in enumerate(os.walk(project)):
+        here = os.path.relpath(top, project)
+        depth = 0 if here == "." else here.count("/") + 1
+        mine = [name for name in below if decision_records.FOLDER.fullmatch(name)]
+        yield from (name if here == "." else f"{here}/{name}" for name in sorted(mine))
+        below[:] = sorted(
+            name
+            for name in below
+            if name not in mine and depth < _DEEPEST and not name.startswith(".") and name not in _SKIPPED
+        )
+        if looked > _MOST_FOLDERS:
+            return
+
+
+def _has_name_of_record(path: str) -> bool:
+    """By its own name, or by that of its folder where it is the `README.md` in it."""
+    folder, name = os.path.split(path)
+    if decision_records.INDEX.fullmatch(name):
+        return bool(decision_records.FILE.fullmatch(f"{os.path.basename(folder)}.md"))
+    return bool(decision_records.FILE.fullmatch(name))
+
+
+def _named_by_tools(project: Path) -> list[str]:
+    """Where adr-tools keeps them, by its own file."""
+    try:
+        named = files.read(project / ".adr-dir").decode(errors="replace").strip()
+    except AgentplaneError:
+        return []
+    inside = named and not named.startswith("/") and ".." not in named.split("/") and "\0" not in named
+    return [named.rstrip("/")] if inside else []

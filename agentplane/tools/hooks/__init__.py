@@ -1,0 +1,1 @@
+"""Answers to the hooks of coding tools."""

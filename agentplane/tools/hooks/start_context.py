@@ -1,0 +1,235 @@
+"""The memory that a session is given when it starts: kept as it was made last, for as long as nothing has changed.
+
+agentplane believes what it kept while two things are true: the file has this user's mark, and the files that the text was made
+from have the same times, sizes and inodes. Reading it loads nothing but os, json and the key.
+"""
+
+import json
+import os
+import time
+
+from agentplane.plane.derived import badge_stamp, cache_file
+
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from agentplane.agents.model import Tool
+    from agentplane.context.choose import Ask
+    from agentplane.context.pack import Pack
+    from agentplane.plane.origin import Origin
+    from agentplane.plane.store.store import Snapshot, Store
+    from agentplane.tools.memory_file.repeats import Said
+
+_FOLDER = "packs"
+_LARGEST = 1 << 20
+_MOST = 40
+_NAMED = 100
+"""Ids of entries that a receipt names; of more, only how many."""
+
+
+class Answer:
+    """The memory as text, and the receipt of it."""
+
+    __slots__ = ("receipt", "text")
+
+    def __init__(self, text: str, receipt: "dict[str, Any]") -> None:
+        self.text, self.receipt = text, receipt
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the marker of an open run says of it."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {"revision": self.receipt["revision"], "at": now, "sha256": self.receipt["sha256"]}
+
+
+def kept(root: str, tool: "Tool", task: str | None) -> Answer | None:
+    """What was made last, if it is what would be made now."""
+    try:
+        found = json.loads(cache_file.read(root, f"{_FOLDER}/{_name(tool, task)}", _LARGEST) or b"{}")
+        is_for_this = found["for"] == _for(tool, task) and found["stamp"] == badge_stamp.of(root)
+        if is_for_this and _is_here(root, found):
+            return Answer(str(found["text"]), dict(found["receipt"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None
+
+
+_TROUBLE = "trouble"
+_ROOM = {"characters": 200, "tokens": 60}
+"""For the line that says that the memory is incomplete."""
+
+
+def written(answer: Answer) -> bytes:
+    return json.dumps([answer.text, answer.receipt], ensure_ascii=False).encode(errors="replace")
+
+
+def trouble(line: str) -> bytes:
+    """Return what takes the place of an answer where the memory can't be read."""
+    return json.dumps({_TROUBLE: line}, ensure_ascii=False).encode(errors="replace")
+
+
+def read(data: bytes) -> Answer | str | None:
+    """Return the answer that `written` wrote, the line of `trouble`, or None if there is neither."""
+    try:
+        found = json.loads(data)
+        if isinstance(found, dict):
+            return str(found[_TROUBLE])
+        text, receipt = found
+        return Answer(text, receipt)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def make(store: "Store", by: "Origin", tool: "Tool", task: str | None) -> Answer:
+    """Makes it, and keeps it unless a file has changed meanwhile. First the log gets changes of the trust settings."""
+    from agentplane.context.choose import Ask
+    from agentplane.plane.derived import cache
+    from agentplane.plane.store import recovery
+    from agentplane.plane.store.store import deliverable, settings_changed
+
+    root = str(store.layout.root)
+    store.note_settings(by)
+    if recovery.lost_tail(store.layout):
+        return _incomplete(store, tool, task)
+    before = badge_stamp.of(root)
+    snapshot = deliverable(store.snapshot())
+    here, tip = badge_stamp.checked_out(root), badge_stamp.tip(root)
+    ask = Ask(task, budget=tool.budget, measure=tool.measure)
+    own = _said(store, tool)
+    read = _stamps(root, own.read)
+    made, by_history = _made(store, snapshot, ask, own)
+    receipt = _receipt(made, tool)
+    answer = Answer(made.text, receipt)
+    if badge_stamp.of(root) == before and not settings_changed(store.settings(), snapshot.ledger):
+        data: dict[str, Any] = {"for": _for(tool, task), "stamp": before, "text": answer.text}
+        data |= {"receipt": receipt, "read": read, "checked_out": here, "tip": tip if by_history else None}
+        folder = store.layout.cache / _FOLDER
+        links = store.layout.cache.is_symlink() or folder.is_symlink()
+        if folder.is_dir() and not links and len(names := os.listdir(folder)) >= _MOST:
+            os.unlink(folder / names[0])
+        name = f"{_FOLDER}/{_name(tool, task)}"
+        cache.save_as_of(store.layout, snapshot.ledger.head, name, json.dumps(data).encode())
+    return answer
+
+
+def _incomplete(store: "Store", tool: "Tool", task: str | None) -> Answer:
+    """Return the rest of a memory that lost entries, with a line that says so. It isn't cached."""
+    from agentplane.context.choose import Ask
+    from agentplane.plane.store.store import deliverable
+    from agentplane.tools.hooks import unreadable
+
+    room = _ROOM[tool.measure]
+    ask = Ask(task, budget=tool.budget - room, measure=tool.measure)
+    made, _ = _made(store, deliverable(store.snapshot()), ask, _said(store, tool))
+    return Answer(f"{unreadable.incomplete()}\n\n{made.text}", _receipt(made, tool))
+
+
+def _receipt(made: "Pack", tool: "Tool") -> "dict[str, Any]":
+    told = made.receipt
+    reasons = [_REASONS.get(cut.kind, cut.why) for cut in told.cut]
+    receipt: dict[str, Any] = {
+        "kind": "pack",
+        "revision": told.revision,
+        "sha256": told.sha256,
+        "budget": f"{told.budget} {tool.measure}",
+        "given": [given.id for given in told.given][:_NAMED],
+        "given_in_all": len(told.given),
+        "cut": {why: reasons.count(why) for why in sorted(set(reasons))},
+    }
+    if pinned := [given.id for given in told.given if given.pinned]:
+        receipt["pinned"] = pinned[:_NAMED]
+    if told.withheld:
+        receipt["withheld"] = list(told.withheld[:_NAMED])
+    return receipt
+
+
+def wrong(store: "Store") -> "Iterator[str]":
+    """Return the files of the cache with a text that would be given now and that is not what `store` gives."""
+    from agentplane.agents.catalog import BY_NAME
+    from agentplane.context.choose import Ask
+
+    root = str(store.layout.root)
+    folder = os.path.join(root, cache_file.FOLDER, _FOLDER)
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        try:
+            found = json.loads(cache_file.read(root, f"{_FOLDER}/{name}", _LARGEST) or b"{}")
+            version, day, tool, budget, measure, task = found["for"]
+            is_current = [version, day] == [_version(), _today()] and found["stamp"] == badge_stamp.of(root)
+            is_current = is_current and _is_here(root, found)
+            text, reader = found["text"], BY_NAME.get(tool)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue  # no hook would take it
+        ask = Ask(task, budget=budget, measure=measure)
+        if is_current and text != _made(store, store.snapshot(), ask, _said(store, reader))[0].text:
+            yield f"{_FOLDER}/{name}"
+
+
+def _is_here(root: str, found: "dict[str, Any]") -> bool:
+    """True if it was made for the checked-out branch and for the tool's own files in their current state.
+
+    If Git's history decided which run was the last, a new commit counts as a change.
+    """
+    is_same = found["checked_out"] == badge_stamp.checked_out(root) and found["tip"] in (
+        None,
+        badge_stamp.tip(root),
+    )
+    return is_same and bool(found["read"] == _stamps(root, list(found["read"])))
+
+
+_REASONS = {"said": "its own files say it", "expired": "expired"}
+"""The reasons that a receipt counts together, by kind. Their full reasons name a place or a day."""
+
+
+def _made(store: "Store", snapshot: "Snapshot", ask: "Ask", own: "Said") -> "tuple[Pack, bool]":
+    """The context, and whether the history of the commit checked out has a part in it."""
+    from agentplane.context import active, pack
+    from agentplane.memory.view import Memory
+
+    sources = active.sources(Memory(snapshot), ask, store.clock().date())
+    return pack.make(sources, ask, said=own.of(sources.entries)), sources.by_history
+
+
+def _said(store: "Store", tool: "Tool | None") -> "Said":
+    """Return what the tool reads on its own, so that the answer doesn't repeat it."""
+    from agentplane.tools.memory_file import repeats
+
+    return repeats.read(store.layout.project, [tool]) if tool else repeats.NOTHING
+
+
+def _stamps(root: str, paths: "Iterable[str]") -> "dict[str, list[int] | None]":
+    """Return times, sizes and inodes of project files, or None for a missing file."""
+    found: dict[str, list[int] | None] = {}
+    for path in paths:
+        try:
+            one = os.stat(os.path.join(os.path.dirname(root), path))
+            found[path] = [one.st_mtime_ns, one.st_ctime_ns, one.st_size, one.st_ino]
+        except (OSError, ValueError):
+            found[path] = None
+    return found
+
+
+def _for(tool: "Tool", task: str | None) -> list[object]:
+    """What else the text depends on: entries end on a day, and another version may write it otherwise."""
+    return [_version(), _today(), tool.name, tool.budget, tool.measure, task]
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def _version() -> str:
+    """Return the version of the text, and of what may be withheld from it."""
+    from agentplane.review import result_versions as versions
+
+    return versions.mark(versions.CONTEXT, versions.CONFLICTS, versions.GATE, versions.SECRETS)
+
+
+def _name(tool: "Tool", task: str | None) -> str:
+    import zlib
+
+    name = f"{tool.name}-{tool.measure}-{tool.budget}"
+    return name if task is None else f"{name}-{zlib.crc32(task.encode(errors='replace')):08x}"

@@ -1,0 +1,1 @@
+"""The memory in the instruction files of coding tools."""

@@ -1,0 +1,168 @@
+"""Which lines a file may contain in the name of the approved memory.
+
+Files that tools read have these lines in managed blocks. `context/active.md` consists of nothing else.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from agentplane.context import active, notes, pack
+from agentplane.context.choose import KINDS, PINNED
+from agentplane.context.pack import Sources
+from agentplane.memory.entry import Entry
+from agentplane.plane.ledger import run_lookup
+from agentplane.review.conflicts import assumptions
+from agentplane.runs.capsule import capsule
+from agentplane.tools.memory_file import block
+
+
+Kind = Literal["entry", "frame", "title", "note", "unknown"]
+"""`frame`: what agentplane writes for every memory. `title`: the first line of a pack for a task or for paths, which is
+free text. `note`: from a run of the log, and reviewed by nobody. `unknown`: anything else.
+"""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line of a file, and where in a pack it seems to be."""
+
+    number: int
+    raw: str
+    text: str
+    """Without the date of an entry and blanks at the end."""
+    id: str = ""
+    """The entry that the line seems to be part of."""
+    section: str = ""
+    """The heading above it, or the line itself if it is a heading."""
+    fenced: bool = False
+    """True inside the fence around the notes of a run."""
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        """Lines with the same key say the same."""
+        return self.id, self.text, self.fenced
+
+
+class Known(msgspec.Struct, frozen=True):
+    """The lines that agentplane may have written."""
+
+    entries: frozenset[tuple[str, str]]
+    """Ids and lines."""
+    frame: frozenset[str]
+    notes: Mapping[str, frozenset[tuple[str, bool]]]
+    """What is known of runs, by their ids: lines, and whether they are inside the fence."""
+    assumptions: Mapping[str, tuple[Entry, ...]] = MappingProxyType({})
+    """The texts of assumptions by id. A changed assumption can have several."""
+
+    def kind(self, line: Line) -> Kind:
+        if self._is_of_run(line):
+            return "note"
+        if line.fenced:
+            return "unknown"
+        if (line.id, line.text) in self.entries or self._is_mark(line):
+            return "entry"
+        if line.text in self.frame or pack.is_warning(line.text):
+            return "frame"
+        title = pack.read_title(line.text)
+        if title is None:
+            return "unknown"
+        return "title" if title.about else "frame"
+
+    def _is_mark(self, line: Line) -> bool:
+        """True if a line says of two assumptions that they contradict each other, and they do."""
+        other = pack.marked_in(line.text)
+        if other is None:
+            return False
+        pairs = product(self.assumptions.get(line.id, ()), self.assumptions.get(other, ()))
+        found = (assumptions.between(*pair) for pair in pairs)
+        return any(one is not None and line.text == pack.mark(line.id, one) for one in found)
+
+    def _is_of_run(self, line: Line) -> bool:
+        run = pack.run_of(line.section)
+        named = [run] if run else run_lookup.run_ids_in(line.text)
+        return any((line.text, line.fenced) in self.notes.get(id_, ()) for id_ in named)
+
+
+def known(
+    entries: Iterable[Entry],
+    plane: str,
+    texts: Iterable[bytes] = (),
+    log: Iterable[bytes] = (),
+    edited: Iterable[str] = (),
+) -> Known:
+    """Return the lines of approved entries, and of those runs of the log that the texts name.
+
+    `plane`: the name of the plane's folder. `edited`: the ids that hand edits have now, which can be of any form.
+    """
+    entries = tuple(entries)
+    warnings = pack.warnings(Sources("", (), hand_edits=tuple(edited)), ())
+    names = (*KINDS, PINNED, *(entry.head.type for entry in entries))
+    frame = [*pack.INTRODUCTION, pack.NOT_IN_HERE, active.import_line(plane), *map(pack.heading, names)]
+    frame += [f"- {warning}" for warning in warnings]
+    return Known(
+        frozenset((line.id, line.text) for entry in entries for line in _of_entry(entry)),
+        frozenset(frame),
+        _of_runs(
+            {run for text in texts for run in run_lookup.run_ids_in(text.decode(errors="replace"))}, log
+        ),
+        _by_id(entry for entry in entries if entry.head.type == assumptions.KIND),
+    )
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
+    found: dict[str, tuple[Entry, ...]] = {}
+    for entry in entries:
+        found[entry.id] = (*found.get(entry.id, ()), entry)
+    return found
+
+
+def blocks(data: bytes) -> Iterator[Line]:
+    """The lines of all managed blocks of a file that are not empty."""
+    at = 0
+    while found := block.find(data[at:]):
+        yield from lines(found.content(data[at:]), data.count(b"\n", 0, at + found.inside) + 1)
+        at += found.end
+
+
+def lines(data: bytes, first: int = 1) -> Iterator[Line]:
+    """The lines of a pack that are not empty. `first`: the number of the first line."""
+    id_ = section = fence = ""
+    for number, raw in enumerate(data.decode(errors="replace").splitlines(), first):
+        text = raw.rstrip()
+        if fence:
+            fenced = text != fence
+            fence = fence if fenced else ""
+            if text:
+                yield Line(number, raw, text, "", section, fenced)
+            continue
+        item = pack.read_item(raw)
+        id_ = item.id if item else id_ if raw.startswith("  ") else ""
+        section = text if raw.startswith("#") else section
+        if text:
+            yield Line(number, raw, item.undated.rstrip() if item else text, id_, section)
+        if pack.run_of(section):
+            fence = notes.fence_of(text)
+
+
+def _of_entry(entry: Entry) -> Iterator[Line]:
+    """The lines of an entry, pinned or not."""
+    for pinned in (False, True):
+        head = msgspec.structs.replace(entry.head, pinned=pinned)
+        yield from lines(pack.item(msgspec.structs.replace(entry, head=head), full=True).encode())
+
+
+def _of_runs(ids: set[str], log: Iterable[bytes]) -> dict[str, frozenset[tuple[str, bool]]]:
+    found: dict[str, frozenset[tuple[str, bool]]] = {}
+    if not ids:
+        return found
+    marks = [id_.encode() for id_ in ids]
+    for run in capsule.read_events(line for line in log if any(mark in line for mark in marks)):
+        told = notes.of(run) if run.run_id in ids else None
+        if told is not None:
+            said = lines(pack.of_run(told).encode())
+            # A log may have two events of one run after a merge.
+            found[run.run_id] = found.get(run.run_id, frozenset()) | {(one.text, one.fenced) for one in said}
+    return found

@@ -1,0 +1,142 @@
+"""Files that tools read and that Git left in conflict. agentplane's block is merged, and people's own text is left to
+them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from agentplane.agents.catalog import TOOLS
+from agentplane.errors import AgentplaneError
+from agentplane.plane.git import git, merge_driver
+from agentplane.plane.git.git import Marks
+from agentplane.plane.git.merge_driver import Stages
+from agentplane.plane.layout import Layout
+from agentplane.text import files
+from agentplane.tools import foreign_file
+from agentplane.tools.memory_file import block, block_merge
+from agentplane.tools.memory_file.block_merge import Merged, Sides
+
+
+_Outcome = Literal["merged", "removed", "left"]
+_MARKER = re.compile(rb"^(<{7}|>{7}|\|{7}) .*$", re.MULTILINE)
+_BASE = re.compile(rb"^\|{7}.*?(?=^={7}$)", re.MULTILINE | re.DOTALL)
+
+
+class Solved(msgspec.Struct, frozen=True):
+    """Paths as seen from the project."""
+
+    merged: tuple[str, ...] = ()
+    """Files without any conflict left."""
+    removed: tuple[str, ...] = ()
+    """One side removed these files, and the other side changed only the block in them."""
+    left: tuple[str, ...] = ()
+    """In these files a person's own text is in conflict."""
+
+
+def paths() -> list[str]:
+    """The files in which tools find the memory."""
+    return list(dict.fromkeys(tool.target.path for tool in TOOLS))
+
+
+def solve(layout: Layout) -> Solved:
+    """Merge the blocks that Git couldn't merge, and stage the files without conflicts."""
+    found: dict[_Outcome, list[str]] = {"merged": [], "removed": [], "left": []}
+    for path, stages in in_conflict(layout):
+        try:
+            outcome = _solve(layout, path, stages)
+        except AgentplaneError:
+            outcome = "left"
+        if outcome != "left" and not git.add(layout.project, [path]):
+            outcome = "left"
+        found[outcome].append(path)
+    return Solved(tuple(found["merged"]), tuple(found["removed"]), tuple(found["left"]))
+
+
+def in_conflict(layout: Layout) -> Iterator[tuple[str, Stages]]:
+    """The files in which tools find the memory and that git left in conflict, seen from the project."""
+    top = merge_driver.top(layout)
+    if top is None:
+        return
+    project = os.path.realpath(layout.project)
+    wanted = {os.path.join(project, path) for path in paths()}
+    wanted |= {os.path.realpath(path) for path in wanted}
+    for stages in merge_driver.in_conflict(layout, layout.project):
+        path = os.path.join(top, stages.path)
+        if path in wanted:
+            yield os.path.relpath(path, project), stages
+
+
+def _solve(layout: Layout, path: str, stages: Stages) -> _Outcome:
+    # The versions of a link are the paths that it leads to.
+    if foreign_file.trouble(layout.project, path) or os.path.islink(layout.project / path):
+        return "left"
+    target = foreign_file.real(layout.project, path)
+    now = files.read_if(target)
+    if now is None:
+        return "left"
+    if stages.ours is None or stages.theirs is None:
+        if not all(_has_only_our_changes(stages, kept) for kept in (stages.ours or stages.theirs, now)):
+            return "left"
+        files.remove(target)
+        return "removed"
+    style = git.conflict_style(layout.project)
+    made = _merged(Sides(stages.base or b"", stages.ours, stages.theirs), now, Marks(style=style))
+    is_written = made.data == now or files.write_atomic(
+        target, made.data, only_if=lambda: files.read_if(target) == now
+    )
+    return "merged" if is_written and made.conflicts == 0 else "left"
+
+
+def _has_only_our_changes(stages: Stages, kept: bytes | None) -> bool:
+    """Whether people changed nothing of a file since the version that both sides come from."""
+    found = block.find(kept) if kept is not None and block.is_whole(kept) else None
+    return (
+        kept is not None
+        and stages.base is not None
+        and found is not None
+        and not found.is_edited(kept)
+        and _is_one_of([_own(stages.base)], _own(kept))
+    )
+
+
+def _merged(sides: Sides, now: bytes, marks: Marks) -> Merged:
+    """Return the file with its block merged. Conflicts that a person has already resolved stay resolved."""
+    made = block_merge.merge(sides, marks)
+    if _is_one_of(sides.all[1:], now):
+        # Git leaves one side without markers if it considers the file binary or a driver failed. Nobody resolved that.
+        return made if made.conflicts == 0 else Merged(now, made.conflicts)
+    if _is_as_git_left_it(sides, now):
+        return made
+    resolved = block.settled(now)
+    # If only the block was written since, the text around it is still that of one side.
+    is_merged = made.conflicts == 0 and _is_one_of([_own(made.data)], _own(now))
+    is_open = not is_merged and _is_one_of(map(_own, sides.all[1:]), _own(now))
+    return Merged(resolved, len(_MARKER.findall(resolved)) or int(is_open))
+
+
+def _own(data: bytes) -> bytes:
+    """Return people's own text around the block."""
+    return block.without(data) or b""
+
+
+def _is_one_of(texts: Iterable[bytes], now: bytes) -> bool:
+    return _with_plain_ends(now) in map(_with_plain_ends, texts)
+
+
+def _is_as_git_left_it(sides: Sides, now: bytes) -> bool:
+    left = (block_merge.by_git(sides, Marks(style=style)).data for style in git.STYLES)
+    return _unnamed(now) in map(_unnamed, left)
+
+
+def _unnamed(data: bytes) -> bytes:
+    """The text without the names of the sides, which differ from command to command."""
+    return _MARKER.sub(rb"\1", _BASE.sub(b"", _with_plain_ends(data)))
+
+
+def _with_plain_ends(data: bytes) -> bytes:
+    """Return the text with Git's line ends if the work tree has those of Windows."""
+    return data.replace(b"\r\n", b"\n")

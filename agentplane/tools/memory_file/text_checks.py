@@ -1,0 +1,127 @@
+"""Text that tools are given and that no approved entry has: in managed blocks, in context/active.md and in kept packs."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from agentplane.agents.catalog import TOOLS
+from agentplane.context import active, pack
+from agentplane.errors import AgentplaneError
+from agentplane.findings import Finding, Severity, Shell
+from agentplane.memory.entry import Entry
+from agentplane.memory.view import Memory
+from agentplane.plane.derived import cache_checks
+from agentplane.plane.layout import INBOX
+from agentplane.plane.store import records
+from agentplane.plane.store.store import Store
+from agentplane.review import delivery
+from agentplane.review.delivery import Given
+from agentplane.text import files
+from agentplane.text.log import chain
+from agentplane.text.markdown import document
+from agentplane.text.visible import one_line
+from agentplane.tools import foreign_file
+from agentplane.tools.hooks import start_context
+from agentplane.tools.memory_file import allowed_lines, git_conflicts, sync
+from agentplane.tools.memory_file.allowed_lines import Known, Line
+
+
+_MOST = 5
+"""Lines that are named of one file."""
+_PASSING = ("## The last run", "## Not reviewed", pack.NOT_IN_HERE)
+"""Under these headings a pack tells what changes from run to run. The first is that of older packs."""
+_SYNC = ("agentplane", "sync")
+_REMEDY = Shell(_SYNC, "Read it, then run ", " to write the approved memory again.")
+
+
+def check(store: Store) -> Iterator[Finding]:
+    """`store` reads the plane without the cache."""
+    for name in start_context.wrong(store):
+        what = "is not what the approved memory gives, and sessions would start with it"
+        where = store.layout.shown(f"cache/{name}")
+        yield Finding("answer-wrong", "error", where, what, (cache_checks.CLEAR,), name)
+    project, root = store.layout.project, store.layout.root
+    texts: dict[str, bytes] = {}
+    for path in dict.fromkeys(tool.target.path for tool in sync.wired(project, TOOLS)):
+        texts[path] = files.read_if(foreign_file.real(project, path)) or b""
+    in_conflict = {path for path, _ in git_conflicts.in_conflict(store.layout)}
+    found = {path: allowed_lines.blocks(data) for path, data in texts.items() if path not in in_conflict}
+    try:
+        data = files.read_if(store.layout.file(active.ACTIVE)) or b""
+    except AgentplaneError:
+        data = b""
+    path = f"{root.name}/{active.ACTIVE}"
+    texts[path], found[path] = data, allowed_lines.lines(data)
+    approved = _Approved(store, texts.values())
+    for path, lines in found.items():
+        yield from _unknown(path, lines, approved)
+
+
+def _unknown(path: str, lines: Iterable[Line], approved: "_Approved") -> Iterator[Finding]:
+    left = _MOST
+    for line in lines:
+        if left and approved.withholds(line):
+            left -= 1
+            name = one_line(line.id, 40)
+            what = f"has text of {name}, which is withheld because it looks like it contains a secret"
+            remedy = Shell(_SYNC, after=", and change the secret.")
+            yield Finding("text-withheld", "error", f"{path}:{line.number}", what, (remedy,), line.id)
+        elif left and not approved.has(line):
+            left -= 1
+            what = f"holds text that no approved entry has: {one_line(line.raw, 100)}"
+            passing = line.section.startswith(_PASSING) and not line.id
+            severity: Severity = "warning" if passing else "error"
+            yield Finding("text-unknown", severity, f"{path}:{line.number}", what, (_REMEDY,), path)
+
+
+class _Approved:
+    """The lines of the memory as it is now, and of entries that were approved before."""
+
+    def __init__(self, store: Store, texts: Iterable[bytes]) -> None:
+        self._store, self._texts = store, texts
+
+    def withholds(self, line: Line) -> bool:
+        """True if a line is in the memory, and only in entries that no tool is given."""
+        return bool(line.id) and self._withheld.kind(line) == "entry" and self._now.kind(line) != "entry"
+
+    def has(self, line: Line) -> bool:
+        return self._now.kind(line) != "unknown" or self._earlier.kind(line) != "unknown"
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return Memory(self._store.snapshot())
+
+    @cached_property
+    def _now(self) -> Known:
+        layout, memory = self._store.layout, self._memory
+        log = chain.lines_backwards(layout.log)
+        edited = [edit.id for edit in memory.hand_edits]
+        return allowed_lines.known(self._given.entries, layout.root.name, self._texts, log, edited)
+
+    @cached_property
+    def _given(self) -> Given:
+        entries = self._memory.approved()
+        if not self._memory.snapshot.settings.gate.finds_secrets:
+            return Given(tuple(entries))
+        held = delivery.searched(entries)
+        ids = {entry.id for entry in held}
+        return Given(tuple(entry for entry in entries if entry.id not in ids), held)
+
+    @cached_property
+    def _withheld(self) -> Known:
+        return allowed_lines.known(self._given.withheld, self._store.layout.root.name)
+
+    @cached_property
+    def _earlier(self) -> Known:
+        """Read only where a file is not of this memory."""
+        return allowed_lines.known(self._entries(), self._store.layout.root.name)
+
+    def _entries(self) -> Iterator[Entry]:
+        committed = {note.op for note in self._store.snapshot().ledger.ops}
+        for line in records.each(self._store.layout):
+            stored = records.readable(line)
+            if stored is None or stored.record.op not in committed:
+                continue
+            for change in stored.record.changes:
+                text = None if change.after is None else stored.raw(change.after)
+                if text is not None and change.file != INBOX and document.digest(text) == change.after:
+                    yield from self._memory.entries_in(text, change.file)

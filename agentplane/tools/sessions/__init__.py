@@ -1,0 +1,1 @@
+"""Running sessions of coding tools: finding, resuming and restarting them."""

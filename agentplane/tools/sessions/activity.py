@@ -1,0 +1,51 @@
+"""What a session is doing, as far as that is to be seen from outside: cheap enough to be asked every two seconds."""
+
+import os
+from typing import Literal
+
+import msgspec
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.git import git
+from agentplane.plane.layout import Layout
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.restart import requests
+from agentplane.system import processes
+from agentplane.tools.sessions.sessions import Session
+
+
+State = Literal["at work", "idle", "unknown"]
+
+
+class Activity(msgspec.Struct, frozen=True):
+    state: State = "unknown"
+    since: float = 0.0
+    """Since when it is idle, in seconds since 1970."""
+    branch: str | None = None
+    asked: bool = False
+    """A restart was asked for, and waits until it is idle."""
+
+
+def of(layout: Layout, one: Session) -> Activity:
+    """Return what a session does, as far as its hooks tell."""
+    branch = git.branch_in_file(one.folder)
+    if one.run_id is None:
+        return Activity(branch=branch)
+    asked = requests.is_asked(layout, one.run_id)
+    if not one.hooked:
+        return Activity(branch=branch, asked=asked)
+    busy = hook_notes.at_work(str(layout.root), one.run_id)
+    return Activity("at work" if busy else "idle", _last(layout, one.run_id), branch, asked)
+
+
+def _last(layout: Layout, run_id: str) -> float:
+    """Return when its last turn began or ended."""
+    try:
+        return os.stat(open_run.work(layout, run_id)).st_mtime
+    except (AgentplaneError, OSError):
+        return 0.0
+
+
+def is_there(one: Session) -> bool:
+    """Whether its process has not ended."""
+    return processes.born(one.pid) > 0

@@ -1,0 +1,130 @@
+"""Restarting sessions that have old memory: who is asked, what is started in their place, and what came of it."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from agentplane.agents.catalog import BY_NAME
+from agentplane.agents.model import Tool
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import Store, timestamp
+from agentplane.runs.open import hook_notes, open_run
+from agentplane.runs.open.open_run import Asked, OpenRun
+from agentplane.runs.restart import requests
+from agentplane.runs.restart.requests import Again, Decision, Never, Request
+from agentplane.system import processes
+from agentplane.tools.sessions import id_from_files, resume_command, sessions
+from agentplane.tools.sessions.sessions import Session
+
+
+PATIENCE = 6.0
+"""Seconds that it is worth waiting for what comes of a request. A session with hooks is given time to tell of a prompt."""
+_LOOK_SECONDS = 0.05
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of asking for one session."""
+
+    tool: str
+    pid: int
+    run_id: str | None
+    state: Literal["restarted", "waits", "refused", "ended"]
+    why: str = ""
+    now: str | None = None
+    """The run that the session has now."""
+
+
+def restarter(
+    store: Store, asked: Asked, variables: Mapping[str, str]
+) -> Callable[[OpenRun, Asked, Request], Decision] | None:
+    """Decides about requests for a command, or None for one that is no session of a tool which can take it up again."""
+    place = sessions.program_place(asked.command)
+    tool = BY_NAME.get(asked.tool or "", place[0] if place else None)
+    if tool is None or not tool.resume or tool.reloads or sessions.is_scripted(tool, asked.command):
+        return None
+    return lambda run, exact, request: _decide(store, tool, run, exact, request, variables)
+
+
+def _decide(
+    store: Store, tool: Tool, run: OpenRun, exact: Asked, request: Request, variables: Mapping[str, str]
+) -> Decision:
+    """`exact` has the command to the letter: in the open run's file secrets are masked."""
+    now = store.snapshot().ledger.revision()
+    given = sessions.given_to(store.layout, run, tool)
+    if given is None:
+        return Never("nothing says what memory it was given")
+    if given == now:
+        return Never("it has the memory of now")
+    if request.auto and run.session is None:
+        return Never("its hooks do not tell when it is idle, so it is not restarted unasked")
+    id_ = _id(store.layout, tool, run, exact, variables)
+    if id_ is None and not _is_empty(store.layout, run):
+        return Never("its session's id is not known, so it could not be taken up again")
+    words = resume_command.command(tool, exact.command, id_)
+    if words is None:
+        return Never(f"{tool.title} has no command that takes a session up again")
+    left = resume_command.dropped(tool, exact.command)
+    less = f", without {' '.join(left)}" if left else ""
+    return Again(words, f"restarting {tool.programs[0]} with memory {now}{less}", now)
+
+
+def _id(layout: Layout, tool: Tool, run: OpenRun, exact: Asked, variables: Mapping[str, str]) -> str | None:
+    if run.session and run.session.id:
+        return None if _is_empty(layout, run) else run.session.id
+    if told := sessions.id_in(tool, exact.command):
+        return told
+    others = [one for one in sessions.here(layout, "", variables, closely=False) if one.run_id != run.run_id]
+    if any((one.tool, one.folder) == (tool.name, exact.cwd) for one in others):
+        return None
+    began = datetime.fromisoformat(run.started).timestamp()
+    return id_from_files.only_one(tool, exact.cwd, began, variables)
+
+
+def _is_empty(layout: Layout, run: OpenRun) -> bool:
+    """Whether nothing was said in a session yet: tools keep no file of it, and could not take it up again."""
+    told = run.session
+    if told is None or not told.transcript or os.path.lexists(told.transcript):
+        return False
+    return hook_notes.prompt_of(str(layout.root), run.run_id) is None
+
+
+def ask(store: Store, wanted: Iterable[Session], by: str, *, auto: bool = False) -> list[Session]:
+    """Asks for those that can be asked. Says which those were."""
+    request = Request(timestamp(store.clock()), by, auto)
+    return [one for one in wanted if one.run_id and requests.ask(store.layout, one.run_id, request)]
+
+
+def outcomes(layout: Layout, asked: Sequence[Session], patience: float = PATIENCE) -> list[Outcome]:
+    """What came of it, after a moment at most."""
+    until = time.monotonic() + patience
+    while True:
+        found = [_outcome(layout, one) for one in asked]
+        if all(one.state != "waits" for one in found) or time.monotonic() > until:
+            return found
+        time.sleep(_LOOK_SECONDS)
+
+
+def _outcome(layout: Layout, one: Session) -> Outcome:
+    def came(
+        state: Literal["restarted", "waits", "refused", "ended"], why: str = "", now: str | None = None
+    ) -> Outcome:
+        return Outcome(one.tool, one.pid, one.run_id, state, why, now)
+
+    run = open_run.load(layout, one.run_id or "")
+    if run is None or run.ending is not None:
+        follower = next((r for r in open_run.every(layout) if r.asked.parent_run_id == one.run_id), None)
+        if follower and follower.pid == one.pid:
+            return came("restarted", now=follower.run_id)
+        return (
+            came("waits", "it is being restarted")
+            if processes.born(one.pid)
+            else came("ended", "it has ended")
+        )
+    said = requests.reply(layout, run.run_id)
+    if said and said.state == "refused":
+        return came("refused", said.why)
+    return came("waits", said.why if said else "it has not answered yet")

@@ -1,0 +1,273 @@
+"""Sessions of coding tools that run here now, each with the memory that it was given.
+
+Those that hooks or `agentplane run` opened say so in their open run. The others are found by their command and the
+folder they work in; what those were given is what the memory was when they started.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import Literal
+
+import msgspec
+
+from agentplane.agents.catalog import BY_NAME, BY_PROGRAM, TOOLS
+from agentplane.agents.model import Tool
+from agentplane.plane.layout import Layout
+from agentplane.runs.open import open_run
+from agentplane.runs.open.open_run import OpenRun
+from agentplane.runs.restart import requests
+from agentplane.system import processes
+from agentplane.text.json import decode
+from agentplane.text.log import chain
+from agentplane.tools.memory_file import sync
+from agentplane.tools.sessions import id_from_files, resume_command
+
+
+State = Literal["current", "old", "unknown"]
+
+_RUNTIME = re.compile(r"(?:node|nodejs|bun|deno|python[\d.]*)\Z")
+_SUFFIX = re.compile(r"\.(?:js|mjs|cjs|py|exe)\Z")
+_PACKAGE = re.compile(r"node_modules/(?:@[^/]+/)?([^/]+)/")
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{5,199}\Z")
+
+
+_STARTERS = BY_PROGRAM | {tool.name: tool for tool in TOOLS if "-" in tool.name}
+"""The tools by what starts them: a command, or a package of node's that is called as they are."""
+
+
+class Session(msgspec.Struct, frozen=True):
+    tool: str
+    """As the table has it."""
+    pid: int
+    since: str
+    folder: str
+    """Where it works."""
+    revision: str | None
+    """Of the memory that it was given, or None if nothing says so."""
+    state: State
+    run_id: str | None = None
+    wrapped: bool = False
+    """Whether it runs under `agentplane run`."""
+    asked: bool = False
+    """Whether that can be asked to restart it."""
+    hooked: bool = False
+    """Whether its hooks tell when it is at work."""
+    scripted: bool = False
+    """It works for a script, and ends by itself."""
+    reloads: bool = False
+    """The tool reads its files anew by itself."""
+    id: str | None = None
+    """The tool's own id of it."""
+    resume: list[str] | None = None
+    """The command that takes it up again."""
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """A session before it is known what it was given."""
+
+    tool: Tool
+    pid: int
+    began: float
+    folder: str
+    words: list[str]
+    run: OpenRun | None = None
+
+
+def here(
+    layout: Layout, revision: str, variables: Mapping[str, str], *, closely: bool = True
+) -> list[Session]:
+    """The sessions in this project, oldest first. `closely`: their ids are looked for in the files of their tools, too."""
+    seen = _of_runs(layout)
+    seen += _of_processes(layout, {one.pid: one.tool for one in seen})
+    given = _given(layout, [one.began for one in seen if one.run is None]) if seen else []
+    holding = _holding(layout) if seen else set()
+    found = []
+    for one in sorted(seen, key=lambda one: one.began):
+        id_ = _id(one, seen, variables, closely=closely)
+        held = _revision(one, holding, given)
+        found.append(_session(layout, one, id_, held, revision))
+    return found
+
+
+def old(found: Sequence[Session]) -> list[Session]:
+    """Those that somebody should know of: they have older memory and will not get the new one by themselves."""
+    return [one for one in found if one.state == "old" and not one.reloads]
+
+
+def tool_of(run: OpenRun) -> Tool | None:
+    """The coding tool of an open run."""
+    named = BY_NAME.get(run.asked.tool or "")
+    place = program_place(run.asked.command) if named is None else None
+    return named if place is None else place[0]
+
+
+def given_to(layout: Layout, run: OpenRun, tool: Tool) -> str | None:
+    """The revision of the memory that the session of an open run has."""
+    return _revision(_seen(tool, run), _holding(layout), [])
+
+
+def program_place(words: Sequence[str]) -> tuple[Tool, int] | None:
+    """The tool that a command line starts, and where in it the program stands."""
+    for place in (0, _script_place(words)):
+        if place is not None and place < len(words) and (tool := _started_by(words[place])):
+            return tool, place
+    return None
+
+
+def is_scripted(tool: Tool, words: Sequence[str]) -> bool:
+    """Whether it works for a script, or serves another program."""
+    place = program_place(words)
+    return not set(tool.scripted).isdisjoint(words[place[1] + 1 if place else 1 :])
+
+
+def id_in(tool: Tool, words: Sequence[str]) -> str | None:
+    """The session that a command line takes up again."""
+    if len(tool.resume) < 2:
+        return None
+    option = tool.resume[-2] if tool.resume[-1] == "{id}" else tool.resume[-1].removesuffix("={id}")
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        told = following if word == option else word.removeprefix(f"{option}=")
+        if (word == option or word.startswith(f"{option}=")) and _ID.match(told):
+            return told
+    return None
+
+
+def _of_runs(layout: Layout) -> list[_Seen]:
+    return [
+        _seen(tool, run)
+        for run in open_run.every(layout)
+        if (tool := tool_of(run)) and run.ending is None and open_run.is_alive(run)
+    ]
+
+
+def _seen(tool: Tool, run: OpenRun) -> _Seen:
+    began = datetime.fromisoformat(run.started).timestamp()
+    return _Seen(tool, run.pid, began, run.asked.cwd, run.asked.command or processes.words(run.pid), run)
+
+
+def _of_processes(layout: Layout, known: Mapping[int, Tool]) -> list[_Seen]:
+    """Those that no run speaks of. A process that another one of them started is part of that, and so is one that only
+    starts the tool that a run speaks of.
+    """
+    project = str(layout.project)
+    starters = {(above, tool.name) for pid, tool in known.items() for above in processes.ancestors(pid)}
+    found: dict[int, _Seen] = {}
+    for pid, words in processes.commands():
+        place = program_place(words) if pid not in known else None
+        if place is None or is_scripted(place[0], words) or (pid, place[0].name) in starters:
+            continue
+        folder = processes.folder(pid)
+        if folder == project or folder.startswith(os.path.join(project, "")):
+            began = processes.born(pid)
+            if began:
+                found[pid] = _Seen(place[0], pid, began, folder, words)
+    listed = {*known, *found}
+    return [one for one in found.values() if listed.isdisjoint(processes.ancestors(one.pid))]
+
+
+def _script_place(words: Sequence[str]) -> int | None:
+    """Where the script stands that a runtime was started with."""
+    if not words or not _RUNTIME.match(PurePath(words[0]).name):
+        return None
+    for place, word in enumerate(words[1:], 1):
+        if word == "-m":
+            return place + 1
+        if not word.startswith("-"):
+            return place
+    return None
+
+
+def _started_by(word: str) -> Tool | None:
+    names = [_SUFFIX.sub("", PurePath(word).name), *_PACKAGE.findall(word)]
+    return next((_STARTERS[name] for name in names if name in _STARTERS), None)
+
+
+def _id(one: _Seen, seen: Sequence[_Seen], variables: Mapping[str, str], *, closely: bool) -> str | None:
+    if one.run and one.run.session and one.run.session.id:
+        return one.run.session.id
+    if told := id_in(one.tool, one.words):
+        return told
+    alike = [other for other in seen if (other.tool, other.folder) == (one.tool, one.folder)]
+    if not closely or len(alike) > 1:
+        return None
+    return id_from_files.only_one(one.tool, one.folder, one.began, variables)
+
+
+def _holding(layout: Layout) -> set[str]:
+    """The tools whose files hold memory."""
+    return {name for one in sync.holders(layout.project, layout.root.name, TOOLS) for name in one.tools}
+
+
+def _revision(one: _Seen, holding: set[str], given: Sequence[tuple[float, str]]) -> str | None:
+    told = one.run.session if one.run else None
+    if told and told.given:
+        return told.given.revision
+    if one.tool.name not in holding:
+        return None
+    if one.run:
+        return one.run.revision or None
+    return next((revision for at, revision in given if at <= one.began), None)
+
+
+def _given(layout: Layout, times: Sequence[float]) -> Sequence[tuple[float, str]]:
+    """When the memory got which revision, newest first, as far back as the first of these times."""
+    try:
+        seen = os.stat(layout.log)
+    except OSError:
+        return ()
+    return _told(layout.log, min(times), (seen.st_size, seen.st_mtime_ns)) if times else ()
+
+
+class _Event(msgspec.Struct, frozen=True):
+    """What an event of the log says of the memory's revision."""
+
+    kind: str = ""
+    ts: str = ""
+    revision: str | None = None
+
+
+_op_event = decode.Json(_Event)
+
+
+@lru_cache(4)
+def _told(log: Path, since: float, _as_of: tuple[int, int]) -> Sequence[tuple[float, str]]:
+    """Of a log that did not change it is known."""
+    found: list[tuple[float, str]] = []
+    for line in chain.lines_backwards(log):
+        try:
+            event = _op_event.decode(line)
+            when = datetime.fromisoformat(event.ts).timestamp()
+        except (msgspec.MsgspecError, ValueError, OverflowError):
+            continue
+        if event.kind == "run" or event.revision is None:
+            continue
+        found.append((when, event.revision))
+        if found[-1][0] <= since:
+            break
+    return found
+
+
+def _session(layout: Layout, one: _Seen, id_: str | None, held: str | None, revision: str) -> Session:
+    run_id = one.run.run_id if one.run else None
+    wrapped = bool(one.run and one.run.asked.command)
+    again = resume_command.command if wrapped else resume_command.by_hand
+    return Session(
+        tool=one.tool.name,
+        pid=one.pid,
+        since=datetime.fromtimestamp(one.began, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        folder=one.folder,
+        revision=held,
+        state="current" if one.tool.reloads or held == revision else "old" if held else "unknown",
+        run_id=run_id,
+        wrapped=wrapped,
+        asked=bool(wrapped and run_id and requests.can_be_asked(layout, run_id)),
+        hooked=bool(one.run and one.run.session),
+        scripted=is_scripted(one.tool, one.words),
+        reloads=one.tool.reloads,
+        id=id_,
+        resume=again(one.tool, one.words, id_) if id_ else None,
+    )
