@@ -41,32 +41,32 @@ def mcp_command(tool: str | None, over_http: bool, port: int | None, token_file:
 
 
 def _over_http(wanted: str | None, tool: str | None, port: int, token_file: str | None) -> int:
-    from agentplane.mcp import desk, http, server
+    from agentplane.mcp import client, http, server
 
     server.quiet()
-    counter = desk.Desk(wanted, tool, os.environ, asks_roots=False)
+    counter = client.Desk(wanted, tool, os.environ, asks_roots=False)
     token, is_new = http.token_of(os.environ, token_file)
     return http.serve(server.server(counter), counter, port, token, tell=is_new)
 
 
 def _over_stdio(wanted: str | None, tool: str | None) -> int:
-    from agentplane.mcp import ending, greeting
-    from agentplane.mcp.line import Line
+    from agentplane.mcp import fast_handshake, shutdown
+    from agentplane.mcp.line_io import Line
 
     if sys.stdin.isatty():
         out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
-    ending.end_on_signals()
+    shutdown.end_on_signals()
     line = Line()
-    greeting.load_meanwhile()
+    fast_handshake.load_meanwhile()
     try:
-        greeted = greeting.greet(line)
+        greeted = fast_handshake.greet(line)
     except OSError as gone:
         out.note(f"agentplane mcp: the client is gone ({gone})")
         return 0
     if greeted is None:
         return 0
-    from agentplane.mcp import desk, server, stdio
+    from agentplane.mcp import client, server, stdio
 
     server.quiet()
-    counter = desk.Desk(wanted, tool, os.environ, asks_roots=True)
+    counter = client.Desk(wanted, tool, os.environ, asks_roots=True)
     return stdio.serve(server.server(counter), counter, line, greeted)

@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentplane.errors import BadInput, PlaneError
-from agentplane.mcp import thrift
-from agentplane.mcp.desk import Desk
+from agentplane.mcp import limits
+from agentplane.mcp.client import Desk
 from agentplane.text import private
 
 
@@ -106,7 +106,7 @@ def serve(made: Server[Any], desk: Desk, port: int, token: str, *, tell: bool) -
         sys.stderr.flush()
         anyio.run(_serve, _Quiet(config), listening)
     if desk.writing.acquire(timeout=_LAST_WRITE):
-        thrift.end()
+        limits.end()
         desk.writing.release()
     return 0
 

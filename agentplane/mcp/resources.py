@@ -11,7 +11,7 @@ from agentplane.api import Plane
 from agentplane.context import notes
 from agentplane.context.choose import Ask
 from agentplane.errors import BadInput
-from agentplane.mcp.texts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
+from agentplane.mcp.prompts import ENTRY, JSON, MARKDOWN, PACK, RUN, RUNS
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.ids import match

@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 
 from agentplane import __version__
 from agentplane.errors import AgentplaneError
-from agentplane.mcp import failures, texts, tools
-from agentplane.mcp.desk import Call, Desk
+from agentplane.mcp import failures, prompts, tools
+from agentplane.mcp.client import Call, Desk
 
 
 # What opens planes is loaded by the first call, in its thread: until then a client has been answered.
@@ -78,9 +78,9 @@ async def _call_tool(desk: Desk, call: Call, params: types.CallToolRequestParams
         asked = msgspec.convert(given, tool.takes, strict=False)
 
         def work(session: "Session") -> failures.Fields:
-            from agentplane.mcp import answers
+            from agentplane.mcp import handlers
 
-            return answers.ANSWERS[tool.name](session, asked)
+            return handlers.ANSWERS[tool.name](session, asked)
 
         fields = await desk.run(call, work, reads=tool.reads)
     except Exception as error:  # noqa: BLE001 -- border: the client gets every error as an answer
@@ -121,12 +121,12 @@ async def _list_templates(
     _call: Call, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
     rows = (
-        (f"{texts.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
-        (f"{texts.RUN}{{run_id}}", "run", "What a run did."),
+        (f"{prompts.ENTRY}{{id}}", "entry", "An approved entry, as DEC-001."),
+        (f"{prompts.RUN}{{run_id}}", "run", "What a run did."),
     )
     return types.ListResourceTemplatesResult(
         resource_templates=[
-            types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=texts.MARKDOWN)
+            types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=prompts.MARKDOWN)
             for uri, name, about in rows
         ]
     )
@@ -155,16 +155,18 @@ def _as_protocol_error(error: Exception) -> MCPError:
 async def _list_prompts(_call: Call, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
     task = types.PromptArgument(name="task", description="What the session was about.", required=False)
     return types.ListPromptsResult(
-        prompts=[types.Prompt(name=texts.PROMPT, description=texts.PROMPT_ABOUT, arguments=[task])]
+        prompts=[types.Prompt(name=prompts.PROMPT, description=prompts.PROMPT_ABOUT, arguments=[task])]
     )
 
 
 async def _get_prompt(_call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if params.name != texts.PROMPT:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {texts.PROMPT}")
-    text = texts.prompt((params.arguments or {}).get("task"))
+    if params.name != prompts.PROMPT:
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=f"no prompt of that name; there is {prompts.PROMPT}"
+        )
+    text = prompts.prompt((params.arguments or {}).get("task"))
     return types.GetPromptResult(
-        description=texts.PROMPT_ABOUT,
+        description=prompts.PROMPT_ABOUT,
         messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
     )
 

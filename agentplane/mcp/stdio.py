@@ -15,10 +15,10 @@ import msgspec
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
-from agentplane.mcp import thrift
-from agentplane.mcp.desk import Desk
-from agentplane.mcp.greeting import Greeted
-from agentplane.mcp.line import LONGEST, Line
+from agentplane.mcp import limits
+from agentplane.mcp.client import Desk
+from agentplane.mcp.fast_handshake import Greeted
+from agentplane.mcp.line_io import LONGEST, Line
 from agentplane.text.json import decode
 
 
@@ -128,7 +128,7 @@ def serve(made: Server[Any], desk: Desk, line: Line, greeted: Greeted) -> int:
     # A closed pipe is told by the write that fails, and the first signal ends the server as the end of input does.
     anyio.run(_serve, made, line, greeted)
     if desk.writing.acquire(timeout=_LAST_WRITE):
-        thrift.end()
+        limits.end()
         desk.writing.release()
     return 0
 

@@ -122,7 +122,7 @@ def test_its_hooks_shells_runs_and_clients_are_known(house: House, plane: Plane,
     events = [msgspec.json.decode(line) for line in plane.layout.log.read_bytes().splitlines()]
     assert "acme" in {event.get("tool") for event in events}
 
-    named = "from agentplane.mcp.desk import tool_named; print(tool_named('Acme Client 2.0'))"
+    named = "from agentplane.mcp.client import tool_named; print(tool_named('Acme Client 2.0'))"
     assert house.python("-c", named).stdout == "acme\n"
 
 

@@ -21,7 +21,7 @@ from agentplane.agents.catalog import BY_NAME
 from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.findings import Finding
-from agentplane.mcp import answers as mcp_answers
+from agentplane.mcp import handlers as mcp_answers
 from agentplane.mcp import tools as mcp_tools
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import badge_stamp, cache

@@ -12,7 +12,7 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.errors import AgentplaneError
 from agentplane.health import collect
-from agentplane.mcp import answers as mcp_answers
+from agentplane.mcp import handlers as mcp_answers
 from agentplane.mcp import resources
 from agentplane.mcp import tools as mcp_tools
 from agentplane.mcp.session import Session

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agentplane.api import Plane
-from agentplane.mcp import answers, tools
+from agentplane.mcp import handlers, tools
 from agentplane.mcp.session import Session
 from agentplane.memory.operations import Proposal
 from tests.cli.conftest import Cli, cli, command  # noqa: F401 -- fixtures
@@ -61,7 +61,7 @@ def test_a_server_does_not_tell_what_a_fact_said_before(leaky: Plane) -> None:
     own = plane_in(leaky.layout.project, "codex", "mcp")
     changed = own.propose(_fact("The token is in the new vault."))
     session = Session(own, None, {})
-    told = answers.propose(session, tools.Propose("fact", "The token is in the new vault."))
+    told = handlers.propose(session, tools.Propose("fact", "The token is in the new vault."))
     assert told["id"] == changed
     assert any("changes FACT-001" in flag for flag in told["flags"])
     assert SECRET not in str(told)

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from agentplane.mcp import desk, greeting, server, stdio
-from agentplane.mcp.line import Line
+from agentplane.mcp import client, fast_handshake, server, stdio
+from agentplane.mcp.line_io import Line
 
 
 PLAIN = (sys.executable, "-m", "tests.mcp.greetings", "plain")
@@ -19,9 +19,9 @@ PLAIN = (sys.executable, "-m", "tests.mcp.greetings", "plain")
 def answers(command: tuple[str, ...], version: str) -> list[dict[str, Any]]:
     """What a client of this version gets to see first."""
     asked = [
-        {"id": "first", "method": greeting.INITIALIZE, "params": _client(version)},
-        {"method": greeting.INITIALIZED},
-        *({"id": number, "method": method} for number, method in enumerate(greeting.ASKED)),
+        {"id": "first", "method": fast_handshake.INITIALIZE, "params": _client(version)},
+        {"method": fast_handshake.INITIALIZED},
+        *({"id": number, "method": method} for number, method in enumerate(fast_handshake.ASKED)),
     ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
@@ -40,24 +40,24 @@ def _client(version: str) -> dict[str, Any]:
     return {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
 
 
-def made() -> greeting.Greetings:
+def made() -> fast_handshake.Greetings:
     versions = tuple(HANDSHAKE_PROTOCOL_VERSIONS)
     first, *rest = answers(PLAIN, versions[-1])
     initialize = {key: value for key, value in first["result"].items() if key != "protocolVersion"}
-    return greeting.Greetings(
+    return fast_handshake.Greetings(
         versions,
         initialize,
-        {method: answer["result"] for method, answer in zip(greeting.ASKED, rest, strict=True)},
+        {method: answer["result"] for method, answer in zip(fast_handshake.ASKED, rest, strict=True)},
     )
 
 
 def main() -> None:
     if sys.argv[1:] == ["plain"]:
         server.quiet()
-        counter = desk.Desk(None, None, os.environ, asks_roots=True)
-        os._exit(stdio.serve(server.server(counter), counter, Line(), greeting.Greeted()))
+        counter = client.Desk(None, None, os.environ, asks_roots=True)
+        os._exit(stdio.serve(server.server(counter), counter, Line(), fast_handshake.Greeted()))
     text = msgspec.json.format(msgspec.json.encode(made()), indent=2)
-    greeting.KEPT.write_bytes(text + b"\n")
+    fast_handshake.KEPT.write_bytes(text + b"\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane, open_plane
-from agentplane.mcp import answers, thrift
+from agentplane.mcp import handlers, limits
 from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.memory import word_index
@@ -42,7 +42,7 @@ def proposing(plane: Plane) -> Callable[[str], Fields]:
     def propose(statement: str) -> Fields:
         opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
         asked = asked_of.Propose(type="decision", statement=statement)
-        return answers.propose(Session(opened, None, own), asked)
+        return handlers.propose(Session(opened, None, own), asked)
 
     return propose
 
@@ -220,5 +220,5 @@ def test_caches_that_grow_with_each_statement_are_cut_back() -> None:
     for text in TEXTS[:800]:
         parse(text)
     assert parse.cache_info().currsize >= 800
-    thrift.after_call()
+    limits.after_call()
     assert parse.cache_info().currsize == 0

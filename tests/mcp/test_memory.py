@@ -16,7 +16,7 @@ from agentplane.api import Plane, open_plane
 from agentplane.claims.features.sentence_vectors import sense
 from agentplane.claims.parse.vocabulary import MEMBERS
 from agentplane.match.words import _forms
-from agentplane.mcp import answers, library, thrift
+from agentplane.mcp import handlers, library, limits
 from agentplane.mcp import tools as asked_of
 from agentplane.mcp.session import Session
 from agentplane.plane.derived import badge_counts, badge_stamp, server_memory
@@ -94,7 +94,7 @@ def serving() -> Iterator[None]:
 def _propose(plane: Plane, statement: str) -> dict[str, Any]:
     opened = open_plane(plane.layout.root, channel="mcp", actor="codex")
     asked = asked_of.Propose(type="decision", statement=statement)
-    return answers.propose(Session(opened, None, {}), asked)
+    return handlers.propose(Session(opened, None, {}), asked)
 
 
 def test_a_server_loads_only_what_it_uses(tmp_path: Path) -> None:
@@ -205,6 +205,6 @@ def test_results_of_whole_statements_go_before_those_of_words() -> None:
         sense(text)
     for word in list(MEMBERS)[:200]:
         _forms(word)
-    thrift.after_call()
+    limits.after_call()
     assert sense.cache_info().currsize == 0
     assert _forms.cache_info().currsize >= 200

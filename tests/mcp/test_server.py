@@ -19,7 +19,7 @@ from mcp_types import ListRootsResult, Root
 import agentplane.mcp
 from agentplane.api import Plane
 from agentplane.mcp import stdio
-from agentplane.mcp.desk import tool_named
+from agentplane.mcp.client import tool_named
 from tests.conftest import decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 from tests.mcp.conftest import Raw, call, talk, until

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from agentplane.mcp import library, thrift
-from agentplane.mcp.line import LONGEST, Line
+from agentplane.mcp import library, limits
+from agentplane.mcp.line_io import LONGEST, Line
 from agentplane.text.json import decode
 
 
@@ -49,7 +49,7 @@ def load_meanwhile() -> None:
             import agentplane.mcp.server
             import agentplane.mcp.stdio  # noqa: F401
 
-    thrift.have_one_arena()  # before there is a second thread, which would get an arena of its own
+    limits.have_one_arena()  # before there is a second thread, which would get an arena of its own
     threading.Thread(target=load, name="library", daemon=True).start()
 
 

@@ -21,7 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from agentplane.agents.catalog import of_client, tool_in
 from agentplane.errors import AgentplaneError, BadInput
-from agentplane.mcp import thrift
+from agentplane.mcp import limits
 from agentplane.text.visible import one_line
 
 
@@ -79,7 +79,7 @@ class Desk:
             done += 1
 
         def job() -> _Answer:
-            thrift.begin()
+            limits.begin()
             from agentplane.api import Listeners
             from agentplane.mcp.session import Session
             from agentplane.runs.open.find import open_run_here
@@ -89,7 +89,7 @@ class Desk:
             try:
                 return work(Session(plane, run, self._own))
             finally:
-                thrift.after_call()
+                limits.after_call()
 
         def alone() -> _Answer:
             with self.writing:

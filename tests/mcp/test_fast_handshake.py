@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from agentplane.api import Plane
-from agentplane.mcp import greeting
+from agentplane.mcp import fast_handshake
 from tests.conftest import ROOT
 from tests.e2e.terminal import AGENTPLANE
 from tests.mcp import greetings
@@ -22,7 +22,10 @@ COMMAND = (*AGENTPLANE, "mcp")
 
 def test_what_is_kept_is_what_the_library_says() -> None:
     """Made anew by `python -m tests.mcp.greetings`."""
-    assert msgspec.json.decode(greeting.KEPT.read_bytes(), type=greeting.Greetings) == greetings.made()
+    assert (
+        msgspec.json.decode(fast_handshake.KEPT.read_bytes(), type=fast_handshake.Greetings)
+        == greetings.made()
+    )
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25", "1999-01-01"])
