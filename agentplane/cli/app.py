@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agentplane import __version__
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.cli.help import unknown_command
 from agentplane.errors import AgentplaneError, BadInput, PlaneError
 from agentplane.text.visible import one_line
@@ -198,7 +198,7 @@ def run(words: list[str] | None = None) -> int:
     except click.ClickException as error:
         return _fail(BadInput(_plain(error)))
     except click.Abort:
-        out.note("stopped; nothing was changed.")
+        output.note("stopped; nothing was changed.")
         return 130
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -218,7 +218,7 @@ def run(words: list[str] | None = None) -> int:
 
 
 def _fail(error: AgentplaneError) -> int:
-    out.error(error)
+    output.error(error)
     return error.exit_code
 
 

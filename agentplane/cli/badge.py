@@ -48,12 +48,14 @@ def _out_of_reach() -> bool:
 def _counted(folder: str) -> bool:
     if not hasattr(os, "fork"):
         return False
-    from agentplane.cli import budget
+    from agentplane.cli import limited_process
 
-    found = budget.within(lambda: _count(folder), seconds=_SECONDS, cpu_seconds=_CPU_SECONDS, memory=_MEMORY)
+    found = limited_process.within(
+        lambda: _count(folder), seconds=_SECONDS, cpu_seconds=_CPU_SECONDS, memory=_MEMORY
+    )
     if found is None:
         # The next prompts are spared the same.
-        budget.within(lambda: _give_up(folder), seconds=1.0, cpu_seconds=1, memory=_MEMORY)
+        limited_process.within(lambda: _give_up(folder), seconds=1.0, cpu_seconds=1, memory=_MEMORY)
         found = (0, _UNKNOWN)
     code, said = found
     if said and sys.stdout is not None:

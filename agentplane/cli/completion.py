@@ -2,7 +2,7 @@
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.errors import BadInput
 
 
@@ -21,4 +21,4 @@ def completion_command(shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise BadInput(f"no completion for {shell}")
-    out.text(f"{found(cli, {}, 'agentplane', '_AGENTPLANE_COMPLETE').source()}\n")
+    output.text(f"{found(cli, {}, 'agentplane', '_AGENTPLANE_COMPLETE').source()}\n")

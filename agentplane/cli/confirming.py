@@ -8,7 +8,7 @@ import msgspec
 from agentplane.agents.catalog import tool_in
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.commands import Adopt, Approve, Edit, Merge
 from agentplane.errors import BadInput, Refused
 from agentplane.memory.entry import Entry
@@ -46,8 +46,8 @@ def carried_out(plane: Plane, command: Approve | Merge | Edit | Adopt, codes: st
             if not _asks():
                 raise
             _show(plane, error.entry)
-            out.forget_typed()
-            if not out.confirmed(f"Approve {one_line(error.entry.id, 40)} with this text unchanged?"):
+            output.forget_typed()
+            if not output.confirmed(f"Approve {one_line(error.entry.id, 40)} with this text unchanged?"):
                 raise
         else:
             _show(plane, error.entry)
@@ -88,9 +88,11 @@ def _show(plane: Plane, entry: Entry) -> None:
             todo=f"Edit the text with `agentplane edit {name}`.",
         )
     if any(spot.code == SECRET for spot in found):
-        out.note("Tools don't get an entry that looks like it contains a secret, even when it is approved.")
+        output.note(
+            "Tools don't get an entry that looks like it contains a secret, even when it is approved."
+        )
     for spot in found:
-        out.note(f"{spot.place}: {spot.what}")
+        output.note(f"{spot.place}: {spot.what}")
         if spot.match:
-            out.note(f"  {spot.before}{spot.match}{spot.after}")
-            out.note(f"  {' ' * cells(spot.before)}{'^' * cells(spot.match)}")
+            output.note(f"  {spot.before}{spot.match}{spot.after}")
+            output.note(f"  {' ' * cells(spot.before)}{'^' * cells(spot.match)}")

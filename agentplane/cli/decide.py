@@ -3,9 +3,9 @@
 import click
 
 from agentplane.api.committer import required
-from agentplane.cli import complete, confirming, out
-from agentplane.cli.door import ids_argument, ids_option, json_option, opened, run_named
+from agentplane.cli import complete, confirming, output
 from agentplane.cli.edit import edited_merge
+from agentplane.cli.open import ids_argument, ids_option, json_option, opened, run_named
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Adopt, Approve, ApproveClean, Deprecate, Pin, Reject, Revert, Unpin
 from agentplane.errors import BadInput
@@ -87,7 +87,7 @@ def approve_command(
         done = required(confirming.carried_out(plane, Approve(ids, choice), codes))
     if not as_json:
         for candidate, entry in done.renamed.items():
-            out.line(f"{candidate} -> {entry}")
+            output.line(f"{candidate} -> {entry}")
     report(plane, done, as_json=as_json)
 
 

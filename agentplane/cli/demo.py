@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.errors import BadInput
 from agentplane.plane.git import git
 from agentplane.system import programs
@@ -35,13 +35,15 @@ def demo_command(ctx: click.Context, into: Path | None) -> None:
         raise BadInput(what, where=str(folder), todo="name another folder with --into.") from None
     git.make_example(folder)  # so that the copy behaves as a project does; without git it works as well
     ctx.find_root().obj = str(folder / ".agentplane")
-    from agentplane.cli.look import inbox_command, status_command
+    from agentplane.cli.show import inbox_command, status_command
 
     ctx.invoke(status_command)
-    out.line()
+    output.line()
     ctx.invoke(inbox_command)
     there = shlex.quote(visible(str(folder)))
-    out.note(f"\nThe copy is yours to play with: cd {there}\nThere, `{_called()}` alone opens the screens.")
+    output.note(
+        f"\nThe copy is yours to play with: cd {there}\nThere, `{_called()}` alone opens the screens."
+    )
 
 
 def _called() -> str:

@@ -6,8 +6,8 @@ import click
 
 from agentplane import health, setup
 from agentplane.cli import findings as shown
-from agentplane.cli import out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import output
+from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.visible import visible
 
@@ -24,7 +24,7 @@ def doctor_command(fix: bool, as_json: bool) -> int:
         if kept_out is None:
             raise
         if as_json:
-            out.emit("doctor", findings=[shown.row(kept_out)], fixed=[])
+            output.emit("doctor", findings=[shown.row(kept_out)], fixed=[])
         else:
             shown.say(kept_out)
         return 0
@@ -33,14 +33,14 @@ def doctor_command(fix: bool, as_json: bool) -> int:
     findings = health.collect(plane.store)
     bad = any(finding.severity != "info" for finding in findings)
     if as_json:
-        out.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=mended)
+        output.emit("doctor", findings=[shown.row(finding) for finding in findings], fixed=mended)
         return int(bad)
     for text in mended:
-        out.line(f"fixed: {visible(text)}")
+        output.line(f"fixed: {visible(text)}")
     for finding in findings:
         shown.say(finding)
     if any(finding.fixable for finding in findings) and not fix:
-        out.note("`agentplane doctor --fix` mends some of this.")
+        output.note("`agentplane doctor --fix` mends some of this.")
     if not findings:
-        out.note("all is well.")
+        output.note("all is well.")
     return int(bad)

@@ -7,8 +7,8 @@ import click
 
 from agentplane.api import Plane
 from agentplane.api.results import Committed
-from agentplane.cli import complete, confirming, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, confirming, output
+from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import carry_out, report
 from agentplane.commands import Edit, Mask, Merge
 from agentplane.errors import AgentplaneError, BadInput
@@ -29,7 +29,7 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
         if codes is not None:
             raise BadInput("Use either --mask or --confirm, not both.")
         carry_out(plane, Mask(id), as_json=as_json)
-        out.note(
+        output.note(
             "The history still has the earlier text. If the secret is real, change it and run `agentplane prune`."
         )
         return
@@ -44,9 +44,9 @@ def edit_command(id: str, mask: bool, codes: str | None, as_json: bool) -> None:
     if done is not None:
         report(plane, done, as_json=as_json)
     elif as_json:
-        out.emit("op", op=None, verb="edit", ids=[], revision=memory.snapshot.ledger.revision())
+        output.emit("op", op=None, verb="edit", ids=[], revision=memory.snapshot.ledger.revision())
     else:
-        out.note("nothing was changed.")
+        output.note("nothing was changed.")
 
 
 def edited_merge(
@@ -89,7 +89,7 @@ def _edited(
         except AgentplaneError as error:
             if not path.exists():
                 raise BadInput("the editor left no file; nothing was changed") from None
-            out.error(error)
+            output.error(error)
             if not _again():
                 raise BadInput("nothing was changed", todo=f"your text is kept in {path}.") from None
         else:
@@ -99,6 +99,6 @@ def _edited(
 
 def _again() -> bool:
     try:
-        return sys.stdin.isatty() and out.confirmed("Edit again?", default=True)
+        return sys.stdin.isatty() and output.confirmed("Edit again?", default=True)
     except click.Abort:
         return False

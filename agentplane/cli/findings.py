@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.findings import Finding
 from agentplane.text.visible import visible
 
@@ -22,5 +22,5 @@ def row(finding: Finding) -> dict[str, Any]:
 
 def say(finding: Finding) -> None:
     """Print a finding, and what can be done about it."""
-    out.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
-    out.line(f"    {visible(finding.remedy)}", dim=True)
+    output.line(f"{_MARKS[finding.severity]} {visible(finding.where)}: {visible(finding.what)}")
+    output.line(f"    {visible(finding.remedy)}", dim=True)

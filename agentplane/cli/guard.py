@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from agentplane.cli import findings as shown
-from agentplane.cli import out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import output
+from agentplane.cli.open import json_option, opened
 from agentplane.findings import Finding
 
 
@@ -30,7 +30,7 @@ def check_command(base: str, as_json: bool) -> int:
     checked = plane.check(base)
     found = checked.findings
     if as_json:
-        out.emit("check", base=checked.base, findings=[shown.row(finding) for finding in found])
+        output.emit("check", base=checked.base, findings=[shown.row(finding) for finding in found])
     else:
         _print(found)
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -42,9 +42,9 @@ def _print(found: list[Finding]) -> None:
     for finding in found[:_AT_MOST]:
         shown.say(finding)
     if len(found) > _AT_MOST:
-        out.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
+        output.note(f"and {len(found) - _AT_MOST} more; --json has them all.")
     if all(finding.severity == "info" for finding in found):
-        out.note("nothing is wrong with this branch.")
+        output.note("nothing is wrong with this branch.")
 
 
 def _annotate(found: list[Finding], root: Path) -> None:
@@ -54,7 +54,7 @@ def _annotate(found: list[Finding], root: Path) -> None:
     top, workspace = git.top(root), os.environ.get("GITHUB_WORKSPACE")
     below = os.path.relpath(top, workspace) if top and workspace else "."
     for finding in found[:_AT_MOST]:
-        out.note(annotation(finding, "" if below == "." or below.startswith("..") else f"{below}/"))
+        output.note(annotation(finding, "" if below == "." or below.startswith("..") else f"{below}/"))
 
 
 def annotation(finding: Finding, folder: str = "") -> str:

@@ -6,8 +6,8 @@ import click
 import msgspec
 
 from agentplane.api import Harvested
-from agentplane.cli import complete, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, output
+from agentplane.cli.open import json_option, opened
 from agentplane.text.visible import one_line, visible
 from agentplane.tools.harvest.harvest import SOURCES, Harvest, named
 from agentplane.tools.harvest.haul import Haul
@@ -38,21 +38,23 @@ def harvest_command(sources: str | None, dry_run: bool, as_json: bool) -> None:
     found = plane.tools.harvest(names)
     done = Harvested() if dry_run else plane.tools.take_in(found)
     if as_json:
-        out.emit("harvest", offered=_rows(found, done), sources=[_told(found, name) for name in names])
+        output.emit("harvest", offered=_rows(found, done), sources=[_told(found, name) for name in names])
         return
     if dry_run:
         for offer in found.offers:
-            out.line(out.row([(offer.proposal.type, 10)], offer.proposal.statement))
-            out.line(out.row([("", 10)], offer.proposal.evidence[0]), dim=True)
+            output.line(output.row([(offer.proposal.type, 10)], offer.proposal.statement))
+            output.line(output.row([("", 10)], offer.proposal.evidence[0]), dim=True)
     for name in names:
         _say_skipped(_haul(found, name))
     for name in names:
         _say(found, done, name)
     taken = [id_ for id_ in done.ids if id_]
     if taken:
-        out.note(f"{out.count(len(taken), 'candidate')} in the inbox; `agentplane undo` takes them back.")
+        output.note(
+            f"{output.count(len(taken), 'candidate')} in the inbox; `agentplane undo` takes them back."
+        )
     elif not dry_run:
-        out.note("nothing new was found.")
+        output.note("nothing new was found.")
 
 
 def _rows(found: Harvest, done: Harvested) -> list[dict[str, object]]:
@@ -73,7 +75,7 @@ def _haul(found: Harvest, name: str) -> Haul:
 def _say_skipped(haul: Haul) -> None:
     for piece in haul.skipped:
         said = f": {one_line(piece.text, 80)}" if piece.text.strip() else ""
-        out.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{said}")
+        output.note(f"skipped {one_line(piece.place, 120)}, {piece.why}{said}")
 
 
 def _told(found: Harvest, name: str) -> dict[str, object]:
@@ -94,14 +96,14 @@ def _told(found: Harvest, name: str) -> dict[str, object]:
 def _say(found: Harvest, done: Harvested, name: str) -> None:
     haul = _haul(found, name)
     for note in haul.notes:
-        out.note(f"{name}: {visible(note)}")
+        output.note(f"{name}: {visible(note)}")
     mine = [place for place, offer in enumerate(found.offers) if offer.source == name]
     refused = Counter(one_line(why, 80) for place in mine if done.refused and (why := done.refused[place]))
     if not (haul.places or haul.skipped):
         return
-    parts = [f"{len(mine) - refused.total()} from {out.count(len(set(haul.places)), 'file')}"]
+    parts = [f"{len(mine) - refused.total()} from {output.count(len(set(haul.places)), 'file')}"]
     parts += [f"{found.known[name]} known already"] if found.known[name] else []
     parts += [f"{len(haul.skipped)} skipped"] if haul.skipped else []
-    out.note(f"{name}: {'; '.join(parts)}")
+    output.note(f"{name}: {'; '.join(parts)}")
     for why, count in refused.most_common(5):
-        out.note(f"  refused, {count}: {why}")
+        output.note(f"  refused, {count}: {why}")

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.text.visible import one_line
 
 
@@ -21,7 +21,7 @@ def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
         _, command, _ = here.command.resolve_command(here, [name])
         if command is not None:
             here = click.Context(command, info_name=name, parent=here, help_option_names=["-h", "--help"])
-    out.text(f"{here.get_help()}\n")
+    output.text(f"{here.get_help()}\n")
 
 
 def unknown_command(

@@ -385,9 +385,9 @@ def _grumble(what: str) -> None:
 
 
 def _opened(root: str, tool: str) -> "Plane":
-    from agentplane.cli import budget
+    from agentplane.cli import limited_process
 
-    budget.limit_memory(_MEMORY)
+    limited_process.limit_memory(_MEMORY)
     from agentplane.api import open_plane
 
     return open_plane(root, channel="hook", actor=tool)

@@ -71,7 +71,7 @@ def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> byte
     A process that takes longer goes on without the tool, so that its result can be kept for the next time. Nothing that
     it reads can delay this process or take its memory.
     """
-    from agentplane.cli import budget
+    from agentplane.cli import limited_process
 
     read_end, write_end = os.pipe()
     child = os.fork()
@@ -80,14 +80,14 @@ def made_apart(work: "Callable[[], bytes]", seconds: float, memory: int) -> byte
             detach()
             os.dup2(write_end, 1)
             os.closerange(3, _MOST_FILES)
-            budget.limit_memory(memory)
+            limited_process.limit_memory(memory)
             made = work()
             while made:
                 made = made[os.write(1, made) :]
         finally:
             os._exit(0)
     os.close(write_end)
-    told = budget.said_within(read_end, seconds) or b""
+    told = limited_process.said_within(read_end, seconds) or b""
     os.close(read_end)
     return told or None
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.errors import BadInput
 
 
@@ -54,14 +54,14 @@ def _over_stdio(wanted: str | None, tool: str | None) -> int:
     from agentplane.mcp.line_io import Line
 
     if sys.stdin.isatty():
-        out.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
+        output.note("a coding tool speaks on standard input here; it starts this itself. Ctrl-C ends it.")
     shutdown.end_on_signals()
     line = Line()
     fast_handshake.load_meanwhile()
     try:
         greeted = fast_handshake.greet(line)
     except OSError as gone:
-        out.note(f"agentplane mcp: the client is gone ({gone})")
+        output.note(f"agentplane mcp: the client is gone ({gone})")
         return 0
     if greeted is None:
         return 0

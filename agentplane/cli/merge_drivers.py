@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.text.visible import one_line
 
 
@@ -19,7 +19,7 @@ def merge_file_command(base: Path, ours: Path, theirs: Path, rest: tuple[str, ..
 
     made = merge_entries.merge(_bytes(base), _bytes(ours), _bytes(theirs), rest[-1])
     if not made.clean:
-        out.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
+        output.note(f"agentplane: {one_line(rest[-1], 200)}: cannot be merged entry by entry")
     return _written(ours, made.data, is_clean=made.clean)
 
 

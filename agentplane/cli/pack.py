@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from agentplane.cli import out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import output
+from agentplane.cli.open import json_option, opened
 from agentplane.context.choose import Ask
 from agentplane.context.pack import LEAST
 from agentplane.text.visible import one_line
@@ -36,18 +36,22 @@ def pack_command(task: str | None, paths: tuple[str, ...], budget: int, printed:
     made = plane.tools.imported_pack(Ask(task, paths, budget))
     changed = False if printed else plane.tools.write_pack(made)
     if as_json:
-        out.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
+        output.emit("pack", text=made.text, receipt=msgspec.to_builtins(made.receipt))
         return
     if printed:
-        out.text(made.text)
+        output.text(made.text)
         return
     receipt = made.receipt
-    left = f", {out.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
-    what = f"{out.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
+    left = f", {output.count(len(receipt.cut), 'entry', 'entries')} not" if receipt.cut else ""
+    what = (
+        f"{output.count(len(receipt.given), 'entry', 'entries')} in it{left}; about {receipt.tokens} tokens"
+    )
     for cut in receipt.cut:
         if cut.kind in ("said", "expired"):
-            out.note(f"left out: {one_line(cut.id, 40)}, {one_line(cut.why, 160)}")
-    out.note(f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}")
+            output.note(f"left out: {one_line(cut.id, 40)}, {one_line(cut.why, 160)}")
+    output.note(
+        f"{plane.layout.shown('context/active.md')}: {'written' if changed else 'is current'} · {what}"
+    )
     tell_withheld(receipt.withheld)
 
 
@@ -55,7 +59,7 @@ def tell_withheld(ids: Sequence[str]) -> None:
     """Name the entries that no tool is given, and what to do about them."""
     if ids:
         named = ", ".join(one_line(id_, 40) for id_ in ids)
-        out.note(
+        output.note(
             f"Withheld, because they look like they contain a secret: {named}. "
             f"To mask it: agentplane edit {one_line(ids[0], 40)} --mask"
         )

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.errors import BadInput
 from agentplane.runs import plan as plans
 from agentplane.runs import rubric
@@ -50,12 +50,12 @@ def rating(plan: Plan | None, layer: str | None, scale: str | None, impact: str 
 def _asked(question: str, choices: dict[str, str], check: _Check) -> object:
     """Ask until the answer fits."""
     for name, meaning in choices.items():
-        out.note(f"  {name:>2}  {meaning}")
+        output.note(f"  {name:>2}  {meaning}")
     while True:
         try:
-            return check(out.answered(question), question)
+            return check(output.answered(question), question)
         except BadInput as error:
-            out.note(f"{error.what}. {error.todo}")
+            output.note(f"{error.what}. {error.todo}")
 
 
 def _listed(options: list[str]) -> str:

@@ -9,8 +9,8 @@ import click
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.cli import complete, out, rows
-from agentplane.cli.door import ids_option, json_option, opened, run_named
+from agentplane.cli import complete, entry_rows, output
+from agentplane.cli.open import ids_option, json_option, opened, run_named
 from agentplane.commands import Propose
 from agentplane.errors import AgentplaneError, BadInput, Refused
 from agentplane.memory.operations import Proposal
@@ -84,24 +84,24 @@ def propose_command(
         offered = plane.inbox.offer(Propose(proposal, again))
     except Refused as error:
         if as_json:
-            out.emit("propose", refused=error.what, **_repeated(error))
+            output.emit("propose", refused=error.what, **_repeated(error))
         raise
     id_ = offered.reviewed.entry.id
-    reviewed = rows.readable_candidate(offered.seen, offered.reviewed)
+    reviewed = entry_rows.readable_candidate(offered.seen, offered.reviewed)
     if as_json:
-        told = rows.as_candidate(reviewed)
-        out.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
+        told = entry_rows.as_candidate(reviewed)
+        output.emit("propose", id=id_, conflicts=told["conflicts"], flags=told["flags"])
         return
-    out.line(id_)
+    output.line(id_)
     from agentplane.review.conflicts.resolve import described
 
     for conflict in reviewed.conflicts:
-        out.note(f"  {visible(described(conflict))}")
+        output.note(f"  {visible(described(conflict))}")
     for flag in reviewed.flags:
-        out.note(f"  {visible(flag)}")
+        output.note(f"  {visible(flag)}")
     if source and not known:
-        out.note(f"  source: no run `{one_line(source, 40)}` in the log")
-    out.note("waits in the inbox.")
+        output.note(f"  source: no run `{one_line(source, 40)}` in the log")
+    output.note("waits in the inbox.")
 
 
 def _repeated(error: Refused) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import click
 
-from agentplane.cli import complete, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, output
+from agentplane.cli.open import json_option, opened
 from agentplane.cli.pack import tell_withheld
 from agentplane.retrieval.scan import Wanted
 from agentplane.text.visible import one_line
@@ -42,14 +42,16 @@ def recall_command(
     plane = opened()
     found = plane.recall.find(" ".join(words), limit=limit, wanted=wanted)
     if as_json:
-        out.emit("recall", results=found.results, withheld=found.withheld)
+        output.emit("recall", results=found.results, withheld=found.withheld)
         return
     for result in found.results:
         shown = result.kind if result.kind == "artifact" else result.id
-        out.line(out.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
+        output.line(output.row([(shown, 11), (f"{result.score:.2f}", 4)], result.statement))
         state = "expired · " if result.expired else ""
         sort = "" if result.trusted else f"{result.kind}, not reviewed · "
-        out.line(out.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True)
+        output.line(
+            output.row([("", 11)], f"{state}{sort}{result.file} · {one_line(result.why, 100)}"), dim=True
+        )
     if not found.results:
-        out.note("nothing is near to that.")
+        output.note("nothing is near to that.")
     tell_withheld(found.withheld)

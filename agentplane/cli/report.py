@@ -9,7 +9,7 @@ import msgspec
 from agentplane.api import Plane
 from agentplane.api.committer import required
 from agentplane.api.results import Committed, Reached
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.commands import MemoryCommand
 from agentplane.errors import AgentplaneError
 from agentplane.text.visible import one_line, visible
@@ -47,7 +47,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
         fields = {"op": done.op, "verb": done.verb, "ids": done.ids, "revision": done.revision}
         told = [session_row(one) for one in _with_old_memory(plane)]
         beside = msgspec.to_builtins(done.left_contradicting)
-        out.emit(
+        output.emit(
             "op",
             **msgspec.to_builtins(fields),
             **reached(done.reached),
@@ -58,9 +58,9 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     what = _approved(done) if done.verb in ("approve", "supersede") else _listed(done.ids)
     did = f"{_PAST[done.verb]} the {done.of} of" if done.of != done.verb else _PAST[done.verb]
     back = "`agentplane redo` does it again" if done.verb == "undo" else "`agentplane undo` takes it back"
-    out.note(f"{did} {what} · memory {done.revision} · {back}")
+    output.note(f"{did} {what} · memory {done.revision} · {back}")
     for both in done.left_contradicting:
-        out.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
+        output.note(f"{both.id} contradicts {both.other} ({both.score:.2f}), which stays as it is")
     tell_reached(done.reached)
     asked = {one.pid for one in done.reached.restarting}
     with_old = _with_old_memory(plane)
@@ -70,7 +70,7 @@ def report(plane: Plane, done: Committed, *, as_json: bool) -> None:
     ):
         if named:
             names = ", ".join(f"{one.tool} (pid {one.pid})" for one in named)
-            out.note(f"old memory in {names}: {todo}")
+            output.note(f"old memory in {names}: {todo}")
 
 
 def reached(by: Reached) -> dict[str, Any]:
@@ -85,9 +85,9 @@ def reached(by: Reached) -> dict[str, Any]:
 def tell_reached(by: Reached) -> None:
     delivered = by.delivered
     if delivered and delivered.brought:
-        out.note(f"brought to {', '.join(map(visible, delivered.brought))}")
+        output.note(f"brought to {', '.join(map(visible, delivered.brought))}")
     for path, why in (delivered.kept if delivered else {}).items():
-        out.note(
+        output.note(
             f"old memory in {visible(path)}: {one_line(why, 120)}; `agentplane sync` brings this one there"
         )
 
@@ -120,7 +120,7 @@ def _approved(done: Committed) -> str:
     known = done.snapshot.ledger.known
     changed = [id_ for id_ in beside if id_ in known and known[id_].digest is not None]
     dropped = [id_ for id_ in beside if id_ not in (*changed, *done.rejected)]
-    parts = [out.count(len(done.renamed), "candidate")]
+    parts = [output.count(len(done.renamed), "candidate")]
     what = "superseded" if done.verb == "supersede" else "linked"
     parts += [f"{what} {_listed(changed)}"] if changed else []
     parts += [f"rejected {_listed(done.rejected)}"] if done.rejected else []

@@ -5,8 +5,8 @@ import msgspec
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
-from agentplane.cli import out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import output
+from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import session_row
 from agentplane.errors import BadInput
 from agentplane.text.visible import one_line, visible
@@ -42,7 +42,7 @@ def restart_command(ids: tuple[str, ...], every: bool, as_json: bool) -> int:
     }
     if as_json:
         told = [session_row(one) | _came(came.get(one.pid)) for one in (wanted if ids or every else found)]
-        out.emit("restart", revision=plane.status().revision, sessions=told)
+        output.emit("restart", revision=plane.status().revision, sessions=told)
     elif ids or every:
         _say_came(wanted, came)
     else:
@@ -68,19 +68,19 @@ def _named(found: list[Session], name: str) -> Session:
 
 def _list(plane: Plane, found: list[Session]) -> None:
     if not found:
-        out.note("no session of a coding tool runs here.")
+        output.note("no session of a coding tool runs here.")
         return
     for one in found:
         cells = [
             (f"{_MARKS[one.state]} {_TITLES[one.tool]}", 24),
             (f"pid {one.pid}", 12),
-            (out.age(one.since), 12),
+            (output.age(one.since), 12),
         ]
         given = f"memory {one.revision}" if one.revision else "memory unknown"
-        out.line(out.row(cells, f"{given}, {one.state}" if one.revision else given))
+        output.line(output.row(cells, f"{given}, {one.state}" if one.revision else given))
         if one.state != "current":
-            out.line(f"  {what_helps(one)}")
-    out.note(f"memory is at {plane.status().revision}")
+            output.line(f"  {what_helps(one)}")
+    output.note(f"memory is at {plane.status().revision}")
 
 
 def what_helps(one: Session) -> str:
@@ -101,20 +101,20 @@ def what_helps(one: Session) -> str:
 
 def _say_came(wanted: list[Session], came: dict[int, Outcome]) -> None:
     if not wanted:
-        out.note("no session has old memory.")
+        output.note("no session has old memory.")
     for one in wanted:
         name = f"{_TITLES[one.tool]} (pid {one.pid})"
         outcome = came.get(one.pid)
         if outcome is None:
-            out.note(f"{name}: {what_helps(one)}")
+            output.note(f"{name}: {what_helps(one)}")
         elif outcome.state == "restarted":
-            out.note(f"{name}: restarted, run {outcome.now}")
+            output.note(f"{name}: restarted, run {outcome.now}")
         elif outcome.state == "waits":
-            out.note(f"{name}: restarts when it is idle; now {one_line(outcome.why, 100)}")
+            output.note(f"{name}: restarts when it is idle; now {one_line(outcome.why, 100)}")
         else:
-            out.note(f"{name}: not restarted: {one_line(outcome.why, 100)}")
+            output.note(f"{name}: not restarted: {one_line(outcome.why, 100)}")
             if one.resume and outcome.state == "refused" and one.state == "old":
-                out.note(f"  end it, then type: {_typed(one.folder, one.resume)}")
+                output.note(f"  end it, then type: {_typed(one.folder, one.resume)}")
 
 
 def _typed(folder: str, words: list[str]) -> str:

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.runs.query.artifacts import Artifact
 from agentplane.runs.query.compare import Remembered, Report
 from agentplane.runs.query.timeline import Row
@@ -21,7 +21,7 @@ _WIDE, _NARROW = 100, 60
 
 def print_timeline(rows: Sequence[Row]) -> None:
     """A line for each row; on a narrow screen with fewer columns, without one with whole times and ids."""
-    columns = out.width()
+    columns = output.width()
     table = [_cells(row, columns) for row in rows]
     sizes = {
         name: min(max((cells(one_line(line[name])) for line in table), default=0), most)
@@ -29,12 +29,12 @@ def print_timeline(rows: Sequence[Row]) -> None:
     }
     for row, line in zip(rows, table, strict=True):
         start = [
-            out.Piece(f"{padded(line[name], size)}  ", _style(row) if name == "outcome" else {})
+            output.Piece(f"{padded(line[name], size)}  ", _style(row) if name == "outcome" else {})
             for name, size in sizes.items()
             if size
         ]
         left = columns - sum(size + 2 for size in sizes.values() if size) if columns else None
-        out.line(*start, one_line(line["what"], max(left, 8) if left is not None else None))
+        output.line(*start, one_line(line["what"], max(left, 8) if left is not None else None))
 
 
 def _columns(columns: int | None) -> list[tuple[str, int]]:
@@ -49,12 +49,12 @@ def _columns(columns: int | None) -> list[tuple[str, int]]:
 
 def _cells(row: Row, columns: int | None) -> dict[str, str]:
     who, task, run = row.tool or row.actor or "", row.task or "", row.run_id or ""
-    seconds = out.seconds_since(row.ts) if row.kind == "open" else row.seconds
+    seconds = output.seconds_since(row.ts) if row.kind == "open" else row.seconds
     wide = columns is None or columns >= _WIDE
     return {
-        "when": row.ts if columns is None else out.short_age(row.ts),
+        "when": row.ts if columns is None else output.short_age(row.ts),
         "outcome": _outcome(row),
-        "took": "" if seconds is None else out.span(seconds),
+        "took": "" if seconds is None else output.span(seconds),
         "who": who,
         "run": run if columns is None else run.rpartition("-")[2],
         "rated": _rated(row),
@@ -89,30 +89,32 @@ def print_artifacts(found: Sequence[Artifact]) -> None:
     for artifact in found:
         cells = [(artifact.task or "-", 14), (artifact.sha256[:12], 12), (artifact.run, 23)]
         cells = [(artifact.state, 7), *cells] if artifact.state else cells
-        out.line(out.row(cells, artifact.path), fg="red" if artifact.state in ("changed", "gone") else None)
+        output.line(
+            output.row(cells, artifact.path), fg="red" if artifact.state in ("changed", "gone") else None
+        )
 
 
 def print_diff(report: Report) -> None:
-    out.line(f"{report.a} → {report.b}", bold=True)
+    output.line(f"{report.a} → {report.b}", bold=True)
     if report.same:
-        out.line("  the same in everything that is compared")
+        output.line("  the same in everything that is compared")
     for field in report.fields:
-        out.line(f"  {field.name}: {_value(field.a)} → {_value(field.b)}")
+        output.line(f"  {field.name}: {_value(field.a)} → {_value(field.b)}")
     if None not in report.seconds:
-        out.line(f"  took {report.seconds[0]:g} s → {report.seconds[1]:g} s")
+        output.line(f"  took {report.seconds[0]:g} s → {report.seconds[1]:g} s")
     for title, rows in _changes(report):
         if rows:
-            out.line(f"  {title}")
+            output.line(f"  {title}")
             for row in rows:
-                out.line(f"    {row}")
+                output.line(f"    {row}")
     if report.output:
-        out.line("  output")
+        output.line("  output")
         for line in report.output[:_MOST_LINES]:
-            out.line(f"    {visible(line)}", fg=_COLOURS.get(line[:1]))
+            output.line(f"    {visible(line)}", fg=_COLOURS.get(line[:1]))
         if len(report.output) > _MOST_LINES:
-            out.note(f"and {len(report.output) - _MOST_LINES} lines more: `--json` has them all.")
+            output.note(f"and {len(report.output) - _MOST_LINES} lines more: `--json` has them all.")
     for text in report.missing:
-        out.note(one_line(text))
+        output.note(one_line(text))
 
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}

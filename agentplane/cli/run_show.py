@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from agentplane.api import Plane
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.errors import AgentplaneError
 from agentplane.plane.layout import Layout
 from agentplane.runs.capsule import capsule, commands
@@ -50,7 +50,7 @@ def as_json(shown: Shown) -> dict[str, Any]:
 
 def print_run(shown: Shown, *, in_full: bool) -> None:
     run = shown.run
-    out.line(f"{shown.run_id}  {_outcome(run)}", bold=True)
+    output.line(f"{shown.run_id}  {_outcome(run)}", bold=True)
     if run is not None:
         for name, value in (
             ("task", run.task),
@@ -59,9 +59,9 @@ def print_run(shown: Shown, *, in_full: bool) -> None:
             ("summary", run.summary),
         ):
             if value:
-                out.line(f"  {name}: {one_line(value, _WIDTH)}")
+                output.line(f"  {name}: {one_line(value, _WIDTH)}")
         if run.command:
-            out.line(f"  command: {one_line(' '.join(run.command), _WIDTH)}")
+            output.line(f"  command: {one_line(' '.join(run.command), _WIDTH)}")
         _print_files(run, shown.here)
     _print_commands(shown, in_full=in_full)
     _print_permissions(shown.record.permissions, in_full=in_full)
@@ -75,13 +75,13 @@ def _outcome(run: Run | None) -> str:
 
 def _print_files(run: Run, here: tuple[str, ...]) -> None:
     if run.capsule:
-        out.line("  capsule")
+        output.line("  capsule")
     for kept in run.capsule:
         size = kept.size if kept.full_size is None else kept.full_size
         notes = ["not on this machine"] if kept.path not in here else []
         notes += ["cut"] if kept.left_out else []
         notes += ["secrets masked"] if kept.masked or kept.masked_more else []
-        out.line(f"    {one_line(kept.name, 80)}  {size:,} bytes{''.join(f', {note}' for note in notes)}")
+        output.line(f"    {one_line(kept.name, 80)}  {size:,} bytes{''.join(f', {note}' for note in notes)}")
 
 
 def _print_commands(shown: Shown, *, in_full: bool) -> None:
@@ -89,15 +89,15 @@ def _print_commands(shown: Shown, *, in_full: bool) -> None:
     if not rows:
         return
     bad = sum(row.is_bad for row in rows)
-    out.line(f"  {out.count(len(rows), 'command')}{f', {bad} failed' if bad else ''}")
+    output.line(f"  {output.count(len(rows), 'command')}{f', {bad} failed' if bad else ''}")
     for row in rows if in_full else rows[-_FEW:]:
-        out.line(
+        output.line(
             f"    {_ended(row):<8}{visible(row.command) if in_full else one_line(row.command, _WIDTH)}{_cut(row)}"
         )
     if more := sum(row.more for row in shown.record.commands):
-        out.line(f"    and {more:,} more that weren't kept")
+        output.line(f"    and {more:,} more that weren't kept")
     if not in_full and len(rows) > _FEW:
-        out.note(
+        output.note(
             f"these are the last {_FEW}: `agentplane show {shown.run_id} --commands` prints all of them."
         )
 
@@ -114,21 +114,21 @@ def _print_permissions(rows: tuple[Permission, ...], *, in_full: bool) -> None:
     rows = tuple(row for row in rows if row.decision)
     if not rows:
         return
-    out.line("  permissions")
+    output.line("  permissions")
     single = [row for row in rows if row.decision != "allowed" or row.by != "settings"]
     for row in single if in_full else single[-_FEW:]:
         by = {"prompt": "after a prompt", "": "no answer"}.get(row.by, f"by {row.by}" if row.by else "")
         what = " ".join(filter(None, (row.tool, row.command or row.path)))
         reason = f" ({one_line(row.reason, 60)})" if row.reason else ""
-        out.line(f"    {row.decision:<8}{one_line(what, _WIDTH - 30)}, {by}{reason}")
+        output.line(f"    {row.decision:<8}{one_line(what, _WIDTH - 30)}, {by}{reason}")
     for row in rows:
         if row not in single:
-            calls = out.count(row.times, "call")
-            out.line(
+            calls = output.count(row.times, "call")
+            output.line(
                 f"    {row.decision:<8}{calls} without a prompt, in mode {one_line(row.mode or '?', 40)}"
             )
     if not in_full and len(single) > _FEW:
-        out.line(f"    and {len(single) - _FEW} more")
+        output.line(f"    and {len(single) - _FEW} more")
 
 
 def _is_here(layout: Layout, run: Run, kept: Kept) -> bool:

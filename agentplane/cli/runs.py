@@ -11,8 +11,8 @@ import click
 import msgspec
 
 from agentplane.api import Logged, Plane
-from agentplane.cli import complete, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, output
+from agentplane.cli.open import json_option, opened
 from agentplane.errors import BadInput
 from agentplane.text.json import decode
 from agentplane.text.visible import one_line
@@ -99,15 +99,15 @@ def run_command(
     )
     ran, facts = plane.runs.run(asked)
     if ran.unsealed:
-        out.error(ran.unsealed)
+        output.error(ran.unsealed)
         if open_run.load(plane.layout, ran.run_id):
             then = "is not sealed yet; the next `agentplane run` or `doctor --fix` does it."
         else:
             then = "is not sealed, and what was recorded of it is not there any more."
-        out.note(f"run {ran.run_id} {then}")
+        output.note(f"run {ran.run_id} {then}")
     elif not quiet and sys.stderr.isatty():
-        found = f" · {out.count(len(facts), 'fact')} to review" if facts else ""
-        out.note(f"run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
+        found = f" · {output.count(len(facts), 'fact')} to review" if facts else ""
+        output.note(f"run {ran.run_id} · {one_line(ran.words[:1].lower() + ran.words[1:], 100)}{found}")
     return ran.code
 
 
@@ -203,7 +203,7 @@ def timeline_command(
     wanted = timeline.Wanted(task, tool, start, layers, None if scale is None else rubric.wanted_range(scale))
     found = timeline.ordered(timeline.rows(plane.layout, wanted), sort)
     if as_json:
-        out.emit("timeline", events=list(islice(found, limit)))
+        output.emit("timeline", events=list(islice(found, limit)))
         return
     most = limit or run_rows.PAGE
     page = list(islice(found, most + 1))
@@ -211,9 +211,9 @@ def timeline_command(
     if not page:
         options = {"--task": task, "--since": since, "--tool": tool, "--layer": layer, "--scale": scale}
         asked = [name for name, value in options.items() if value]
-        out.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
+        output.note(f"nothing that fits {' and '.join(asked)}." if asked else "nothing yet.")
     elif len(page) > most:
-        out.note("there is more: `--limit` shows it.")
+        output.note("there is more: `--limit` shows it.")
 
 
 @click.command()
@@ -242,7 +242,7 @@ def diff_command(run: str, against: str | None, as_json: bool) -> None:
 
     report = compare.of(opened().layout, run, against)
     if as_json:
-        out.emit("diff", **msgspec.to_builtins(report), same=report.same)
+        output.emit("diff", **msgspec.to_builtins(report), same=report.same)
     else:
         run_rows.print_diff(report)
 
@@ -265,12 +265,12 @@ def artifacts_command(task: str | None, verify: bool, as_json: bool) -> int:
     if verify:
         found = [artifacts.verified(plane.layout, artifact) for artifact in found]
     if as_json:
-        out.emit("artifacts", artifacts=found)
+        output.emit("artifacts", artifacts=found)
     else:
         run_rows.print_artifacts(found)
         if not found:
             of = "" if task is None else f" of the task {one_line(task, 40)}"
-            out.note(f"no run{of} has produced a file that git tracks.")
+            output.note(f"no run{of} has produced a file that git tracks.")
     return int(any(artifact.state in ("changed", "gone") for artifact in found))
 
 
@@ -325,7 +325,7 @@ _one_event = decode.Json(dict[str, Any])
 def _log_lines(plane: Plane, *, as_json: bool) -> None:
     """Events as they come, so that a program can keep the pipe open; a bad one ends it, and those before stand."""
     if sys.stdin.isatty():
-        out.note("type an event a line, as a JSON object; Ctrl-D ends it.")
+        output.note("type an event a line, as a JSON object; Ctrl-D ends it.")
     written = 0
     for number, row in enumerate(sys.stdin.buffer, 1):
         # Shells on Windows begin what they pipe with a mark.
@@ -344,7 +344,7 @@ def _log_lines(plane: Plane, *, as_json: bool) -> None:
 
 def _bad_line(what: str, number: int, written: int) -> BadInput:
     before = (
-        f"{out.count(written, 'event before it is', 'events before it are')} in the log"
+        f"{output.count(written, 'event before it is', 'events before it are')} in the log"
         if written
         else "nothing was logged"
     )
@@ -355,8 +355,8 @@ def _bad_line(what: str, number: int, written: int) -> BadInput:
 
 def _told(logged: Logged, *, as_json: bool) -> None:
     if as_json:
-        out.emit_line("log", **msgspec.to_builtins(logged))
+        output.emit_line("log", **msgspec.to_builtins(logged))
         return
-    out.line(logged.run_id)
+    output.line(logged.run_id)
     for refused in logged.refused:
-        out.note(f"a fact was refused: {one_line(refused, 160)}")
+        output.note(f"a fact was refused: {one_line(refused, 160)}")

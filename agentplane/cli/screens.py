@@ -46,14 +46,14 @@ def _free_place() -> "Path | None":
 
 def _made(folder: "Path") -> bool:
     """Whether a person made a plane there, having seen what that writes."""
-    from agentplane.cli import out
+    from agentplane.cli import output
     from agentplane.tui import first
 
     told = first.run(folder)
     if told is None:
-        out.note("nothing was made; `agentplane init` makes a plane.")
+        output.note("nothing was made; `agentplane init` makes a plane.")
     for line in (told or "").splitlines():
-        out.note(line)
+        output.note(line)
     return told is not None
 
 

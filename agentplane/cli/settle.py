@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from agentplane.api import Listeners
-from agentplane.cli import out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import output
+from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import reached, tell_reached
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.memory.settle import Settled
@@ -35,13 +35,13 @@ def settle_command(quiet: bool, as_json: bool) -> int:
     if as_json:
         fields = {name: getattr(done, name) for name in Settled.__struct_fields__}
         fields["told"] = [str(note) for note in done.told]
-        out.emit("settle", **fields, **reached(settlement.reached))
+        output.emit("settle", **fields, **reached(settlement.reached))
     else:
         for text in said(done):
-            out.note(text)
+            output.note(text)
         tell_reached(settlement.reached)
         if not done.did and not done.left and not done.conflicts and not quiet:
-            out.note("nothing to settle.")
+            output.note("nothing to settle.")
     return int(bool(done.left or done.conflicts))
 
 
@@ -85,5 +85,5 @@ def git_hook_command(name: str, rest: tuple[str, ...]) -> int:
         plane.tools.make_context()
     except (AgentplaneError, OSError) as error:
         what = error.what if isinstance(error, AgentplaneError) else error.strerror or str(error)
-        out.note(f"agentplane: the {name} hook failed: {one_line(what, 160)}. Run `agentplane doctor`.")
+        output.note(f"agentplane: the {name} hook failed: {one_line(what, 160)}. Run `agentplane doctor`.")
     return 0

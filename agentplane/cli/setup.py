@@ -8,8 +8,8 @@ import click
 
 from agentplane import setup
 from agentplane.agents.model import Tool
-from agentplane.cli import complete, out
-from agentplane.cli.door import opened
+from agentplane.cli import complete, output
+from agentplane.cli.open import opened
 from agentplane.cli.tools import named_tools, say_wired
 from agentplane.errors import BadInput
 from agentplane.plane import create
@@ -66,23 +66,23 @@ def init_command(
     _ask(wanted, yes=yes)
     made = setup.make(wanted, "terminal" if sys.stdin.isatty() else "cli")
     for text in made.git:
-        out.note(f"set: {text}")
+        output.note(f"set: {text}")
     for name in made.files:
-        out.line(f"{folder.name}/{name}")
+        output.line(f"{folder.name}/{name}")
     _tell_attributes(Layout(root=folder.resolve()))
     _chain_hooks(Layout(root=folder.resolve()), hooks, yes=yes)
     if made.wired:
         say_wired(made.wired, list(wanted.tools))
     elif not (made.files or made.git):
-        out.note(f"{folder} is a plane already; nothing was missing.")
+        output.note(f"{folder} is a plane already; nothing was missing.")
     if made.files:
         if names is None and not yes:
             _say_installed(folder.parent)
         if folder.name != FOLDER:
-            out.note(
+            output.note(
                 f"it is found where it is named: export AGENTPLANE_PLANE={shlex.quote(visible(str(folder)))}"
             )
-        out.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
+        output.note('made. Next: agentplane propose --type decision "…", then agentplane inbox.')
     return int(bool(made.wired and made.wired.blocked))
 
 
@@ -90,24 +90,24 @@ def _ignore_context(layout: Layout) -> None:
     """Let Git ignore context/, and say how to undo that."""
     done = create.ignore_context(layout)
     for text in done or ["Nothing to do. Git already ignores .agentplane/context."]:
-        out.note(visible(text))
+        output.note(visible(text))
     if done:
         name = shlex.quote(visible(layout.shown("context")))
-        out.note(f"Commit this change. To undo it, delete the line /context/ and run `git add {name}`.")
+        output.note(f"Commit this change. To undo it, delete the line /context/ and run `git add {name}`.")
 
 
 def _remove_git_setup(layout: Layout) -> None:
     done = merge_driver.remove(layout)
     for text in done:
-        out.note(f"Removed: {text}")
+        output.note(f"Removed: {text}")
     if not done:
-        out.note("Nothing to remove. Git is not set up for agentplane here.")
+        output.note("Nothing to remove. Git is not set up for agentplane here.")
 
 
 def _tell_attributes(layout: Layout) -> None:
     """Name the files of tools that git merges in a way that a person chose."""
     for path, value in git_attributes.set_by_others(layout, git_conflicts.paths()).items():
-        out.note(
+        output.note(
             f"{visible(path)}: your Git attributes set merge={visible(value)}, so agentplane leaves it to Git."
         )
 
@@ -116,21 +116,21 @@ def _chain_hooks(layout: Layout, wanted: str | None, *, yes: bool) -> None:
     """Say which hooks are not set and why. Chain them where the person wants that."""
     missing = [hook for hook in git_hooks.look(layout) if hook.state not in ("ours", "free")]
     for hook in missing:
-        out.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
+        output.note(f"Git hook {hook.name} not set: {one_line(hook.why, 160)}.")
         if not hook.can_chain:
-            out.note(f"  {git_hooks.remedy(hook)}")
+            output.note(f"  {git_hooks.remedy(hook)}")
     free = [hook for hook in missing if hook.can_chain]
     if not free or wanted == "leave":
         return
     if wanted is None:
         if yes or not sys.stdin.isatty():
-            out.note("To run agentplane after these hooks, use `agentplane init --hooks chain`.")
+            output.note("To run agentplane after these hooks, use `agentplane init --hooks chain`.")
             return
         names = ", ".join(hook.name for hook in free)
-        if not out.confirmed(f"Run agentplane after your own {names}?", default=False):
+        if not output.confirmed(f"Run agentplane after your own {names}?", default=False):
             return
     for text in git_hooks.chain(layout, merge_driver.command()):
-        out.note(f"chained: {visible(text)}")
+        output.note(f"chained: {visible(text)}")
 
 
 def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
@@ -143,11 +143,11 @@ def _ask(wanted: setup.Outlook, *, yes: bool) -> None:
     if wanted.touched:
         questions.append(f"write into {', '.join(visible(path) for path in wanted.touched)}")
     if merge_driver.is_set(Layout(root=wanted.folder)) is False:
-        out.note(
+        output.note(
             "Git is set up to merge it: .git/config, .git/info/attributes, and the hooks that you don't use yourself."
         )
     text = " and ".join(questions)
-    out.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
+    output.confirmed(f"{text[0].upper()}{text[1:]}?", default=True, abort=True)
 
 
 def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
@@ -161,7 +161,7 @@ def _wanted_tools(project: Path, names: str | None) -> list[Tool]:
 def _say_installed(project: Path) -> None:
     rows = [row.tool.name for row in presence.look(project) if row.installed and not row.in_project]
     if rows:
-        out.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
+        output.note(f"also installed: {', '.join(rows)}. `agentplane tools add {rows[0]}` wires one.")
 
 
 def _wanted_folder(named: str | None) -> Path:

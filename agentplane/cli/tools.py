@@ -5,9 +5,9 @@ import click
 from agentplane.agents.catalog import TOOLS
 from agentplane.agents.model import Tool
 from agentplane.api import Plane
-from agentplane.cli import complete, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, output
 from agentplane.cli.help import unknown_command
+from agentplane.cli.open import json_option, opened
 from agentplane.commands import Sync, Unwire, Wire
 from agentplane.context.choose import Ask
 from agentplane.context.pack import IN_FORCE, Pack
@@ -61,7 +61,7 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
     wirings = plane.tools.wiring(TOOLS)
     if as_json:
         told = [_row(rows[one.tool.name], one) for one in wirings]
-        out.emit("tools", revision=plane.status().revision, tools=told)
+        output.emit("tools", revision=plane.status().revision, tools=told)
         return
     for one in sorted(
         wirings, key=lambda one: not (rows[one.tool.name].in_project or rows[one.tool.name].installed)
@@ -69,13 +69,13 @@ def tools_command(ctx: click.Context, as_json: bool) -> None:
         row = rows[one.tool.name]
         where = "in use" if row.in_project else "installed" if row.installed else "-"
         said = list(map(_part_said, one.parts))
-        if (out.width() or _WIDE) >= _WIDE:
-            out.line(out.row([(one.tool.title, 22), (where, 9)], "  ".join(said)))
+        if (output.width() or _WIDE) >= _WIDE:
+            output.line(output.row([(one.tool.title, 22), (where, 9)], "  ".join(said)))
             continue
-        out.line(out.row([(one.tool.title, 22)], where))
+        output.line(output.row([(one.tool.title, 22)], where))
         for part in (said[0], "  ".join(said[1:])):
             if part:
-                out.line(out.row([("", 0)], part))
+                output.line(output.row([("", 0)], part))
 
 
 @tools_command.command("add", short_help="Wire tools: the memory, our hooks and our MCP server.")
@@ -94,7 +94,7 @@ def add_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
         return _previewed(plane.tools.wiring_changes(tools), as_json=as_json)
     wired = plane.do(Wire(_names(tools)))
     if as_json:
-        out.emit("tools-add", **_fields(wired))
+        output.emit("tools-add", **_fields(wired))
     else:
         say_wired(wired, tools)
     return int(bool(wired.blocked))
@@ -116,15 +116,15 @@ def remove_command(names: tuple[str, ...], check: bool, as_json: bool) -> int:
         return _previewed(plane.tools.wiring_changes(tools, out=True), as_json=as_json)
     wired = plane.do(Unwire(_names(tools)))
     if as_json:
-        out.emit("tools-remove", **_fields(wired))
+        output.emit("tools-remove", **_fields(wired))
         return int(bool(wired.blocked))
     _say(wired.written, "taken out of", "no file holds anything of ours.")
     if wired.proposed:
-        out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
+        output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     for path, readers in wired.shared.items():
-        out.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
+        output.note(f"{visible(path)} keeps the memory: {', '.join(readers)} read it too")
     for path in wired.calling:
-        out.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
+        output.note(f"{visible(path)} still calls agentplane, in a command that is not ours alone; it stays")
     _say_blocked(wired)
     return int(bool(wired.blocked))
 
@@ -163,7 +163,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     if remove:
         synced = plane.tools.unsync(TOOLS if names is None else named_tools(names))
         if as_json:
-            out.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
+            output.emit("sync", removed=synced.written, proposed=synced.proposed, kept=synced.kept)
         else:
             _say(synced.written, "taken out of", "no file holds a block of ours.")
             _say_taken_up(synced)
@@ -177,7 +177,7 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
     synced, pack = result.synced, result.pack
     stands = plane.tools.standings(tools, pack)
     if as_json:
-        out.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
+        output.emit("sync", written=synced.written, proposed=synced.proposed, kept=synced.kept, files=stands)
     else:
         rest = "every other file is current." if synced.blocked or synced.kept else "every file is current."
         _say(synced.written, f"memory {pack.receipt.revision} written to", rest)
@@ -185,9 +185,9 @@ def sync_command(names: str | None, check: bool, remove: bool, as_json: bool) ->
         for standing in stands:
             _say_told(standing)
             if standing.state == "blocked":
-                out.note(f"{visible(standing.path)} was not written: it {standing.why}")
+                output.note(f"{visible(standing.path)} was not written: it {standing.why}")
             elif standing.path in synced.written and _room(standing) != _room_of(pack):
-                out.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
+                output.note(f"{visible(standing.path)} is read only so far: {_room(standing)}")
     return int(any(standing.state == "blocked" for standing in stands) or bool(synced.kept))
 
 
@@ -218,12 +218,12 @@ def named_tools(names: str) -> list[Tool]:
 def _checked(plane: Plane, tools: list[Tool], pack: Pack, *, as_json: bool) -> int:
     stands = plane.tools.standings(tools, pack)
     if as_json:
-        out.emit("sync", files=stands)
+        output.emit("sync", files=stands)
     else:
         for standing in stands:
-            out.line(f"{_MARKS[standing.state]} {visible(standing.path)}: {_said(standing)}")
+            output.line(f"{_MARKS[standing.state]} {visible(standing.path)}: {_said(standing)}")
             for line in standing.diff:
-                out.line(f"    {visible(line)}")
+                output.line(f"    {visible(line)}")
             _say_told(standing)
     return int(any(standing.state != "current" for standing in stands))
 
@@ -235,14 +235,16 @@ def _said(standing: Standing) -> str:
         standing.state
     ]
     held = f"{words}, memory {one_line(standing.revision, 12)}" if standing.revision else words
-    told = f"{out.count(len(standing.said), 'entry', 'entries')} already in the file" if standing.said else ""
+    told = (
+        f"{output.count(len(standing.said), 'entry', 'entries')} already in the file" if standing.said else ""
+    )
     return ", ".join(filter(None, (held, _room(standing), told)))
 
 
 def _say_told(standing: Standing) -> None:
     """Print the entries that agentplane's block leaves out because the person's own text says them."""
     for id_, why in standing.said.items():
-        out.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
+        output.note(f"{visible(standing.path)} leaves out {one_line(id_, 40)}: {one_line(why, 160)}")
 
 
 def _room(standing: Standing) -> str:
@@ -257,8 +259,8 @@ def _room_of(pack: Pack) -> str:
 
 def _left_out(cut: int, short: int) -> str:
     """What a file has no room for."""
-    parts = [f"{out.count(cut, 'entry', 'entries')} left out"] if cut else []
-    parts += [f"of {out.count(short, 'entry', 'entries')} the statement only"] if short else []
+    parts = [f"{output.count(cut, 'entry', 'entries')} left out"] if cut else []
+    parts += [f"of {output.count(short, 'entry', 'entries')} the statement only"] if short else []
     return ", ".join(parts)
 
 
@@ -293,12 +295,12 @@ def _fields(wired: Wired) -> dict[str, object]:
 
 def _previewed(changes: list[Change], *, as_json: bool) -> int:
     if as_json:
-        out.emit("tools-diff", files=[{"path": one.path, "diff": one.diff()} for one in changes])
+        output.emit("tools-diff", files=[{"path": one.path, "diff": one.diff()} for one in changes])
     elif not changes:
-        out.note("nothing is to be written.")
+        output.note("nothing is to be written.")
     for change in () if as_json else changes:
         for line in change.diff():
-            out.line(visible(line))
+            output.line(visible(line))
     return int(bool(changes))
 
 
@@ -308,26 +310,28 @@ def say_wired(wired: Wired, tools: list[Tool]) -> None:
     for tool in tools:
         mine = [place.path for place in desired.all_places(tool)] or [tool.target.path]
         if tool.hint and set(mine) & set(wired.written):
-            out.note(tool.hint)
+            output.note(tool.hint)
     if wired.proposed:
-        out.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
+        output.note(f"what others wrote into a block waits in the inbox: {', '.join(wired.proposed)}")
     _say_blocked(wired)
 
 
 def _say_taken_up(synced: Synced) -> None:
     if synced.proposed:
-        out.note(f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}")
+        output.note(
+            f"what was written into a block by others waits in the inbox: {', '.join(synced.proposed)}"
+        )
     for path, why in synced.kept.items():
-        out.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
+        output.note(f"{visible(path)} stays as it is: {one_line(why, 120)}")
 
 
 def _say_blocked(wired: Wired) -> None:
     for path, why in wired.blocked.items():
-        out.note(f"{visible(path)} was not touched: it {one_line(why, 160)}")
+        output.note(f"{visible(path)} was not touched: it {one_line(why, 160)}")
         if path in wired.by_hand:
-            out.note("to add by hand:")
-            out.note(wired.by_hand[path].rstrip("\n"))
+            output.note("to add by hand:")
+            output.note(wired.by_hand[path].rstrip("\n"))
 
 
 def _say(done: "tuple[str, ...] | list[str]", what: str, nothing: str) -> None:
-    out.note(f"{what} {', '.join(visible(path) for path in done)}" if done else nothing)
+    output.note(f"{what} {', '.join(visible(path) for path in done)}" if done else nothing)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from agentplane.cli import out
-from agentplane.cli.door import opened
+from agentplane.cli import output
+from agentplane.cli.open import opened
 from agentplane.errors import BadInput
 from agentplane.review import policy
 from agentplane.text import private
@@ -43,11 +43,11 @@ def web_command(port: int, token_file: Path | None) -> None:
     with web.listening(port) as listening:
         door = web.Door(plane.layout.root, listening, token)
         if token_file is None:
-            out.line(door.address)
+            output.line(door.address)
         else:
-            out.line(f"{door.public_url}/?token=")
-            out.note(f"the token is in {token_file}; put it behind the address.")
-        out.note("ctrl+c ends it.")
+            output.line(f"{door.public_url}/?token=")
+            output.note(f"the token is in {token_file}; put it behind the address.")
+        output.note("ctrl+c ends it.")
         sys.stdout.flush()
         door.run()
 

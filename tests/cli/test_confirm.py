@@ -10,7 +10,7 @@ from typing import TextIO
 import pytest
 
 from agentplane.api import Plane
-from agentplane.cli import confirming, out
+from agentplane.cli import confirming, output
 from agentplane.memory.operations import Proposal
 from agentplane.review import spots
 from agentplane.review.confirm import Unconfirmed
@@ -90,7 +90,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
             asked.append(question)
             return bool(select.select([keyboard], [], [], 0)[0])
 
-        monkeypatch.setattr(out, "confirmed", answer)
+        monkeypatch.setattr(output, "confirmed", answer)
         with pytest.raises(Unconfirmed):
             confirming.carried_out(leaky, lambda given: leaky.inbox.approve([id_], confirmed=given), None)
     assert asked == [f"Approve {entry.id} with this text unchanged?"]

@@ -110,7 +110,7 @@ def test_tools_lists_all_with_what_they_hold(plane: Plane, project: Path, cli: C
 
 def test_tools_in_a_narrow_terminal(plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The marks are what it is for; a line that is cut must not lose them."""
-    monkeypatch.setattr("agentplane.cli.out.width", lambda: 40)
+    monkeypatch.setattr("agentplane.cli.output.width", lambda: 40)
     lines = cli("tools").out.splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("Claude Code"))
     assert lines[place + 1 : place + 3] == ["  ○ memory in CLAUDE.md", "  ○ hooks ○ MCP"]

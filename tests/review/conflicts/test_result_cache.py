@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from agentplane.api import Listeners, Plane
-from agentplane.cli import behind
+from agentplane.cli import background_checks
 from agentplane.memory.operations import Proposal
 from agentplane.plane.derived import cache
 from agentplane.plane.store import lock
@@ -276,8 +276,8 @@ def test_the_job_goes_on_with_what_changed_meanwhile_and_needs_no_lock(
 def test_the_job_is_killed_without_loss_and_there_is_one_at_a_time(
     crowd: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [sys.executable, "-P", "-m", "agentplane.cli.behind", str(crowd.layout.root)]
-    with behind.alone(crowd.layout) as free:
+    command = [sys.executable, "-P", "-m", "agentplane.cli.background_checks", str(crowd.layout.root)]
+    with background_checks.alone(crowd.layout) as free:
         assert free
         subprocess.run(command, check=True, timeout=60)  # it ends at once: another one has the lock
     assert crowd.status().unchecked > 0
@@ -287,8 +287,8 @@ def test_the_job_is_killed_without_loss_and_there_is_one_at_a_time(
     job.send_signal(signal.SIGKILL)
     job.wait()
     crowd.memory.read()
-    monkeypatch.delenv(behind.OFF)
-    assert behind.start(crowd.layout)
+    monkeypatch.delenv(background_checks.OFF)
+    assert background_checks.start(crowd.layout)
     until = time.monotonic() + 120
     while crowd.status().unchecked and time.monotonic() < until:
         time.sleep(0.2)
@@ -299,10 +299,10 @@ def test_nothing_is_started_where_it_is_not_wanted_or_could_keep_nothing(
     crowd: Plane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "posix_spawn", lambda *_, **__: pytest.fail("started"))
-    assert not behind.start(crowd.layout)
-    monkeypatch.delenv(behind.OFF)
+    assert not background_checks.start(crowd.layout)
+    monkeypatch.delenv(background_checks.OFF)
     monkeypatch.setenv("CI", "true")
-    assert not behind.start(crowd.layout)
+    assert not background_checks.start(crowd.layout)
     monkeypatch.delenv("CI")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert not behind.start(crowd.layout)
+    assert not background_checks.start(crowd.layout)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from agentplane.cli import behind, complete, out, rows
-from agentplane.cli.door import ids_argument, json_option, opened, run_named
-from agentplane.cli.rows import with_signer
+from agentplane.cli import background_checks, complete, entry_rows, output
+from agentplane.cli.entry_rows import with_signer
+from agentplane.cli.open import ids_argument, json_option, opened, run_named
 from agentplane.errors import AgentplaneError, BadInput, Damaged
 from agentplane.memory import expiry
 from agentplane.memory.entry import SHELF_STATUSES, Entry
@@ -38,27 +38,29 @@ def status_command(as_json: bool) -> None:
     """What waits, and what to do next."""
     plane = opened(quiet=True)
     status = plane.status()
-    goes_on = status.unchecked > 0 and behind.start(plane.layout)
+    goes_on = status.unchecked > 0 and background_checks.start(plane.layout)
     if as_json:
-        out.emit("status", **msgspec.to_builtins(status))
+        output.emit("status", **msgspec.to_builtins(status))
         return
-    out.line(f"memory {status.revision}  {plane.layout.root}")
-    counts = [out.count(status.waiting, "candidate"), out.count(status.hand_edits, "hand edit")]
+    output.line(f"memory {status.revision}  {plane.layout.root}")
+    counts = [output.count(status.waiting, "candidate"), output.count(status.hand_edits, "hand edit")]
     counts += [f"{status.conflicts} of them with conflicts"] if status.conflicts else []
-    counts += [out.count(status.broken, "broken entry", "broken entries")] if status.broken else []
-    counts += [f"{out.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
-    soon = out.count(status.expiring, "entry expires", "entries expire")
-    counts += [f"{soon} within {out.count(status.warn_days, 'day')}"] if status.expiring else []
+    counts += [output.count(status.broken, "broken entry", "broken entries")] if status.broken else []
+    counts += (
+        [f"{output.count(status.expired, 'expired entry', 'expired entries')}"] if status.expired else []
+    )
+    soon = output.count(status.expiring, "entry expires", "entries expire")
+    counts += [f"{soon} within {output.count(status.warn_days, 'day')}"] if status.expiring else []
     counts += ["the log and the files do not fit together"] if status.damaged else []
-    out.line(f"  {', '.join(counts)}")
+    output.line(f"  {', '.join(counts)}")
     if status.writing:
         pid = lock.owner(plane.layout)
-        out.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
+        output.line(f"  Another process{f' ({pid})' if pid else ''} is writing a change.")
     if status.weakened:
-        out.line(f"  weakened trust settings: {', '.join(status.weakened)}")
+        output.line(f"  weakened trust settings: {', '.join(status.weakened)}")
     if status.unchecked:
-        out.line(f"  {_checked(status.waiting, status.unchecked, goes_on=goes_on)}")
-    out.line(f"  next: {status.next}")
+        output.line(f"  {_checked(status.waiting, status.unchecked, goes_on=goes_on)}")
+    output.line(f"  next: {status.next}")
 
 
 @click.command()
@@ -75,14 +77,14 @@ def badge_command(as_json: bool) -> int:
     except AgentplaneError as error:
         if as_json:
             raise
-        out.line("?")
+        output.line("?")
         return error.exit_code
     if as_json:
-        out.emit("badge", **msgspec.to_builtins(badge))
+        output.emit("badge", **msgspec.to_builtins(badge))
         return 0
     text = badge_stamp.shown([badge.waiting, badge.conflicts, badge.hand_edits], sys.stdout.encoding)
     if text:
-        out.line(text)
+        output.line(text)
     return 0
 
 
@@ -106,26 +108,28 @@ def inbox_command(sources: bool, wait: bool, as_json: bool) -> None:
     reviewer = plane.inbox.reviewer(memory) if memory.inbox_ids else None
     found = reviewer.first_answer() if reviewer else []
     unchecked = sum(not reviewed.checked for reviewed in found)
-    goes_on = unchecked > 0 and behind.start(plane.layout)
+    goes_on = unchecked > 0 and background_checks.start(plane.layout)
     if reviewer:
         plane.inbox.keep_badge(reviewer.memory)
         if not unchecked and reviewer.conflicts.missing:
-            out.note(reviewer.conflicts.missing)
-    found = [rows.readable_candidate(memory, reviewed) for reviewed in found]
+            output.note(reviewer.conflicts.missing)
+    found = [entry_rows.readable_candidate(memory, reviewed) for reviewed in found]
     expiring = plane.memory.expiring(memory)
-    dated = {entry.id: entry for entry in rows.readable(memory, [memory.entries[id_] for id_ in expiring])}
+    dated = {
+        entry.id: entry for entry in entry_rows.readable(memory, [memory.entries[id_] for id_ in expiring])
+    }
     if as_json:
-        out.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
+        output.emit("inbox", **_inbox_as_json(memory, found, expiring, dated), unchecked=unchecked)
         return
     for reviewed in found:
         _print_candidate(reviewed)
     _print_hand_edits(memory)
     _print_expiring(dated, expiring)
     if unchecked:
-        out.note(_checked(len(found), unchecked, goes_on=goes_on))
+        output.note(_checked(len(found), unchecked, goes_on=goes_on))
     _print_inbox_notes(memory)
     if not (memory.inbox_ids or memory.hand_edits or expiring or memory.broken):
-        out.note("nothing waits.")
+        output.note("nothing waits.")
 
 
 def _inbox_as_json(
@@ -135,32 +139,32 @@ def _inbox_as_json(
     dated: Mapping[str, Entry],
 ) -> dict[str, object]:
     return {
-        "candidates": [rows.as_candidate(reviewed) for reviewed in found],
-        "hand_edits": [rows.as_hand_edit(edit) for edit in memory.hand_edits],
+        "candidates": [entry_rows.as_candidate(reviewed) for reviewed in found],
+        "hand_edits": [entry_rows.as_hand_edit(edit) for edit in memory.hand_edits],
         "awaited": [{"id": id_, "run_id": run} for id_, run in promote.awaited(memory).items()],
-        "expiring": [rows.as_expiring(dated[id_], told) for id_, told in expiring.items()],
+        "expiring": [entry_rows.as_expiring(dated[id_], told) for id_, told in expiring.items()],
     }
 
 
 def _print_expiring(dated: Mapping[str, Entry], expiring: Mapping[str, Expiry]) -> None:
     for id_, told in expiring.items():
         mark = "x" if told.state == "expired" else "~"
-        out.line(out.row([(mark, 1), (id_, 11)], dated[id_].statement))
-        out.line(out.row([("", 1)], _what_of_date(told, id_)), dim=True)
+        output.line(output.row([(mark, 1), (id_, 11)], dated[id_].statement))
+        output.line(output.row([("", 1)], _what_of_date(told, id_)), dim=True)
 
 
 def _print_inbox_notes(memory: Memory) -> None:
     """Print what the inbox can't show: hidden candidates, facts without a statement, unreadable parts."""
     if memory.hidden:
-        what = out.count(len(memory.hidden), "candidate has", "candidates have")
-        out.note(
+        what = output.count(len(memory.hidden), "candidate has", "candidates have")
+        output.note(
             f"{what} the id of an entry on the shelf and cannot be shown: `agentplane doctor` says where."
         )
     for id_, run in islice(promote.awaited(memory).items(), _MOST_AWAITED):
-        out.note(f"Fact {one_line(id_, 60)} has no statement yet. Run {one_line(run, 40)} named it.")
+        output.note(f"Fact {one_line(id_, 60)} has no statement yet. Run {one_line(run, 40)} named it.")
     if memory.broken:
-        what = out.count(memory.broken, "piece", "pieces")
-        out.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
+        what = output.count(memory.broken, "piece", "pieces")
+        output.note(f"{what} of the files cannot be read: `agentplane doctor` says which.")
 
 
 @click.command()
@@ -190,9 +194,9 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         and status in ("all", entry.head.status)
         and (tag is None or tag in entry.head.tags)
     ]
-    found = rows.readable(memory, found)
+    found = entry_rows.readable(memory, found)
     if as_json:
-        out.emit("list", entries=[rows.as_entry(entry, today) for entry in found])
+        output.emit("list", entries=[entry_rows.as_entry(entry, today) for entry in found])
         return
     size = max((len(entry.id) for entry in found), default=0)
     for entry in found:
@@ -200,9 +204,9 @@ def list_command(kind: str | None, status: str, tag: str | None, as_json: bool) 
         told = expiry.of(entry, today)
         state = "" if entry.head.status == "accepted" else f"({entry.head.status}) "
         state = f"({told.said}) " if told else state
-        out.line(out.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
+        output.line(output.row([(mark, 1), (entry.id, min(size, 20))], state + entry.statement))
     if not found:
-        out.note("no such entries.")
+        output.note("no such entries.")
 
 
 @click.command()
@@ -220,19 +224,20 @@ def show_command(ids: tuple[str, ...], commands: bool, as_json: bool) -> None:
         _show_runs(plane, list(runs.values()), in_full=commands, as_json=as_json)
     if runs and not (ids := tuple(name for name in ids if name not in runs)):
         return
-    entries = rows.readable(memory, [memory.get(id_) for id_ in ids])
+    entries = entry_rows.readable(memory, [memory.get(id_) for id_ in ids])
     candidates = [entry.id for entry in entries if entry.file == INBOX]
     found = plane.inbox.reviewer(memory).look(candidates) if candidates else []
-    reviewed = {each.entry.id: rows.readable_candidate(memory, each) for each in found}
+    reviewed = {each.entry.id: entry_rows.readable_candidate(memory, each) for each in found}
     if as_json:
-        out.emit(
-            "show", entries=[rows.as_shown(entry, reviewed.get(entry.id), plane.today()) for entry in entries]
+        output.emit(
+            "show",
+            entries=[entry_rows.as_shown(entry, reviewed.get(entry.id), plane.today()) for entry in entries],
         )
         return
     for number, entry in enumerate(entries):
         if number:
-            out.line()
-        rows.print_entry(memory, entry, reviewed.get(entry.id), plane.memory.expiry_of(entry))
+            output.line()
+        entry_rows.print_entry(memory, entry, reviewed.get(entry.id), plane.memory.expiry_of(entry))
 
 
 def _run_of(plane: "Plane", memory: Memory, name: str) -> str | None:
@@ -254,7 +259,7 @@ def _show_runs(plane: "Plane", run_ids: list[str], *, in_full: bool, as_json: bo
     for run_id in run_ids:
         shown = run_show.look(plane, run_id)
         if as_json:
-            out.emit_line("run", **run_show.as_json(shown))
+            output.emit_line("run", **run_show.as_json(shown))
         else:
             run_show.print_run(shown, in_full=in_full)
 
@@ -270,28 +275,28 @@ def history_command(id: str, texts: bool, as_json: bool) -> None:  # noqa: A002 
     steps = [
         msgspec.structs.replace(
             step,
-            before=rows.readable_text(step.before),
-            after=rows.readable_text(step.after),
-            why=rows.readable_text(step.why),
+            before=entry_rows.readable_text(step.before),
+            after=entry_rows.readable_text(step.after),
+            why=entry_rows.readable_text(step.why),
         )
         for step in found
     ]
     signed = plane.history.signed_by({step.op for step in steps})
     if as_json:
-        out.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
+        output.emit("history", id=name, steps=[with_signer(step, signed) for step in steps])
         return
     if not steps:
-        out.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
+        output.note(f"no op has touched {one_line(name, 40)}: it was written by hand.")
     for step in steps:
         why = f"  ({one_line(step.why, 60)})" if step.why else ""
         pruned = "  text pruned" if step.pruned else ""
         why += f"  confirmed: {', '.join(step.confirmed)}" if step.confirmed else ""
         signer = f", {one_line(signed[step.op].said, 160)}" if step.op in signed else ""
         by = f"by {one_line(step.actor, 30)} ({step.channel}){signer}"
-        out.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{why}{pruned}")
+        output.line(f"{step.ts}  {step.verb:<9} {step.id}  {by}{why}{pruned}")
         if texts and step.after is not None:
             for text in visible(step.after).splitlines():
-                out.line(f"    {text}")
+                output.line(f"    {text}")
 
 
 def _what_of_date(told: Expiry, id_: str) -> str:
@@ -317,19 +322,19 @@ def _print_candidate(reviewed: "Reviewed") -> None:
     noted = bool(reviewed.contested or reviewed.flags)
     ready = advice if reviewed.conflicts else clean
     mark = "!" if noted else ready if reviewed.checked else unseen
-    out.line(out.row([(mark, 1), (entry.id, 11)], entry.statement))
+    output.line(output.row([(mark, 1), (entry.id, 11)], entry.statement))
     age = "" if not reviewed.age else f"{reviewed.age} d old"
     like = f"says the same as {reviewed.like}" if reviewed.like else ""
     checked = "" if reviewed.checked else "not checked yet"
     told = (entry.head.type, reviewed.because, age, like, checked)
-    out.line(out.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
+    output.line(output.row([("", 1)], " · ".join(text for text in told if text)), dim=True)
     if reviewed.conflicts:
         from agentplane.review.conflicts.resolve import described
 
         for conflict in reviewed.conflicts:
-            out.line(out.row([("", 1)], described(conflict)))
+            output.line(output.row([("", 1)], described(conflict)))
     for flag in reviewed.flags:
-        out.line(out.row([("", 1)], flag))
+        output.line(output.row([("", 1)], flag))
 
 
 def _print_sources(memory: Memory, *, as_json: bool) -> None:
@@ -337,15 +342,17 @@ def _print_sources(memory: Memory, *, as_json: bool) -> None:
 
     rows_ = figures(memory.snapshot)
     if as_json:
-        out.emit("sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in rows_])
+        output.emit(
+            "sources", sources=[{**msgspec.to_builtins(row), "accepted": row.accepted} for row in rows_]
+        )
         return
     for row in rows_:
         share = "nothing decided" if row.accepted is None else f"{row.accepted:.0%} accepted"
         counts = f"{row.proposed} proposed, {row.approved} approved, {row.rejected} rejected"
         counts += f", {row.suppressed} refused as repeats" if row.suppressed else ""
-        out.line(out.row([(row.source, 20)], f"{share:<16} {counts}"))
+        output.line(output.row([(row.source, 20)], f"{share:<16} {counts}"))
     if not rows_:
-        out.note("nothing was proposed yet.")
+        output.note("nothing was proposed yet.")
 
 
 def _print_hand_edits(memory: Memory) -> None:
@@ -353,4 +360,6 @@ def _print_hand_edits(memory: Memory) -> None:
         if edit.file == INBOX and edit.change in ("changed", "added"):
             continue
         place = memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
-        out.line(out.row([("~", 1), (edit.id, 11)], f"{edit.change} by hand in {place}: adopt or revert"))
+        output.line(
+            output.row([("~", 1), (edit.id, 11)], f"{edit.change} by hand in {place}: adopt or revert")
+        )

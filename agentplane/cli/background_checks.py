@@ -34,7 +34,7 @@ def start(layout: "Layout") -> bool:
     with alone(layout) as free:
         if not free:
             return True
-    command = programs.python("agentplane.cli.behind", str(layout.root))
+    command = programs.python("agentplane.cli.background_checks", str(layout.root))
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     try:
         os.posix_spawn(command[0], command, os.environ, file_actions=nowhere)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agentplane.agents.catalog import tool_in
-from agentplane.cli import out
+from agentplane.cli import output
 from agentplane.memory import expiry
 from agentplane.memory.entry import Entry
 from agentplane.memory.expiry import Expiry
@@ -159,9 +159,9 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
     """Print an entry in full. `told` is its expiry, if there is something to report."""
     head = entry.head
     state = f"{head.status}, {told.said}" if told else head.status
-    out.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(state)}", bold=True)
+    output.line(f"{visible(entry.id)}  {visible(head.type)}  {visible(state)}", bold=True)
     for text in visible(entry.body.strip("\r\n")).splitlines():
-        out.line(f"  {text}")
+        output.line(f"  {text}")
     facts = _facts(entry) | {
         "place": f"{memory.snapshot.layout.shown(entry.file)}:{entry.line}",
         "trusted": _trusted(entry),
@@ -169,7 +169,7 @@ def print_entry(memory: Memory, entry: Entry, reviewed: "Reviewed | None", told:
     }
     for name, value in facts.items():
         if value:
-            out.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
+            output.line(f"  {name + ':':<14} {visible(value)}", dim=name not in ("note", "trusted"))
     _print_header(entry)
     if reviewed:
         _print_conflicts(reviewed)
@@ -213,9 +213,9 @@ def _print_conflicts(reviewed: "Reviewed") -> None:
     from agentplane.review.conflicts.resolve import described
 
     for conflict in reviewed.conflicts:
-        out.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
+        output.line(f"  {'!' if conflict.needs_choice else '-'} {visible(described(conflict))}")
     for conflict in reviewed.near:
-        out.line(f"  - {visible(described(conflict))}", dim=True)
+        output.line(f"  - {visible(described(conflict))}", dim=True)
 
 
 def _print_header(entry: Entry) -> None:
@@ -225,6 +225,6 @@ def _print_header(entry: Entry) -> None:
     text = raw_header.text_of(entry.header)
     if not entry.problems and next(raw_header.unshown(text), None) is None:
         return
-    out.line("  header in the file:")
+    output.line("  header in the file:")
     for line in text.split("\n"):
-        out.line(f"    {visible(line)}")
+        output.line(f"    {visible(line)}")

@@ -5,10 +5,10 @@ import sys
 import click
 import msgspec
 
-from agentplane.cli import complete, out
-from agentplane.cli.door import json_option, opened
+from agentplane.cli import complete, output
+from agentplane.cli.entry_rows import readable_text, with_signer
+from agentplane.cli.open import json_option, opened
 from agentplane.cli.report import carry_out, report
-from agentplane.cli.rows import readable_text, with_signer
 from agentplane.commands import Redo, Undo
 from agentplane.errors import BadInput
 
@@ -47,7 +47,7 @@ def ops_command(limit: int, as_json: bool) -> None:
     found = [msgspec.structs.replace(op, why=readable_text(op.why)) for op in plane.history.ops(limit)]
     signed = plane.history.signed_by([op.op for op in found])
     if as_json:
-        out.emit("ops", ops=[with_signer(op, signed) for op in found])
+        output.emit("ops", ops=[with_signer(op, signed) for op in found])
         return
     for op in found:
         ids = ", ".join(op.ids[:3]) + (f" and {len(op.ids) - 3} more" if len(op.ids) > 3 else "")
@@ -61,8 +61,8 @@ def ops_command(limit: int, as_json: bool) -> None:
         ]
         verb = op.verb if not op.undone else f"({op.verb})"
         rest = " · ".join(text for text in told if text)
-        out.line(out.row([(op.op, 23)], f"{verb}  {out.age(op.ts)}"))
-        out.line(out.row([("", 1)], rest), dim=True)
+        output.line(output.row([(op.op, 23)], f"{verb}  {output.age(op.ts)}"))
+        output.line(output.row([("", 1)], rest), dim=True)
 
 
 @click.command()
@@ -82,7 +82,7 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal to ask on", todo="say `agentplane prune --yes`.")
-        out.confirmed("This cannot be undone. Prune?", abort=True)
+        output.confirmed("This cannot be undone. Prune?", abort=True)
     done = plane.history.prune(needle, why)
     report_pruned = (
         f"pruned; op {done.op}. Commits that hold the text are git's: rewrite them if it was a secret."
@@ -90,10 +90,10 @@ def prune_command(why: str | None, yes: bool, as_json: bool) -> None:
     if as_json:
         report(plane, done, as_json=True)
     else:
-        out.note(report_pruned)
+        output.note(report_pruned)
     if found.events:
         lines = ", ".join(map(str, found.events[:5]))
-        out.note(
+        output.note(
             f"the log holds it as well, in line {lines}: that cannot be changed without breaking the chain."
         )
 

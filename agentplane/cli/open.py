@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentplane.api import Listeners, Plane, open_plane
-from agentplane.cli import complete, out
+from agentplane.cli import complete, output
 from agentplane.errors import AgentplaneError, BadInput
 from agentplane.plane.store import lock
 from agentplane.review.policy import check_person
@@ -31,7 +31,7 @@ def opened(*, deciding: str | None = None, quiet: bool = False) -> Plane:
     at_terminal = sys.stdin.isatty() or (deciding is not None and sys.stderr.isatty())
     channel = "terminal" if at_terminal else "cli"
     try:
-        listeners = Listeners(settled=_tell_settled, progress=out.Progress())
+        listeners = Listeners(settled=_tell_settled, progress=output.Progress())
         plane = open_plane(_checked(wanted), channel=channel, listeners=listeners)
     except BadInput as error:
         if root.get_parameter_source("plane") is not click.core.ParameterSource.ENVIRONMENT:
@@ -64,7 +64,7 @@ class _Once:
         if not self._said:
             self._said = True
             pid = lock.owner(self._plane.layout)
-            out.note(
+            output.note(
                 f"Another process{f' ({pid})' if pid else ''} is writing a change. Its committed part is shown."
             )
 
@@ -73,7 +73,7 @@ def _tell_settled(done: "Settled") -> None:
     from agentplane.cli.settle import said
 
     for text in said(done):
-        out.note(text)
+        output.note(text)
 
 
 def run_named(plane: Plane, named: str | None) -> str | None:

@@ -352,7 +352,7 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
     data = cli("inbox", "--json").json("inbox")
     assert data["unchecked"] == 6
     assert all(one["flags"] == ["not checked yet"] and not one["checked"] for one in data["candidates"])
-    monkeypatch.setattr("agentplane.cli.behind.start", lambda _: True)
+    monkeypatch.setattr("agentplane.cli.background_checks.start", lambda _: True)
     assert "0 of 6 candidates checked; the rest are being checked in the background." in cli("status").out
     data = cli("inbox", "--wait", "--json").json("inbox")
     assert data["unchecked"] == 0
@@ -363,11 +363,11 @@ def test_many_new_candidates_are_listed_before_they_are_checked(
 def test_how_far_a_long_check_is_is_told_at_a_terminal_only(
     plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentplane.cli.out._SOON", -1)
+    monkeypatch.setattr("agentplane.cli.output._SOON", -1)
     plane.propose(decision(UNLIKE[0]))
     assert cli("inbox", "--wait").err == ""
     plane.propose(decision(UNLIKE[1]))
-    monkeypatch.setattr("agentplane.cli.out.Progress._is_read", True)
+    monkeypatch.setattr("agentplane.cli.output.Progress._is_read", True)
     # click takes the escape sequences out, because it knows that nobody reads along here.
     assert cli("inbox", "--wait").err == "\rChecked 1 of 2 candidates\r"
 
