@@ -20,7 +20,7 @@ from agentplane.plane.layout import Layout
 from agentplane.runs.open import open_run
 from agentplane.runs.open.hook_notes import BELL, HAPPENED
 from agentplane.runs.restart.terminal_modes import LeftOn
-from agentplane.runs.unsent import Unsent
+from agentplane.runs.restart.unsent import Unsent
 from agentplane.text import files
 from agentplane.text.json import decode
 

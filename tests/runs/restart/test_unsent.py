@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentplane.runs.unsent import Unsent
+from agentplane.runs.restart.unsent import Unsent
 
 
 def after(*keys: bytes) -> Unsent:
