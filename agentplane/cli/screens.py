@@ -21,7 +21,7 @@ def opened(wanted: str | None) -> int | None:
             return None
         if not _made(folder):
             return 0
-    from agentplane.tui.start import run
+    from agentplane.tui.main import run
 
     return run(wanted)
 
@@ -47,9 +47,9 @@ def _free_place() -> "Path | None":
 def _made(folder: "Path") -> bool:
     """Whether a person made a plane there, having seen what that writes."""
     from agentplane.cli import output
-    from agentplane.tui import first
+    from agentplane.tui.screens import first_run
 
-    told = first.run(folder)
+    told = first_run.run(folder)
     if told is None:
         output.note("nothing was made; `agentplane init` makes a plane.")
     for line in (told or "").splitlines():

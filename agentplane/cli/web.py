@@ -37,11 +37,11 @@ def web_command(port: int, token_file: Path | None) -> None:
         )
     plane = opened()
     policy.check_person(plane.store.settings(), "serving the screens")
-    from agentplane.tui import web
+    from agentplane.tui.web import server
 
-    token = web.new_token() if token_file is None else _token_in(token_file, web.new_token())
-    with web.listening(port) as listening:
-        door = web.Door(plane.layout.root, listening, token)
+    token = server.new_token() if token_file is None else _token_in(token_file, server.new_token())
+    with server.listening(port) as listening:
+        door = server.Door(plane.layout.root, listening, token)
         if token_file is None:
             output.line(door.address)
         else:

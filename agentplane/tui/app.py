@@ -20,10 +20,10 @@ from textual.timer import Timer
 
 from agentplane.commands import Command, Redo, SetRestart, Undo
 from agentplane.text.visible import one_line
-from agentplane.tui import actions, ending, messages, themes
-from agentplane.tui.bars import StatusBar
-from agentplane.tui.going import Navigator
-from agentplane.tui.harmless import Harmless
+from agentplane.tui import actions, messages, theme
+from agentplane.tui.backend import shutdown
+from agentplane.tui.backend.outcome_text import DOING, told
+from agentplane.tui.backend.worker import CommandQueue, PlaneReader
 from agentplane.tui.messages import (
     CameOf,
     Changed,
@@ -36,20 +36,21 @@ from agentplane.tui.messages import (
     SessionsSeen,
     Unreadable,
 )
-from agentplane.tui.opening import open_field
-from agentplane.tui.ops import DOING, told
+from agentplane.tui.navigator import Navigator
+from agentplane.tui.notices import Notices
 from agentplane.tui.protocols import AwaitsCommand, HearsKeys, InRegistry, StepsBack
-from agentplane.tui.restarting import Sessions
-from agentplane.tui.telling import Notices
-from agentplane.tui.work import CommandQueue, PlaneReader
+from agentplane.tui.screens.restart.keys import Sessions
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+from agentplane.tui.textual_fixes.terminal_filter import Harmless
+from agentplane.tui.widgets.footer import StatusBar
 
 
 if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
-    from agentplane.tui.desk import PlaneModel, PlaneView
-    from agentplane.tui.figures import Figures
-    from agentplane.tui.palette import Palette
-    from agentplane.tui.watch import Watch
+    from agentplane.tui.backend.file_watch import Watch
+    from agentplane.tui.backend.model import PlaneModel, PlaneView
+    from agentplane.tui.widgets.header_counts import Figures
+    from agentplane.tui.widgets.palette import Palette
 
 _SLOW_SECONDS = 1.0
 _BEGIN_SECONDS = 0.5
@@ -62,7 +63,7 @@ class PlaneApp(App[None]):
     """The app holds a navigator, the notices, the sessions and two threads, and passes keys and messages to them."""
 
     TITLE = "agentplane"
-    CSS_PATH = Path(__file__).with_name("look.tcss")
+    CSS_PATH = Path(__file__).with_name("app.tcss")
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.EVERYWHERE)]
@@ -79,11 +80,11 @@ class PlaneApp(App[None]):
         self.notices = Notices(self, self.navigator)
         self._harmless = Harmless()
         super().__init__()
-        self.register_theme(themes.DARK)
-        self.register_theme(themes.LIGHT)
+        self.register_theme(theme.DARK)
+        self.register_theme(theme.LIGHT)
         self.glimpse: Mapping[str, Any] = glimpse or {}
         """The first rows as the last session kept them, until the plane was read."""
-        self.theme = themes.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
+        self.theme = theme.chosen(str(self.glimpse.get("theme", "auto")), self.available_themes)[0]
         self._reader = PlaneReader(open_model, self._post)
         self._queue = CommandQueue(self._reader.model, self._post)
         self.sessions = Sessions(self, self._post, self._reader.quiet_in)
@@ -101,7 +102,7 @@ class PlaneApp(App[None]):
         return self.navigator.home
 
     def get_driver_class(self) -> type[Driver]:
-        from agentplane.tui.driver import of_terminal
+        from agentplane.tui.textual_fixes.driver import of_terminal
 
         return of_terminal(super().get_driver_class())
 
@@ -143,14 +144,14 @@ class PlaneApp(App[None]):
         # Whoever leaves the first screen at once takes what should follow its paint along.
         self.set_timer(_BEGIN_SECONDS, self._begin)
         if not self.is_headless:
-            ending.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
+            shutdown.listen(asyncio.get_running_loop(), self._queue.finish, self._asked_to_end)
 
     def _begin(self) -> None:
         """What the first paint does not wait for."""
         if self._begun:
             return
         self._begun = True
-        from agentplane.tui.palette import Actions
+        from agentplane.tui.widgets.palette import Actions
 
         gc.enable()
         type(self).COMMANDS = {Actions}
@@ -185,7 +186,7 @@ class PlaneApp(App[None]):
         self.notices.was_read(message.shown)
         self._use_settings(message.shown)
         if self._watch is None and (model := self.model) is not None:
-            from agentplane.tui.watch import Watch
+            from agentplane.tui.backend.file_watch import Watch
 
             self._watch = Watch(model.plane.layout.root, lambda: self._post(Changed()))
             self._watch.start()
@@ -316,7 +317,7 @@ class PlaneApp(App[None]):
         if settings == self._settings_seen:
             return
         self._settings_seen = settings
-        self.theme, problem = themes.chosen(settings.theme, self.available_themes)
+        self.theme, problem = theme.chosen(settings.theme, self.available_themes)
         self.keys_wanted = actions.keymap(settings.keys)
         self.set_keymap(self.keys_wanted.keys)
         problems = [*([problem] if problem else []), *self.keys_wanted.problems]
@@ -399,18 +400,18 @@ class PlaneApp(App[None]):
             self.sessions.put_away()
 
     async def action_help(self) -> None:
-        from agentplane.tui.help import Help
+        from agentplane.tui.widgets.help_modal import Help
 
         where = self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
         await self.push_screen(Help(where, self.keys_wanted))
 
     async def action_command_palette(self) -> None:  # type: ignore[override]  # Textual awaits what can be
-        from agentplane.tui.palette import Palette
+        from agentplane.tui.widgets.palette import Palette
 
         await self._open_palette(Palette(id="--command-palette"))
 
     async def action_change_theme(self) -> None:  # type: ignore[override]
-        from agentplane.tui.palette import Palette, Themes
+        from agentplane.tui.widgets.palette import Palette, Themes
 
         await self._open_palette(Palette([Themes], placeholder="Find a theme…"))
 

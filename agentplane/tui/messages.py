@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from agentplane.commands import Command
-from agentplane.tui.ops import Outcome
+from agentplane.tui.backend.outcome_text import Outcome
 
 
 # Reading a plane takes a while to load, and the first paint does not need it.
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from agentplane.errors import AgentplaneError
     from agentplane.tools.sessions.restart import Outcome as CameOut
     from agentplane.tools.sessions.sessions import Session
-    from agentplane.tui.desk import PlaneView
-    from agentplane.tui.lookout import Help, Seen
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.backend.session_watch import Help, Seen
 
 
 class OpDone(Message, bubble=False):

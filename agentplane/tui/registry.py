@@ -14,7 +14,7 @@ import msgspec
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from agentplane.tui.desk import PlaneView
+    from agentplane.tui.backend.model import PlaneView
 
 HOME = "inbox"
 """The screen that the program starts with, and that lies below the other screens."""
@@ -63,7 +63,12 @@ SCREENS: tuple[ScreenRow, ...] = (
         "inbox",
         "Inbox",
         "Inbox: what tools propose waits here until a person decides",
-        Tab("1", "What waits.", "agentplane.tui.inbox:InboxScreen", lambda view: len(view.inbox)),
+        Tab(
+            "1",
+            "What waits.",
+            "agentplane.tui.screens.inbox.screen:InboxScreen",
+            lambda view: len(view.inbox),
+        ),
         "● clean   ≈ clean, with advice   ! conflict   ? flag   ~ hand edit   · not checked yet   ◆ marked   ✓ decided",
         has_list=True,
     ),
@@ -71,7 +76,12 @@ SCREENS: tuple[ScreenRow, ...] = (
         "shelf",
         "Shelf",
         "Shelf: what was decided, and what tools are given",
-        Tab("2", "What was decided.", "agentplane.tui.shelf:ShelfScreen", lambda view: len(view.shelf)),
+        Tab(
+            "2",
+            "What was decided.",
+            "agentplane.tui.screens.shelf.screen:ShelfScreen",
+            lambda view: len(view.shelf),
+        ),
         "● in force   × deprecated   → superseded   ~ changed by hand   ◆ marked",
         has_list=True,
     ),
@@ -79,7 +89,7 @@ SCREENS: tuple[ScreenRow, ...] = (
         "runs",
         "Runs",
         "Runs: what was done, and how it ended",
-        Tab("3", "What was done.", "agentplane.tui.runs:RunsScreen"),
+        Tab("3", "What was done.", "agentplane.tui.screens.runs.screen:RunsScreen"),
         "● ok   × failed   · ended, nobody saw how   + import   ▸ open   ? lost   ◆ marked",
         {"·": "-"},
         has_list=True,
@@ -89,7 +99,11 @@ SCREENS: tuple[ScreenRow, ...] = (
         "tools",
         "Tools",
         "Tools: which are here, and what of ours is in their files",
-        Tab("4", "The coding tools, and how each one is wired.", "agentplane.tui.tools_screen:ToolsScreen"),
+        Tab(
+            "4",
+            "The coding tools, and how each one is wired.",
+            "agentplane.tui.screens.tools.screen:ToolsScreen",
+        ),
         "● wired   ~ something is missing or old   - memory only   ! edited inside our block   × cannot be written"
         "   · not wired",
         has_list=True,
@@ -98,7 +112,11 @@ SCREENS: tuple[ScreenRow, ...] = (
         "pack",
         "Pack",
         "Pack: what a tool is given, why, and what is cut",
-        Tab("5", "What a tool is given, why, and what is cut.", "agentplane.tui.pack_screen:PackScreen"),
+        Tab(
+            "5",
+            "What a tool is given, why, and what is cut.",
+            "agentplane.tui.screens.pack.screen:PackScreen",
+        ),
         "● all of it   ~ the statement only, or something left out   × left out, or cannot be written   · not wired",
         has_list=True,
     ),

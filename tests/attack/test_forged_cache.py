@@ -29,7 +29,7 @@ from agentplane.plane.trust import user_key
 from agentplane.text.markdown import document
 from agentplane.tools import presence as found
 from agentplane.tools.hooks import error_log, start_context
-from agentplane.tui.desk import PlaneModel
+from agentplane.tui.backend.model import PlaneModel
 from tests.conftest import ROOT, UNLIKE, decision, plane_in
 from tests.e2e.terminal import AGENTPLANE
 

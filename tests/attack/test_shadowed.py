@@ -172,7 +172,7 @@ def test_the_screens_in_a_browser(clone: Repository) -> None:
     pytest.importorskip("textual_serve", reason="the extra `web` is not installed")
     import aiohttp
 
-    from tests.tui.test_web import Served, cookie_of
+    from tests.tui.web.test_server import Served, cookie_of
 
     served = Served(clone.plane, program=(PROGRAM,), PYTHONPATH="")
 

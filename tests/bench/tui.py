@@ -87,12 +87,12 @@ def _key(root: Path) -> float:
 async def _keys(root: Path, count: int) -> float:
     """CPU seconds of the thread that draws, for each key."""
     from agentplane.api import open_plane
-    from agentplane.tui import work
     from agentplane.tui.app import PlaneApp
-    from agentplane.tui.desk import PlaneModel
+    from agentplane.tui.backend import worker
+    from agentplane.tui.backend.model import PlaneModel
 
     # As if somebody typed all the time: nothing is looked at behind the screen meanwhile.
-    work._TYPING_SECONDS = 1e6
+    worker._TYPING_SECONDS = 1e6
     app = PlaneApp(lambda: PlaneModel(open_plane(root, channel="tui"), lambda *_: None))
     app._reader.hush()
     async with app.run_test(size=(120, 40)) as pilot:

@@ -16,8 +16,8 @@ from agentplane.memory.entry import Header
 from agentplane.memory.operations import Proposal
 from agentplane.plane.store.store import Store
 from agentplane.tools import presence as found
-from agentplane.tui import shelf_rows
-from agentplane.tui.desk import PlaneModel
+from agentplane.tui.backend.model import PlaneModel
+from agentplane.tui.screens.shelf import rows
 from tests.cli.conftest import change_by_hand
 from tests.conftest import decision
 
@@ -153,7 +153,7 @@ def test_what_is_out_of_force_or_waits_does_not_expire(dated: Plane) -> None:
 def test_the_shelf_marks_it(dated: Plane) -> None:
     plane = at(dated, DAY + timedelta(days=4))
     shown = PlaneModel(plane, lambda *_: None).load()
-    marks = {row.id: (row.badge, row.state, row.right) for row in shelf_rows.rows(shown)}
+    marks = {row.id: (row.badge, row.state, row.right) for row in rows.rows(shown)}
     assert marks == {
         "DEC-001": ("×", "flag", "expired on 2031-05-10"),
         "DEC-002": ("●", "edited", "expires on 2031-05-20"),

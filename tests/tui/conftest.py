@@ -14,10 +14,10 @@ from textual.worker import WorkerCancelled
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.bars import KeyBar, StatusBar
-from agentplane.tui.confirming import Confirm
-from agentplane.tui.desk import PlaneModel
-from agentplane.tui.inbox import InboxScreen
+from agentplane.tui.backend.model import PlaneModel
+from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets.confirm_flags_modal import Confirm
+from agentplane.tui.widgets.footer import KeyBar, StatusBar
 from tests.conftest import decision
 
 

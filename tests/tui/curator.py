@@ -10,10 +10,10 @@ from textual.widgets import Static
 
 from agentplane.api import open_plane
 from agentplane.tui import actions
-from agentplane.tui.bars import KeyBar
-from agentplane.tui.desk import PlaneView
-from agentplane.tui.list_screen import ListScreen
-from agentplane.tui.listing import Row
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.model import PlaneView
+from agentplane.tui.screens.list_screen import ListScreen
+from agentplane.tui.widgets.footer import KeyBar
 from tests.tui.conftest import Sitting, sit
 
 

@@ -21,9 +21,9 @@ from agentplane.tools.sessions import activity, restart
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.restart import Outcome
 from agentplane.tools.sessions.sessions import Session
-from agentplane.tui import lookout
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.lookout import Seen
+from agentplane.tui.backend import session_watch
+from agentplane.tui.backend.session_watch import Seen
 from tests.conftest import ROOT, clean_environment
 from tests.tui.conftest import Sitting
 from tests.tui.film import Frame, composed
@@ -104,9 +104,9 @@ class _Desk:
     @contextmanager
     def sat_at(self) -> Iterator[None]:
         with (
-            patch.object(lookout, "found", self.found),
-            patch.object(lookout, "again", self.found),
-            patch.object(lookout.Lookout, "_revision_of", lambda *_: self.plane.status().revision),
+            patch.object(session_watch, "found", self.found),
+            patch.object(session_watch, "again", self.found),
+            patch.object(session_watch.Lookout, "_revision_of", lambda *_: self.plane.status().revision),
             patch.object(activity, "is_there", lambda _: True),
             patch.object(Plane, "sessions", lambda *_, **__: [one.session for one in self.found()]),
             patch.object(restart, "ask", self.ask),

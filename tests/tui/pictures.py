@@ -30,10 +30,14 @@ from agentplane.tools import presence as found
 from agentplane.tools.sessions import activity, resume_command
 from agentplane.tools.sessions.activity import Activity
 from agentplane.tools.sessions.sessions import Session
-from agentplane.tui import about, inbox, lookout, run_detail, runs
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import PlaneModel
-from agentplane.tui.lookout import Seen
+from agentplane.tui.backend import session_watch
+from agentplane.tui.backend.model import PlaneModel
+from agentplane.tui.backend.session_watch import Seen
+from agentplane.tui.screens.entry import sections
+from agentplane.tui.screens.inbox import screen as inbox
+from agentplane.tui.screens.runs import detail
+from agentplane.tui.screens.runs import screen as runs
 from tests.actor import fixed_plane
 from tests.conftest import ROOT, clean_environment
 from tests.tui.conftest import Sitting
@@ -184,8 +188,8 @@ def nobody() -> Iterator[None]:
 def seen(*found: Seen) -> Iterator[None]:
     """These run, and are still there when somebody wants something of them; they are in the folder that one is in."""
     with (
-        patch.object(lookout, "found", lambda *_: found),
-        patch.object(lookout, "again", lambda *_: found),
+        patch.object(session_watch, "found", lambda *_: found),
+        patch.object(session_watch, "again", lambda *_: found),
         patch.object(activity, "is_there", lambda _: True),
         patch.object(Plane, "sessions", lambda _: [one.session for one in found]),
         patch.object(resume_command, "shown", lambda _, words: " ".join(words)),
@@ -227,7 +231,7 @@ def stage(
             os.environ["NO_COLOR"] = "1"
         try:
             with ExitStack() as stack:
-                for module in (about, inbox, runs, run_detail):
+                for module in (sections, inbox, runs, detail):
                     stack.enter_context(patch.object(module, "datetime", Then))
                 stack.enter_context(patch.object(found.programs, "find", lambda *_: None))
                 yield plane, PlaneApp(lambda: PlaneModel(plane, lambda *_: None))

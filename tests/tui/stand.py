@@ -16,10 +16,10 @@ from agentplane.api import Plane
 from agentplane.commands import Command
 from agentplane.errors import AgentplaneError
 from agentplane.tui.actions import EVERYWHERE, Keymap, bindings
-from agentplane.tui.desk import PlaneModel, PlaneView
-from agentplane.tui.figures import Figures
+from agentplane.tui.backend.model import PlaneModel, PlaneView
 from agentplane.tui.messages import OpDone, OpFailed, Refreshed
 from agentplane.tui.protocols import StepsBack
+from agentplane.tui.widgets.header_counts import Figures
 
 
 class Stand(App[None]):

@@ -11,15 +11,15 @@ from textual.screen import Screen
 from agentplane.plane import decision_keys as keys
 from agentplane.tui import actions, registry
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.conflict import ConflictScreen
-from agentplane.tui.editing import EditScreen
-from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.list_view import RowList
-from agentplane.tui.pack_screen import PackScreen
-from agentplane.tui.run_diff import RunDiffScreen
-from agentplane.tui.runs import RunsScreen
-from agentplane.tui.shelf import ShelfScreen
-from agentplane.tui.tools_screen import ToolsScreen
+from agentplane.tui.screens.conflict.screen import ConflictScreen
+from agentplane.tui.screens.entry.editor import EditScreen
+from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.screens.pack.screen import PackScreen
+from agentplane.tui.screens.runs.compare_screen import RunDiffScreen
+from agentplane.tui.screens.runs.screen import RunsScreen
+from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.screens.tools.screen import ToolsScreen
+from agentplane.tui.widgets.row_list import RowList
 from tests.conftest import ROOT
 
 

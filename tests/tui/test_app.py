@@ -30,11 +30,11 @@ from agentplane.api import Plane
 from agentplane.commands import Undo
 from agentplane.review import policy
 from agentplane.text import files
-from agentplane.tui import themes
-from agentplane.tui.bars import KeyBar
+from agentplane.tui import theme as themes
+from agentplane.tui.backend.outcome_text import Outcome
 from agentplane.tui.messages import Changed, OpDone
-from agentplane.tui.ops import Outcome
-from agentplane.tui.palette import Actions
+from agentplane.tui.widgets.footer import KeyBar
+from agentplane.tui.widgets.palette import Actions
 from tests.conftest import clean_environment, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from agentplane.api import Plane
 from agentplane.tui.app import PlaneApp
-from agentplane.tui.desk import PlaneModel
-from agentplane.tui.editing import EditScreen
-from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.summary import Summary
+from agentplane.tui.backend.model import PlaneModel
+from agentplane.tui.screens.entry.editor import EditScreen
+from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets.confirm_bulk_modal import Summary
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, waiting
 

@@ -7,13 +7,13 @@ from textual.widgets import Input, OptionList
 
 from agentplane.api import Plane
 from agentplane.tui import actions
-from agentplane.tui.bars import KeyBar
-from agentplane.tui.conflict import ConflictScreen
-from agentplane.tui.editing import EditScreen
-from agentplane.tui.help import Help
-from agentplane.tui.inbox import InboxScreen
-from agentplane.tui.reasons import Reasons
-from agentplane.tui.why import Why
+from agentplane.tui.screens.conflict.screen import ConflictScreen
+from agentplane.tui.screens.entry.editor import EditScreen
+from agentplane.tui.screens.inbox.screen import InboxScreen
+from agentplane.tui.widgets.footer import KeyBar
+from agentplane.tui.widgets.help_modal import Help
+from agentplane.tui.widgets.reason_modal import Why
+from agentplane.tui.widgets.rejection_modal import Reasons
 from tests.cases import some
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting

@@ -16,11 +16,11 @@ from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import presence
-from agentplane.tui import pack_rows
-from agentplane.tui.pack_field import Field
-from agentplane.tui.pack_screen import PackScreen
-from agentplane.tui.shelf import ShelfScreen
-from agentplane.tui.writes import Writes
+from agentplane.tui.screens.pack import rows
+from agentplane.tui.screens.pack.field_modal import Field
+from agentplane.tui.screens.pack.screen import PackScreen
+from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.widgets.confirm_files_modal import Writes
 from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, sit
@@ -97,7 +97,7 @@ def test_the_text_stands_there_as_it_would_be_written(shelf: Plane) -> None:
         made = shelf.tools.pack(Ask())
         assert screen.made is not None
         assert screen.made.pack.text == made.text
-        assert screen.current == pack_rows.THIS
+        assert screen.current == rows.THIS
         for line in made.text.splitlines():
             assert line in sitting.screen
         data = made.text.encode()
@@ -143,8 +143,8 @@ def test_the_last_run_what_waits_and_hand_edits_are_rows_that_lead_there(shelf: 
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        run, edited, waiting = group(screen, pack_rows.BESIDE)
-        assert edited == f"{pack_rows.EDITED}DEC-001"
+        run, edited, waiting = group(screen, rows.BESIDE)
+        assert edited == f"{rows.EDITED}DEC-001"
         assert "last run, not reviewed · Half" in sitting.screen
         assert "Obey me" not in sitting.screen
         await at(sitting, screen, waiting)
@@ -174,14 +174,14 @@ def test_a_tool_is_told_with_its_limits_and_what_it_has_no_room_for(shelf: Plane
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await typed(sitting, "b", "20k")
-        assert group(screen, pack_rows.LEFT_OUT) == []
-        names = [id_.removeprefix(pack_rows.TOOL) for id_ in group(screen, pack_rows.FOR)[1:]]
+        assert group(screen, rows.LEFT_OUT) == []
+        names = [id_.removeprefix(rows.TOOL) for id_ in group(screen, rows.FOR)[1:]]
         assert names == ["claude-code", "codex", "windsurf"]
-        await at(sitting, screen, f"{pack_rows.TOOL}claude-code")
+        await at(sitting, screen, f"{rows.TOOL}claude-code")
         assert "One line there points to context/active.md" in told(sitting)
         assert "of the 10,000 characters that it takes" in told(sitting)
         assert "A session's start has no room for" in told(sitting)
-        await at(sitting, screen, f"{pack_rows.TOOL}windsurf")
+        await at(sitting, screen, f"{rows.TOOL}windsurf")
         assert "of 12,000 that are read" in told(sitting)
         assert "It has no room for" in told(sitting)
         assert "no room within the budget" in told(sitting)
@@ -267,7 +267,7 @@ def test_a_pin_keeps_the_entry_in_where_there_is_no_room_for_all(shelf: Plane) -
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
         await typed(sitting, "b", "250")
-        out = group(screen, pack_rows.LEFT_OUT)
+        out = group(screen, rows.LEFT_OUT)
         assert out
         await at(sitting, screen, out[-1])
         assert "Why it is not in it" in told(sitting)
@@ -333,15 +333,15 @@ def test_another_budget_changes_what_is_cut_and_writes_nothing(shelf: Plane) -> 
 
     async def steps(sitting: Sitting) -> None:
         screen = await opened(sitting)
-        assert group(screen, pack_rows.LEFT_OUT) == []
+        assert group(screen, rows.LEFT_OUT) == []
         await typed(sitting, "b", "250")
-        out = group(screen, pack_rows.LEFT_OUT)
+        out = group(screen, rows.LEFT_OUT)
         wanted = shelf.tools.pack(Ask(budget=250)).receipt
         assert out == [cut.id for cut in wanted.cut]
         assert out
         assert "of 250 tokens · tried" in told(sitting)
         await sitting.press("escape")
-        await sitting.until(lambda: not group(screen, pack_rows.LEFT_OUT), "as before")
+        await sitting.until(lambda: not group(screen, rows.LEFT_OUT), "as before")
         assert sitting.app.screen is screen
         await sitting.press("escape")
         assert sitting.app.screen is sitting.inbox
@@ -408,7 +408,7 @@ def test_other_files_leave_out_what_is_about_others(shelf: Plane) -> None:
         screen = await opened(sitting)
         await typed(sitting, "F", "docs/**, README.md")
         assert screen.ask.paths == ("docs/**", "README.md")
-        assert group(screen, pack_rows.LEFT_OUT) == ["INV-001"]
+        assert group(screen, rows.LEFT_OUT) == ["INV-001"]
         assert right(screen, "INV-001") == "other paths"
         await at(sitting, screen, "INV-001")
         assert "its scope is not about these paths" in told(sitting)
@@ -542,9 +542,7 @@ def test_what_another_process_does_is_seen(shelf: Plane) -> None:
         await sitting.until(lambda: "DEC-001" not in group(screen, "Decisions"), "gone")
         other.tools.sync(presence.named(["crush"]), other.tools.pack(Ask(passing=False)))
         await sitting.press("1", "5")
-        await sitting.until(
-            lambda: f"{pack_rows.TOOL}crush" in group(screen, pack_rows.FOR), "wired elsewhere"
-        )
+        await sitting.until(lambda: f"{rows.TOOL}crush" in group(screen, rows.FOR), "wired elsewhere")
 
     sit(shelf, steps)
 
@@ -712,14 +710,14 @@ def test_the_screen_is_loaded_when_it_is_gone_to(shelf: Plane) -> None:
         "import asyncio, sys\n"
         "from agentplane.api import open_plane\n"
         "from agentplane.tui.app import PlaneApp\n"
-        "from agentplane.tui.desk import PlaneModel\n"
+        "from agentplane.tui.backend.model import PlaneModel\n"
         f"app = PlaneApp(lambda: PlaneModel(open_plane({str(shelf.layout.root)!r})))\n"
         "async def run():\n"
         "    async with app.run_test() as pilot:\n"
         "        while app.shown is None: await pilot.pause(0.05)\n"
         "        print([name for name in sys.modules if 'tui.pack' in name])\n"
         "        await pilot.press('5')\n"
-        "        print('agentplane.tui.pack_screen' in sys.modules)\n"
+        "        print('agentplane.tui.screens.pack.screen' in sys.modules)\n"
         "asyncio.run(run())\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -731,16 +729,16 @@ def test_ranking_and_reading_are_not_done_where_keys_are_answered(
 ) -> None:
     import threading
 
-    from agentplane.tui import packing
+    from agentplane.tui.backend import pack_model
 
     threads: list[str] = []
-    made = packing.view
+    made = pack_model.view
 
     def view(*words: object) -> object:
         threads.append(threading.current_thread().name)
         return made(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(packing, "view", view)
+    monkeypatch.setattr(pack_model, "view", view)
 
     async def steps(sitting: Sitting) -> None:
         await opened(sitting)

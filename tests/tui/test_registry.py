@@ -10,8 +10,8 @@ from textual.screen import Screen
 from agentplane.api import Plane
 from agentplane.tui import actions, registry
 from agentplane.tui.actions import EVERYWHERE
-from agentplane.tui.list_screen import ListScreen
 from agentplane.tui.registry import ScreenRow, Tab
+from agentplane.tui.screens.list_screen import ListScreen
 from tests.conftest import ROOT
 
 

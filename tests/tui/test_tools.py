@@ -9,9 +9,9 @@ from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
 from agentplane.tools import presence
 from agentplane.tools.foreign_file import Change
-from agentplane.tui.tooling import Planned
-from agentplane.tui.tools_screen import ToolsScreen
-from agentplane.tui.writes import Writes
+from agentplane.tui.backend.tools_model import Planned
+from agentplane.tui.screens.tools.screen import ToolsScreen
+from agentplane.tui.widgets.confirm_files_modal import Writes
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, sit, waiting
 

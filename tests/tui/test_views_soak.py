@@ -6,11 +6,11 @@ import pytest
 from textual.pilot import Pilot
 
 from agentplane.api import Plane
-from agentplane.tui import editing
-from agentplane.tui.conflict import ConflictScreen
-from agentplane.tui.editing import EditScreen
-from agentplane.tui.pick import Pick
-from agentplane.tui.shelf import ShelfScreen
+from agentplane.tui.screens.conflict.screen import ConflictScreen
+from agentplane.tui.screens.entry import editor
+from agentplane.tui.screens.entry.editor import EditScreen
+from agentplane.tui.screens.shelf.screen import ShelfScreen
+from agentplane.tui.widgets.choose_modal import Pick
 from tests.conftest import decision
 from tests.tui.stand import Stand, drive
 
@@ -62,7 +62,7 @@ def test_any_keys_at_any_size(full: Plane, name: str, seed: int) -> None:
             found = next(one for one in app.shown.reviewed.values() if one.conflicts)
             return ConflictScreen(found)
         if name == "edit":
-            return EditScreen(editing.of_entry(app.shown.memory, entry))
+            return EditScreen(editor.of_entry(app.shown.memory, entry))
         return Pick("Open", ["one", "two " * 40, "漢字 " * 30]) if name == "pick" else ShelfScreen()
 
     async def steps(pilot: Pilot[None], app: Stand) -> None:

@@ -1,0 +1,164 @@
+"""Candidates and hand edits as rows of the inbox, grouped."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from agentplane.tui.backend.list_state import Row
+
+
+# The first paint needs neither.
+if TYPE_CHECKING:
+    from agentplane.memory.entry import Entry
+    from agentplane.memory.view import HandEdit
+    from agentplane.review.inbox import Reviewed
+    from agentplane.tui.backend.model import PlaneView
+
+By = Literal["run", "kind"]
+EDIT = "edit:"
+"""Before the id of a hand edit's row: an entry and a candidate may not be taken for one another."""
+_STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
+_UNITS = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min"))
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """One glyph each; never told by colour alone."""
+
+    clean: str = "●"
+    conflict: str = "!"
+    flag: str = "?"
+    advice: str = "≈"
+    """Ready, with advice to read."""
+    edited: str = "~"
+    unseen: str = "·"
+
+
+PLAIN = Marks(clean="o", unseen=".", advice="=")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """How the rows are made."""
+
+    by: By
+    now: datetime
+    marks: Marks = Marks()
+
+
+def rows(shown: "PlaneView", place: Place) -> list[Row]:
+    """All rows of the inbox in the order in which they are shown."""
+    edited = {edit.id for edit in shown.hand_edits}
+    reviewed = shown.reviewed
+    found = [row(entry, reviewed.get(entry.id), place, edited=entry.id in edited) for entry in shown.inbox]
+    return [*grouped(found), *(edit_row(shown, edit, place) for edit in shown.shelf_edits)]
+
+
+def grouped(found: Iterable[Row]) -> list[Row]:
+    """Groups in the order in which they first come, and the rows of each together."""
+    groups: dict[str, list[Row]] = {}
+    for one in found:
+        groups.setdefault(one.group, []).append(one)
+    return [one for members in groups.values() for one in members]
+
+
+def row(entry: "Entry", reviewed: "Reviewed | None", place: Place, *, edited: bool = False) -> Row:
+    badge, state = _badge(reviewed, place.marks, edited=edited)
+    return Row(
+        id=entry.id,
+        badge=badge,
+        letter=entry.head.type[:1].upper() or "-",
+        text=entry.statement,
+        right=_days(entry.head.updated, place.now),
+        state=state,
+        group=_group(entry, place),
+    )
+
+
+def edit_row(shown: "PlaneView", edit: "HandEdit", place: Place) -> Row:
+    entry = shown.memory.entries.get(edit.id)
+    return Row(
+        id=f"{EDIT}{edit.id}",
+        badge=place.marks.edited,
+        letter=entry.head.type[:1].upper() if entry else "-",
+        text=f"{edit.id} {edit.change}: {entry.statement if entry else edit.file}",
+        right=edit.change,
+        state="edited",
+        group="edited by hand",
+    )
+
+
+def _badge(reviewed: "Reviewed | None", marks: Marks, *, edited: bool) -> tuple[str, str]:
+    if edited:
+        return marks.edited, "edited"
+    if reviewed is None:
+        return marks.unseen, "quiet"
+    if reviewed.contested:
+        return marks.conflict, "conflict"
+    if reviewed.flags:
+        return marks.flag, "flag"
+    if reviewed.conflicts and reviewed.checked:
+        return marks.advice, "clean"
+    return (marks.clean, "clean") if reviewed.checked else (marks.unseen, "quiet")
+
+
+def _group(entry: "Entry", place: Place) -> str:
+    if place.by == "kind":
+        return f"{entry.head.type or 'no kind'}s"
+    who = entry.head.proposed_by or "by hand"
+    source = entry.head.source
+    if not source:
+        return f"{who} · no run"
+    stamp, _, tail = source.partition("-")
+    moment = _moment(stamp)
+    if moment is None:
+        return f"{who} · {source}"
+    return f"{who} · run {tail or stamp} · {ago(moment, place.now)}"
+
+
+@lru_cache(4096)
+def _moment(stamp: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(stamp) if _STAMP.fullmatch(stamp) else None
+    except ValueError:
+        return None
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that fits."""
+    seconds = (now - moment).total_seconds()
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"
+
+
+def _days(updated: str | None, now: datetime) -> str:
+    return _days_at((updated or "")[:10], now.date())
+
+
+@lru_cache(4096)
+def _days_at(updated: str, today: date) -> str:
+    try:
+        days = (today - date.fromisoformat(updated)).days
+    except ValueError:
+        return ""
+    return f"{days} d" if days > 0 else ""
+
+
+def found(words: str, among: Sequence[Row], shown: "PlaneView | None") -> list[str]:
+    """The ids of the rows in which each of the words stands, or in what else is known of their entries."""
+    wanted = words.casefold().split()
+    entries = shown.memory.entries if shown else {}
+    return [one.id for one in among if _holds(one, entries.get(one.id.removeprefix(EDIT)), wanted)]
+
+
+def _holds(one: Row, entry: "Entry | None", words: Sequence[str]) -> bool:
+    text = f"{one.id} {one.text} {one.group}"
+    if entry is not None:
+        head = entry.head
+        text += " ".join((" ", head.type, *head.tags, *head.scope, head.proposed_by or ""))
+    text = text.casefold()
+    return all(word in text for word in words)

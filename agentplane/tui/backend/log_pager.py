@@ -1,0 +1,149 @@
+"""The runs of a log, newest first, read from its end in pages as needed.
+
+It doesn't use Textual. Only one thread at a time may call it.
+"""
+
+import os
+import time
+from collections.abc import Generator, Iterator
+from math import inf
+
+import msgspec
+
+from agentplane.plane.layout import Layout
+from agentplane.runs.query import timeline
+from agentplane.runs.query.timeline import Row
+from agentplane.text import files
+from agentplane.text.log import chain, times
+from agentplane.tui.backend import run_query
+from agentplane.tui.backend.memory_query import Query
+
+
+PAGE = 200
+_SECONDS = 0.3
+"""So long one page is read at most: where few rows fit a filter, those found so far are shown."""
+_LOOK = 256
+_MARK = 80
+"""Bytes before the end of a log that hold the hash of its last event."""
+
+
+ALL = Query()
+_FRESH_SECONDS = 10.0
+"""A folder that was made by then may still get the file that says of what run it is."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Up to where a log was read."""
+
+    size: int
+    last: bytes
+    """What stands right before: the hash in it vouches for all that is above."""
+
+
+class Book:
+    def __init__(self, layout: Layout, query: Query = ALL) -> None:
+        self.layout = layout
+        self.query = query
+        self.open: list[Row] = []
+        self.sealed: list[Row] = []
+        self.ended = False
+        """Whether the beginning of the log was reached."""
+        self._known: set[str] = set()
+        self._place = place_of(layout)
+        self._latest = -inf
+        """The last moment of all that is in the log."""
+        self._lines = self._read(chain.lines_backwards(layout.log))
+        self._rest = timeline.sealed_runs(self._lines)
+        self._stamp = -1
+        self.look_at_open()
+
+    @property
+    def rows(self) -> list[Row]:
+        """What was read so far, what is open first."""
+        return [*(row for row in self.open if row.run_id not in self._known), *self.sealed]
+
+    def look_at_open(self) -> bool:
+        """Whether a run was opened, was lost or is gone since."""
+        stamp, fresh = self._stamp_of_runs()
+        # There may be very many capsules: they are looked through where one was added.
+        known = [row.run_id or "" for row in self.open] if stamp == self._stamp and not fresh else None
+        self._stamp = stamp
+        rows = timeline.open_runs(self.layout, known)
+        found = [row for row in rows if run_query.fits(self.query, row)]
+        changed = found != self.open
+        self.open = found
+        return changed
+
+    def _stamp_of_runs(self) -> tuple[int, bool]:
+        try:
+            stamp = self.layout.runs.stat().st_mtime_ns
+        except OSError:
+            return 0, False
+        return stamp, abs(time.time() - stamp / 1e9) < _FRESH_SECONDS
+
+    def read(self, count: int, until: str | None = None) -> None:
+        """Reads on until so many sealed runs are there, and the one that is wanted; or for a moment."""
+        end = time.monotonic() + _SECONDS
+        while not self.ended and (len(self.sealed) < count or (until is not None and not self.has(until))):
+            for _ in range(_LOOK):
+                row = next(self._rest, None)
+                if row is None:
+                    self.ended = True
+                    return
+                self._take(row)
+                if len(self.sealed) >= count and until in (None, row.run_id):
+                    return
+            if time.monotonic() > end:
+                return
+
+    def has(self, run_id: str) -> bool:
+        return run_id in self._known or any(row.run_id == run_id for row in self.open)
+
+    def grow(self) -> bool:
+        """Add new events at the end of the log. Return False if the book can't be used any more, because it is
+        another log or an event was logged late.
+        """
+        now = place_of(self.layout)
+        if now == self._place:
+            return True
+        if now.size < self._place.size or place_of(self.layout, self._place.size) != self._place:
+            return False
+        if self._place.size and not self._place.last.endswith(b"\n"):
+            return False
+        added = [line for _, line in chain.lines(self.layout.log, self._place.size)]
+        if not times.follow(added, self._latest):
+            return False
+        self._place = now
+        earlier, self.sealed = self.sealed, []
+        for row in timeline.sealed_runs(self._read(reversed(added))):
+            self._take(row)
+        self.sealed += earlier
+        return True
+
+    def close(self) -> None:
+        """Lets go of the log."""
+        self._lines.close()
+        self.ended = True
+
+    def _read(self, lines: Iterator[bytes]) -> Generator[bytes, None, None]:
+        """The lines in the order of the book, as something that can be closed."""
+        for moment, line in times.newest_first(lines):
+            if moment < inf:
+                self._latest = max(self._latest, moment)
+            yield line
+
+    def _take(self, row: Row) -> None:
+        if self._fits(row):
+            self.sealed.append(row)
+            self._known.add(row.run_id or "")
+
+    def _fits(self, row: Row) -> bool:
+        return row.run_id not in self._known and run_query.fits(self.query, row)
+
+
+def place_of(layout: Layout, size: int | None = None) -> Place:
+    """The end of a log; or what would be its end if it had only so many bytes."""
+    with files.reading(layout.log) as stream:
+        end = stream.seek(0, os.SEEK_END) if size is None else size
+        stream.seek(max(end - _MARK, 0))
+        return Place(end, stream.read(min(_MARK, end)))

@@ -1,0 +1,296 @@
+"""The plane as the screens need it: what was read last, the results of checks, and running a command.
+
+It does not know Textual. Threads call it, and hand a `PlaneView` to the screens.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agentplane.api import Listeners, Plane, open_plane
+from agentplane.commands import Adopt, Command, Mask, MemoryCommand, Revert, ToolCommand
+from agentplane.errors import AgentplaneError, BadInput, Damaged, PlaneError
+from agentplane.memory.entry import Entry
+from agentplane.memory.expiry import Expiry
+from agentplane.memory.settle import Settled
+from agentplane.memory.view import HandEdit, Memory
+from agentplane.plane import layout
+from agentplane.plane.derived import badge_stamp, cache
+from agentplane.plane.git import git
+from agentplane.plane.layout import INBOX
+from agentplane.plane.settings import Settings, Tui
+from agentplane.review import policy
+from agentplane.review.conflicts.result_cache import Looks
+from agentplane.review.inbox import Reviewed, Reviewer
+from agentplane.tui.backend import first_rows, inbox_rows
+from agentplane.tui.backend.outcome_text import DOING, Outcome, outcome_of
+
+
+_REASONS = 9
+_OPS_SEARCHED = 300
+_KEEP_SECONDS = 5.0
+_KEEP_SHARE = 20
+"""What was found is kept so seldom that it takes a twentieth of the time, or less."""
+
+CheckPerson = Callable[[Settings, str], None]
+
+
+class PlaneView(msgspec.Struct, frozen=True):
+    """The plane as it was at one moment. Screens read it and never change it."""
+
+    memory: Memory
+    inbox: tuple[Entry, ...]
+    shelf: tuple[Entry, ...]
+    hand_edits: tuple[HandEdit, ...]
+    broken: int
+    """The number of pieces of the files that cannot be read."""
+    damaged: bool
+    revision: str
+    project: str
+    branch: str | None
+    head: str | None
+    refusal: str | None
+    """Why nothing can be decided here, or None. An example is the shell of a coding tool."""
+    settings: Tui
+    reviewed: dict[str, Reviewed]
+    """The results of the checks so far, by candidate. A thread adds to them."""
+    expiring: dict[str, Expiry] = {}
+    """The entries that expired or soon do, by id."""
+
+    @property
+    def conflicts(self) -> int:
+        return sum(found.contested for found in list(self.reviewed.values()))
+
+    @property
+    def shelf_edits(self) -> tuple[HandEdit, ...]:
+        """The hand edits that are decided on their own: not those of candidates, which carry them as a flag."""
+        return tuple(
+            edit for edit in self.hand_edits if edit.file != INBOX or edit.change in ("removed", "broken")
+        )
+
+
+class PlaneModel:
+    """A plane while its screens are open. One thread calls `load` and `look`, another one calls `do`."""
+
+    def __init__(self, plane: Plane, check_person: CheckPerson | None = None) -> None:
+        self.plane = plane
+        self._check_person = check_person or policy.check_person
+        self._reviewer: Reviewer | None = None
+        self._looks = Looks(plane.layout)
+        """The results of checks, also those from before the plane was last read."""
+        self._keep_at = 0.0
+        self._fresh: set[str] = set()
+        self.touched: tuple[str, ...] = ()
+        """The candidates whose results may be outdated since the plane was last read."""
+        self._before: PlaneView | None = None
+        """The view before the last one."""
+        self._mark_read: str | None = None
+        """The fingerprint of the files that `shown` was read from."""
+        self.shown: PlaneView | None = None
+        self.reasons: tuple[str, ...] = ()
+        """The reasons of past rejections, the latest first."""
+
+    @property
+    def mark(self) -> str:
+        """A fingerprint. It differs if a file of the plane was changed, or another branch was checked out."""
+        try:
+            head = (self.plane.layout.project / ".git" / "HEAD").stat().st_mtime_ns
+        except OSError:
+            head = 0
+        return f"{head} {self._stamp()}"
+
+    def _stamp(self) -> str:
+        try:
+            return badge_stamp.of(str(self.plane.layout.root))
+        except OSError:
+            return ""
+
+    def load(self) -> PlaneView:
+        """Read the plane. Results about texts that did not change are kept until the texts are checked again."""
+        root = self.plane.layout.root
+        if not layout.is_plane(root):
+            raise Damaged(
+                "the plane is gone", where=str(root), todo="put the folder back; this screen waits for it."
+            )
+        mark = self._stamp()
+        memory = self.plane.memory.read()
+        old = self.shown.reviewed if self.shown else {}
+        inbox = tuple(memory.inbox)
+        kept = {entry.id: old[entry.id] for entry in inbox if _still_holds(old.get(entry.id), entry, memory)}
+        project = self.plane.layout.project
+        shown = PlaneView(
+            memory=memory,
+            inbox=inbox,
+            shelf=tuple(memory.shelf),
+            hand_edits=tuple(memory.hand_edits),
+            broken=memory.broken,
+            damaged=self.plane.is_damaged(),
+            revision=memory.snapshot.ledger.revision(),
+            project=project.name,
+            branch=git.branch(project),
+            head=git.head(project),
+            refusal=self._refusal(memory.snapshot.settings),
+            settings=memory.snapshot.settings.tui,
+            reviewed=kept,
+            expiring=self.plane.memory.expiring(memory),
+        )
+        self._reviewer = None
+        if self.shown and self.shown.memory.snapshot.ledger.pruned != memory.snapshot.ledger.pruned:
+            # What was compared may quote texts that were taken out of history.
+            self._looks = Looks(self.plane.layout)
+        self._fresh = set()
+        self._before = self.shown
+        self._mark_read = mark
+        self.shown = shown
+        return shown
+
+    def to_look_at(self, first: Sequence[str] = ()) -> list[str]:
+        """The candidates that were not looked at as things are now: those of `first` first, then those whose marks
+        may be wrong, then those that nobody looked at.
+        """
+        if self.shown is None:
+            return []
+        if self._reviewer is None:
+            self._begin(self.shown)
+        shown, fresh = self.shown, self._fresh
+        left = [entry.id for entry in shown.inbox if entry.id not in fresh]
+        wanted = set(first)
+
+        def rank(id_: str) -> int:
+            urgent = self.is_urgent(id_)
+            if id_ in wanted:
+                return 0 if urgent else 2
+            return 3 if id_ not in shown.reviewed else 1 if urgent else 4
+
+        return sorted(left, key=rank)
+
+    def is_urgent(self, id_: str) -> bool:
+        """Whether its marks may be wrong: nobody looked at it, or what it met is not as it was."""
+        found = self.shown.reviewed.get(id_) if self.shown else None
+        return found is None or not found.checked
+
+    def _begin(self, shown: PlaneView) -> Reviewer:
+        """Tells which candidates a change has touched. What was found about the others counts as found now."""
+        today = self.plane.store.clock().date()
+        reviewer = Reviewer(shown.memory, today, looks=self._looks, in_parts=True)
+        touched = reviewer.touched()
+        self.touched = tuple(touched & shown.reviewed.keys())
+        for id_ in self.touched:
+            shown.reviewed[id_] = msgspec.structs.replace(shown.reviewed[id_], checked=False)
+        before = self._before
+        if before is not None and (before.head, before.branch) == (shown.head, shown.branch):
+            edits = {(edit.id, edit.change) for edit in before.hand_edits}
+            edits ^= {(edit.id, edit.change) for edit in shown.hand_edits}
+            self._fresh = shown.reviewed.keys() - touched - {id_ for id_, _ in edits}
+        self._keep_at = time.monotonic() + _KEEP_SECONDS
+        self._reviewer = reviewer
+        return reviewer
+
+    def look(self, ids: Sequence[str]) -> None:
+        """Finds conflicts and flags of these, and adds them to what is shown."""
+        shown = self.shown
+        if shown is None:
+            return
+        reviewer = self._reviewer or self._begin(shown)
+        for found in reviewer.look(ids):
+            shown.reviewed[found.entry.id] = found
+            self._fresh.add(found.entry.id)
+        began = time.monotonic()
+        if began >= self._keep_at or len(self._fresh) == len(shown.inbox):
+            reviewer.conflicts.keep()
+            now = time.monotonic()
+            self._keep_at = now + max(_KEEP_SECONDS, _KEEP_SHARE * (now - began))
+
+    def keep_glimpse(self) -> None:
+        """What the next start shows first, as long as nothing changes."""
+        shown = self.shown
+        if shown is None:
+            return
+        marks = inbox_rows.PLAIN if shown.settings.ascii else inbox_rows.Marks()
+        made = inbox_rows.rows(shown, inbox_rows.Place("run", self.plane.store.clock(), marks))
+        counts = [len(shown.inbox), shown.conflicts, len(shown.hand_edits)]
+        more = {"project": shown.project, "theme": shown.settings.theme, "ascii": shown.settings.ascii}
+        if self._mark_read is not None:
+            data = first_rows.packed(made, len(shown.inbox), counts, self._mark_read, more)
+            head = shown.memory.snapshot.ledger.head
+            cache.save_as_of(self.plane.layout, head, first_rows.KEPT, data)
+
+    def learn_reasons(self) -> None:
+        """What was written as the reason of earlier rejections."""
+        found = (op.why for op in self.plane.history.ops(_OPS_SEARCHED) if op.verb == "reject" and op.why)
+        self.reasons = tuple(dict.fromkeys([*self.reasons, *found]))[:_REASONS]
+
+    def remember_reason(self, why: str) -> None:
+        self.reasons = tuple(dict.fromkeys([why, *self.reasons]))[:_REASONS]
+
+    def do(self, command: Command) -> Outcome:
+        """Carries out a command; raises what the plane says against it."""
+        if isinstance(command, ToolCommand):
+            from agentplane.tui.backend import tools_model
+
+            return tools_model.do(self.plane, command)
+        self.check_person(DOING[command.verb])
+        settled: list[Settled] = []
+        plane = self.plane.with_listeners(Listeners(settled=settled.append))
+        return msgspec.structs.replace(_do(plane, command), settled=_settled_text(settled))
+
+    def check_person(self, doing: str) -> None:
+        """Raises where it is not a person's to do from here."""
+        self._check_person(self.plane.store.settings(), doing)
+
+    def _refusal(self, settings: Settings) -> str | None:
+        try:
+            self._check_person(settings, "deciding")
+        except AgentplaneError as error:
+            return error.what
+        return None
+
+
+def _do(plane: Plane, command: MemoryCommand) -> Outcome:
+    if isinstance(command, Adopt | Revert) and not command.ids:
+        # To the plane, none named means all of them, and nobody has seen those.
+        raise BadInput("no hand edit was named")
+    done = plane.do(command)
+    if done is None:
+        return Outcome(command.verb, command.verb, command.ids, None, "")
+    said = f"Masked the secret in {command.id} · u undoes" if isinstance(command, Mask) else ""
+    return outcome_of(done, said)
+
+
+def _settled_text(settled: Sequence[Settled]) -> str:
+    """Return what to say about branches that a command settled first, or an empty string."""
+    if not settled:
+        return ""
+    count = len(settled[-1].waiting)
+    return f"Settled merged branches{f', {count} to review' if count else ''}"
+
+
+def _still_holds(found: Reviewed | None, entry: Entry, memory: Memory) -> bool:
+    """Whether it is about this text, and all that it met is there; an approved candidate has another id now."""
+    return (
+        found is not None
+        and found.entry.digest == entry.digest
+        and all(met.id in memory.entries for met in found.conflicts)
+    )
+
+
+def open_model(wanted: str | None) -> PlaneModel:
+    """The plane that is named, or that the current folder is in."""
+    return PlaneModel(open_plane(Path(wanted or "."), channel="tui"))
+
+
+def as_error(error: Exception) -> AgentplaneError:
+    """What a thread met, in the form that is shown to a person."""
+    if isinstance(error, AgentplaneError):
+        return error
+    if isinstance(error, OSError):
+        where = str(error.filename) if error.filename is not None else None
+        what = (error.strerror or str(error)).lower()
+        return PlaneError(what, where=where, todo="check the folder, its permissions and the disk.")
+    return PlaneError(
+        f"this should not happen: {type(error).__name__}: {error}",
+        todo="nothing more was changed; `agentplane doctor` checks the plane.",
+        sees_doctor=True,
+    )

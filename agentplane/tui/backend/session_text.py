@@ -1,0 +1,126 @@
+"""What is said of sessions of coding tools: of those with old memory in one line, and of what came of restarting them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.backend.session_watch import Help, Seen, left_alone, typed
+
+
+if TYPE_CHECKING:
+    from agentplane.tools.sessions.restart import Outcome
+    from agentplane.tools.sessions.sessions import Session
+
+TO_TYPE = "shows what to type"
+_BEGIN_ANEW = "end it and start it again"
+_NAMED = 2
+_MINUTE, _DAY = 60, 86400
+_UNITS = ((_DAY, "d"), (3600, "h"), (_MINUTE, "min"), (1, "s"))
+
+
+def span(seconds: float) -> str:
+    """In the largest unit that fits."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
+    return f"{max(int(seconds // size), 0)} {unit}"
+
+
+def began(one: "Session", now: float) -> float:
+    """Seconds since it began."""
+    return max(now - datetime.fromisoformat(one.since).timestamp(), 0.0)
+
+
+def clock(one: "Session", now: float) -> str:
+    """When it began, by the clock of whoever reads it; of one that is older than a day, the day."""
+    moment = datetime.fromisoformat(one.since).astimezone()
+    return f"{moment:%H:%M}" if began(one, now) < _DAY else f"{moment:%d %b}".lstrip("0")
+
+
+def doing(seen: Seen, now: float) -> str:
+    """`idle`, `2 min idle`, `at work`; empty where nobody knows."""
+    activity = seen.activity
+    if activity.state == "idle":
+        since = min(max(now - activity.since, 0.0), began(seen.session, now))
+        return "idle" if since < _MINUTE else f"{span(since)} idle"
+    return "at work" if activity.state == "at work" else ""
+
+
+def can_be_asked(one: "Session") -> bool:
+    return one.asked and one.state == "old" and not one.reloads and not one.scripted
+
+
+def _how(one: "Session") -> str:
+    return "" if one.hooked else " at once"
+
+
+def prompts(old: Sequence[Seen], key: str, now: float) -> list[str]:
+    """`codex (2 min idle) has old memory: M restarts it`; then in fewer words, for where there is less room."""
+    count = len(old)
+    if count == 1:
+        does = (
+            f"{key} restarts it{_how(old[0].session)}" if can_be_asked(old[0].session) else f"{key} {TO_TYPE}"
+        )
+        return [
+            f"{_known(old[0], now)} has old memory: {does}",
+            f"{old[0].session.tool} has old memory: {key}",
+        ]
+    names = [_known(one, now) for one in old[:_NAMED]]
+    listed = ", ".join(names) + f" and {count - _NAMED} more" if count > _NAMED else " and ".join(names)
+    return [f"{told} have old memory: {key} lists them" for told in (listed, f"{count} sessions")]
+
+
+def _known(seen: Seen, now: float) -> str:
+    return f"{seen.session.tool} ({doing(seen, now) or f'pid {seen.session.pid}'})"
+
+
+def choice(seen: Seen, now: float) -> str:
+    """A session in a list to choose from: what it is, what it was given, and what will happen."""
+    one = seen.session
+    told = doing(seen, now)
+    parts = (f"{one.tool}, pid {one.pid}", f"memory {one.revision}", told, will(seen))
+    return " · ".join(filter(None, parts))
+
+
+def will(seen: Seen) -> str:
+    """What its key would do."""
+    one = seen.session
+    if seen.activity.asked:
+        return "restarts when it is idle"
+    if why := left_alone(one):
+        return why
+    if can_be_asked(one):
+        return "restarts when it is idle" if seen.activity.state == "at work" else f"restarts{_how(one)}"
+    return TO_TYPE
+
+
+def came(one: "Session", outcome: "Outcome", revision: str) -> str:
+    """What came so far of asking for it."""
+    match outcome.state:
+        case "restarted":
+            return f"{one.tool} restarted with memory {revision}" if revision else f"{one.tool} was restarted"
+        case "waits":
+            return f"{one.tool} restarts when it is idle; now {one_line(outcome.why, 80)}"
+        case "ended":
+            command = typed(one)
+            return f"{_named(one)} has ended" + (
+                f"; to take it up again: {visible(command)}" if command else ""
+            )
+    told = f"{_named(one)} was not restarted: {one_line(outcome.why, 100)}"
+    if one.state != "old":
+        return told
+    command = typed(one)
+    return f"{told}; end it, then type: {visible(command)}" if command else f"{told}; {_BEGIN_ANEW}"
+
+
+def helped(told: Help) -> str:
+    """What a person does, who was shown a command."""
+    one = told.session
+    if told.why:
+        return f"{_named(one)}: {told.why}"
+    if told.command:
+        return f"{_named(one)}: end it, then type (copied): {visible(told.command)}"
+    return f"{_named(one)}: {_BEGIN_ANEW}; its session's id is not known"
+
+
+def _named(one: "Session") -> str:
+    return f"{one.tool} (pid {one.pid})"

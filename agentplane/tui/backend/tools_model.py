@@ -1,0 +1,179 @@
+"""The coding tools as the screens see them: how each stands, what a change of its files would write, and carrying it out.
+
+Knows no Textual, and belongs in a thread: it reads and writes files of the project.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal, assert_never
+
+import msgspec
+
+from agentplane.agents.catalog import TOOLS
+from agentplane.agents.model import Tool
+from agentplane.api import Plane
+from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
+from agentplane.context import active
+from agentplane.context.choose import Ask
+from agentplane.memory.view import Memory
+from agentplane.text.visible import one_line
+from agentplane.tools import connections, presence
+from agentplane.tools.connections import Part, Wired
+from agentplane.tools.foreign_file import Change
+from agentplane.tools.memory_file import size_limit, sync
+from agentplane.tools.memory_file.sync import Standing
+from agentplane.tools.settings_file import desired, edit
+from agentplane.tui.backend.outcome_text import Outcome
+
+
+Where = Literal["in use here", "installed", "not found"]
+Stand = Literal["wired", "incomplete", "memory only", "edited inside", "cannot be written", ""]
+"""`memory only`: its file holds the memory, which another tool may have it for, and nothing else of ours is there."""
+
+_LASTING = Ask(passing=False)
+_DONE = {"wire": "Wired", "sync": "Brought the memory to", "unwire": "Taken out of"}
+_NOTHING = {
+    "wire": "nothing was missing",
+    "sync": "every file is current",
+    "unwire": "no file holds anything of ours",
+}
+
+
+class View(msgspec.Struct, frozen=True):
+    """One tool, as it stands now."""
+
+    tool: Tool
+    where: Where
+    signs: tuple[str, ...]
+    """What shows that it is used here."""
+    parts: tuple[Part, ...]
+    file: Standing
+    by_hand: dict[str, str]
+    """What a person adds to files that we do not write."""
+    tokens: int
+    """About so much the memory takes that its file should hold."""
+
+    @property
+    def stand(self) -> Stand:
+        states = {part.state for part in self.parts}
+        if "edited" in states:
+            return "edited inside"
+        if not states & {"current", "old"}:
+            return ""
+        if "blocked" in states:
+            return "cannot be written"
+        if len(self.parts) > 1 and {part.state for part in self.parts[1:]} == {"absent"}:
+            return "memory only"
+        return "wired" if states == {"current"} else "incomplete"
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """What would be written, before it is."""
+
+    verb: str
+    tools: tuple[Tool, ...]
+    changes: tuple[Change, ...]
+    blocked: dict[str, str]
+    by_hand: dict[str, str]
+    note: str = ""
+
+
+def views(plane: Plane, memory: Memory, today: date) -> list[View]:
+    """Every tool of the table; those in use first, then those that are installed."""
+    project, packs = plane.layout.project, size_limit.packs(lambda: memory, today)
+    here = (project, plane.layout.root.name)
+    parts = {one.tool.name: one.parts for one in connections.wirings(*here, TOOLS, packs)}
+    stands = {name: one for one in sync.standings(*here, TOOLS, packs) for name in one.tools}
+    rows = []
+    for row in presence.look(project):
+        tool = row.tool
+        mine = parts[tool.name]
+        used = row.in_project or any(part.state in ("current", "old") for part in mine[1:])
+        where: Where = "in use here" if used else "installed" if row.installed else "not found"
+        signs = tuple(mark for mark in tool.marks if (project / mark).exists())
+        rows.append(
+            View(
+                tool, where, signs, mine, stands[tool.name], _by_hand(plane, tool, mine),
+                packs.whole.receipt.tokens,
+            )
+        )  # fmt: skip
+    order = ("in use here", "installed", "not found")
+    return sorted(rows, key=lambda view: order.index(view.where))
+
+
+def _by_hand(plane: Plane, tool: Tool, parts: Sequence[Part]) -> dict[str, str]:
+    blocked = {part.path for part in parts if part.state == "blocked"}
+    told: dict[str, str] = {}
+    for place in desired.places(plane.layout.project, tool):
+        if place.path in blocked:
+            told[place.path] = told.get(place.path, "") + edit.by_hand(place)
+    return told
+
+
+def planned(plane: Plane, verb: str, names: Sequence[str], ask: Ask = _LASTING) -> Planned:
+    """Return what a verb would write into the files of these tools. `ask` says what the memory that is synced is for."""
+    tools, ids = presence.named(names), tuple(names)
+    match verb:
+        case "unwire":
+            return Planned(verb, tuple(tools), plane.preview(Unwire(ids)), {}, {})
+        case "sync":
+            changes = plane.preview(Sync(ids, ask))
+            stands = plane.tools.standings(tools, plane.tools.pack(ask))
+            blocked = {one.path: one.why for one in stands if one.state == "blocked"}
+        case _:
+            changes = plane.preview(Wire(ids))
+            blocked = connections.blocked(plane.layout.project, tools)
+    by_hand = {path: text for tool in tools for path, text in _missing(plane, tool, blocked).items()}
+    return Planned(verb, tuple(tools), changes, blocked, by_hand)
+
+
+def _missing(plane: Plane, tool: Tool, blocked: dict[str, str]) -> dict[str, str]:
+    return {
+        place.path: edit.by_hand(place)
+        for place in desired.places(plane.layout.project, tool)
+        if place.path in blocked
+    }
+
+
+def do(plane: Plane, command: ToolCommand) -> Outcome:
+    """Carry out a command, and say what was written."""
+    match command:
+        case SetRestart():
+            plane.do(command)
+            said = _restart_text(command)
+        case Sync():
+            result = plane.do(command)
+            # Tools that import the pack have it by that, and a person who asked for this pack wants to know.
+            first = (f"{plane.layout.root.name}/{active.ACTIVE}",) if result.context_changed else ()
+            synced = result.synced
+            written = Wired((*first, *synced.written), synced.kept, proposed=synced.proposed)
+            said = _said(command.verb, written)
+        case Wire() | Unwire():
+            said = _said(command.verb, plane.do(command))
+        case _:
+            assert_never(command)
+    return Outcome(command.verb, command.verb, command.ids, None, "", said=said)
+
+
+def _restart_text(command: SetRestart) -> str:
+    said = (
+        "after a decision, sessions whose hooks tell when they are idle restart by themselves"
+        if command.auto
+        else "sessions restart only when somebody asks for it"
+    )
+    return f"From now on {said}"
+
+
+def _said(verb: str, done: Wired) -> str:
+    count = len(done.written)
+    told = [f"{_DONE[verb]} {_listed(done.written)}" if count else f"Nothing was written: {_NOTHING[verb]}"]
+    if done.proposed:
+        told.append(f"what was written into a block waits in the inbox: {_listed(done.proposed)}")
+    told += [f"{path} keeps the memory for {_listed(names)}" for path, names in done.shared.items()]
+    told += [f"{one_line(path, 40)} was not touched: it {one_line(why, 80)}" for path, why in done.blocked.items()]  # fmt: skip
+    return " · ".join(told)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(one_line(name, 40) for name in names[:3]) + more

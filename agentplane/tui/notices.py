@@ -1,0 +1,96 @@
+"""What every screen tells a person: the figures in its header, the line at its foot, and errors."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.widgets import header_counts as figures
+from agentplane.tui.widgets.footer import StatusBar
+from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.header_counts import Figures
+
+
+if TYPE_CHECKING:
+    from agentplane.errors import AgentplaneError
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.navigator import Navigator
+
+
+class Notices:
+    """The headers and status lines of all screens."""
+
+    def __init__(self, app: "PlaneApp", navigator: "Navigator") -> None:
+        self._app = app
+        self._navigator = navigator
+        self.unreadable = ""
+        """The error that keeps the plane from being read, or empty."""
+        self._problem = ""
+        """The same error, in a few words."""
+        self._unchecked = 0
+        """The number of candidates that were not checked yet."""
+
+    # The status line
+
+    def say(self, text: str, *, stays: bool = False, holds: Callable[[], bool] | None = None) -> None:
+        """Show a message for a few seconds, or as long as `stays` or `holds` says."""
+        for bar in self._status_bars():
+            bar.flash(text, stays=stays, holds=holds)
+
+    def fail(self, error: "AgentplaneError", todo: str | None = None) -> None:
+        """Show an error until a key is pressed. `todo` replaces the advice of the error."""
+        for bar in self._status_bars():
+            bar.fail(error.headline, todo or error.todo or "")
+        if not self._app.screen.query(StatusBar):
+            self._app.notify(visible(str(error)), severity="error", markup=False)
+
+    def _status_bars(self) -> list[StatusBar]:
+        """The status line of the open screen. If it has none, those of all screens that were visited."""
+        return list(self._app.screen.query(StatusBar)) or self._visited_bars()
+
+    def _visited_bars(self) -> list[StatusBar]:
+        return [bar for screen in self._navigator.visited for bar in screen.query(StatusBar)]
+
+    def drop_outdated(self) -> None:
+        """Remove the messages that are no longer true."""
+        for bar in self._visited_bars():
+            bar.check()
+
+    # The header
+
+    def was_read(self, shown: "PlaneView") -> None:
+        """The plane was read again."""
+        self.unreadable = ""
+        # The thread that checks candidates reports later which of the others a change has touched.
+        self._unchecked = sum(entry.id not in shown.reviewed for entry in shown.inbox)
+
+    def cannot_be_read(self, error: "AgentplaneError") -> None:
+        """The plane cannot be read. Show the error, unless it is shown already."""
+        said = str(error)
+        if said != self.unreadable:
+            self.unreadable = said
+            self.fail(error)
+        self._problem = error.what
+        self.show_figures()
+
+    def were_checked(self, left: int) -> None:
+        """Some candidates were checked, and this number of them is left."""
+        self._unchecked = left
+
+    def show_figures(self) -> None:
+        """Update the header of every screen."""
+        told = self.figures()
+        for screen in self._navigator.open:
+            for badge in screen.query(Badge):
+                badge.show(told)
+
+    def figures(self) -> Figures:
+        """Return what the header shows now."""
+        app = self._app
+        dot = "*" if app.plain else "●"
+        if app.shown is not None:
+            problem = self._problem if self.unreadable else ""
+            return figures.of_shown(app.shown, dot, self._unchecked, problem)
+        if self.unreadable:
+            return Figures(dot=dot, problem=one_line(self.unreadable.partition("\n")[0], 60))
+        return figures.of_glimpse(app.glimpse, dot)

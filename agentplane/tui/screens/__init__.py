@@ -1,0 +1,1 @@
+"""The screens: one row in the registry and one package each."""

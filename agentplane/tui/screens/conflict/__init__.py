@@ -1,0 +1,1 @@
+"""A candidate and what it conflicts with, side by side."""

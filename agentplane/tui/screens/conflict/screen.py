@@ -1,0 +1,439 @@
+"""A candidate and what it conflicts with, side by side, and what can become of both."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.style import Style
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from agentplane.commands import Approve, Command, Mask, Reject
+from agentplane.memory.entry import Entry
+from agentplane.memory.view import Memory
+from agentplane.plane.layout import INBOX
+from agentplane.review.conflicts.conflicts import Conflict
+from agentplane.review.conflicts.resolve import Choice, headline
+from agentplane.review.inbox import Reviewed
+from agentplane.text.visible import one_line, visible
+from agentplane.tui import actions
+from agentplane.tui.backend.choice_preview import ChoicePreview, previews
+from agentplane.tui.messages import Looked
+from agentplane.tui.screens.entry import editor
+from agentplane.tui.screens.entry.sections import ago
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+from agentplane.tui.widgets import word_diff
+from agentplane.tui.widgets.footer import KeyBar
+from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.modal import Answering
+from agentplane.tui.widgets.reason_modal import Why
+from agentplane.tui.widgets.rejection_modal import Reasons
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentplane.review.spots import Spot
+    from agentplane.tui.app import PlaneApp
+
+_CAP = 8000
+_MOST = 4
+_TWO = 2
+_ROOMY = 56
+"""From this width on a choice is explained on its line."""
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What a person chose; the screen below hands it to the queue."""
+
+    op: Command
+
+
+def _said(entry: Entry) -> str:
+    """Its text without the label of its kind."""
+    text = entry.body.strip()[:_CAP]
+    label = f"{entry.label}:"
+    return text[len(label) :].lstrip() if text.lower().startswith(label.lower()) else text
+
+
+class ConflictScreen(Answering[Decision | None]):
+    """Comes back with a decision; None: nothing was decided, or a merge was carried out already."""
+
+    WHERE = "conflict"
+
+    DEFAULT_CSS = """
+    ConflictScreen {
+        background: $background;
+        & #what { height: auto; max-height: 2; padding: 0 1; min-width: 8; }
+        & #why { height: auto; max-height: 4; padding: 0 1 0 3; color: $text-muted; min-width: 8; }
+        & #sides { height: 1fr; min-height: 4; layout: horizontal; }
+        & .side {
+            width: 1fr; height: 1fr; min-width: 12; min-height: 2; padding: 0 1;
+            border: round $foreground 25%; border-title-color: $text-primary; border-title-style: bold;
+            border-subtitle-color: $text-muted; background: $background;
+            scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
+        }
+        & .side:focus { border: round $primary; }
+        & .side Static { width: 100%; min-width: 8; height: auto; }
+        & #foot { height: auto; }
+        & OptionList, & OptionList:focus {
+            height: auto; max-height: 6; min-width: 12; border: none; padding: 0; background: $background;
+            scrollbar-size-vertical: 1;
+            & > .option-list--option-highlighted { background: $block-cursor-blurred-background; }
+        }
+        & OptionList:focus > .option-list--option-highlighted { background: $primary 30%; color: $foreground; text-style: bold; }
+        & #writes { height: auto; min-height: 2; max-height: 3; padding: 0 1 0 3; min-width: 8; }
+        & > .conflict--here { color: $text-error; }
+        & > .conflict--there { color: $text-success; text-style: bold; }
+        & > .conflict--grave { color: $text-error; text-style: bold; }
+        & > .conflict--muted { color: $text-muted; }
+        & > .conflict--name { text-style: bold; }
+        & > .conflict--bar { color: $primary; text-style: bold; }
+        & > .conflict--key { color: $text-accent; text-style: bold; }
+        & > .conflict--off { color: $text-disabled; text-style: strike; }
+        &.-narrow #sides { layout: vertical; }
+        &.-narrow .side { width: 100%; }
+        &.-narrow #why { max-height: 2; }
+        &.-low #why { display: none; }
+        &.-low .side { border: none; min-height: 1; }
+        &.-low #sides { min-height: 2; }
+        &.-low #writes { min-height: 1; max-height: 1; }
+        &:ansi {
+            background: ansi_default;
+            & .side, & OptionList { background: ansi_default; }
+            & > .conflict--muted, & #why { color: ansi_default; text-style: dim; }
+            & OptionList > .option-list--option-highlighted, & OptionList:focus > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
+        }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "conflict--here", "conflict--there", "conflict--grave", "conflict--muted", "conflict--key", "conflict--off",
+        "conflict--name", "conflict--bar",
+    }  # fmt: skip
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (76, "-wide")]  # noqa: RUF012 -- no class variable in Textual
+
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("conflict")]
+
+    def __init__(self, reviewed: Reviewed, first: str | None = None) -> None:
+        """`first` is the id of the conflict to show first."""
+        super().__init__()
+        self.reviewed = reviewed
+        self._at = next((n for n, met in enumerate(reviewed.conflicts) if met.id == first), 0)
+        self._previews: list[ChoicePreview] = []
+        self.off: Mapping[str, str] = {}
+        """Actions that cannot be done now, and why."""
+        self.called: Mapping[str, str] = {}
+        """Other words for some actions, as things are; an empty one: it is not there."""
+
+    def compose(self) -> ComposeResult:
+        yield Badge()
+        yield Static(id="what")
+        yield Static(id="why")
+        with Container(id="sides"):
+            with VerticalScroll(classes="side", id="was"):
+                yield Static()
+            with VerticalScroll(classes="side", id="new"):
+                yield Static()
+        with Vertical(id="foot"):
+            yield OptionList(id="choices")
+            yield Static(id="writes")
+            yield KeyBar("conflict")
+
+    def on_mount(self) -> None:
+        self.query_one(Badge).show(self.plane_app.figures())
+        self._show()
+        self.query_one(OptionList).focus()
+
+    def on_resize(self) -> None:
+        if self._previews:
+            self._show(at=self.query_one(OptionList).highlighted)
+
+    @property
+    def plane_app(self) -> "PlaneApp":
+        return self.app  # type: ignore[return-value]
+
+    @property
+    def memory(self) -> Memory:
+        shown = self.plane_app.shown
+        if shown is None:
+            raise RuntimeError("the screen is opened once the plane was read")
+        return shown.memory
+
+    @property
+    def conflict(self) -> Conflict:
+        return self.reviewed.conflicts[self._at]
+
+    # What is shown
+
+    def on_refreshed(self) -> None:
+        """Another process may have decided, or changed one of the two."""
+        shown, id_ = self.plane_app.shown, self.reviewed.entry.id
+        if shown is None:
+            return
+        entry = next((one for one in shown.inbox if one.id == id_), None)
+        if entry is None:
+            self._end(f"{one_line(id_, 40)} does not wait any more.")
+            return
+        found = shown.reviewed.get(id_) or self._left(entry, shown.memory)
+        if not found.conflicts:
+            self._end(f"What {one_line(id_, 40)} conflicted with is gone.")
+            return
+        here = self.conflict.id
+        self._at = next((n for n, met in enumerate(found.conflicts) if met.id == here), 0)
+        self.reviewed = found
+        self._show(at=self.query_one(OptionList).highlighted)
+
+    def on_looked(self, message: Looked) -> None:
+        if self.reviewed.entry.id in message.ids:
+            self.on_refreshed()
+
+    def _left(self, entry: Entry, memory: Memory) -> Reviewed:
+        """Until it is looked at anew: what was found before, as far as that is there."""
+        met = tuple(one for one in self.reviewed.conflicts if one.id in memory.entries)
+        return msgspec.structs.replace(self.reviewed, entry=entry, conflicts=met)
+
+    def _end(self, why: str) -> None:
+        self.app.notify(why, markup=False)
+        self.dismiss(None)
+
+    def _show(self, at: int | None = None) -> None:
+        met, entry = self.conflict, self.reviewed.entry
+        other = self.memory.entries.get(met.id)
+        count = len(self.reviewed.conflicts)
+        head = Text.assemble(("! ", self._look("grave")), (one_line(entry.id, 40), "bold"), " ")
+        head.append(one_line(headline(met)), self._look("grave"))
+        if count > 1:
+            head.append(f"   {self._at + 1} of {count}", self._look("muted"))
+        self.query_one("#what", Static).update(head)
+        self.query_one("#why", Static).update(Text("\n".join(visible(why) for why in met.reasons)))
+        old, new = word_diff.compare(_said(other) if other else "", _said(entry))
+        self._fill(
+            "#was", other, word_diff.marked(old, self._side) if other else Text("It is not there any more.")
+        )
+        self._fill("#new", entry, word_diff.marked(new, self._side))
+        self._offer(at)
+
+    def _fill(self, where: str, entry: Entry | None, text: Text) -> None:
+        pane = self.query_one(where, VerticalScroll)
+        pane.query_one(Static).update(text + self._facts(entry) if entry else text)
+        pane.scroll_home(animate=False)
+        if entry is not None:
+            head = entry.head
+            state = "proposed" if entry.file == INBOX else head.status
+            by = head.proposed_by if entry.file == INBOX else head.approved_by
+            told = [state, f"by {one_line(by, 24)}" if by else "", ago(head.updated)]
+            pane.border_title = Text(one_line(f"{entry.id} {head.type}", 40))
+            pane.border_subtitle = Text(" · ".join(part for part in told if part))
+
+    def _facts(self, entry: Entry) -> Text:
+        """Below the words, what the header says that may tell the two apart."""
+        head = entry.head
+        facts = {
+            "tags": ", ".join(head.tags),
+            "scope": ", ".join(head.scope),
+            "evidence": ", ".join(head.evidence),
+            "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+        }
+        text = Text("\n")
+        for name, value in facts.items():
+            if value:
+                text.append(f"\n{name:<10}  {one_line(value, 400)}", self._look("muted"))
+        return text if len(text) > 1 else Text()
+
+    def _offer(self, at: int | None) -> None:
+        shown = self.plane_app.shown
+        others = shown.reviewed if shown else {}
+        self._previews = previews(self.memory, self.reviewed, self.conflict, others)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(self._line(place, here=False)) for place in range(len(self._previews))])
+        # Nothing is selected at first, so that the key that opened this can't choose as well.
+        options.highlighted = None if at is None else min(at, len(self._previews) - 1)
+        self._tell(options.highlighted)
+        self._tell_keys()
+
+    def _tell_keys(self) -> None:
+        """The keys, with the names of what they choose; what is not offered has none."""
+        keys = [(f"conflict.choose_{place + 1}", place) for place in range(_MOST)]
+        offered = {id_: self._previews[place] for id_, place in keys if place < len(self._previews)}
+        self.called = {id_: self._called(offered[id_]) if id_ in offered else "" for id_, _ in keys}
+        self.called |= {"leave": "back"}
+        if len(self.reviewed.conflicts) < _TWO:
+            self.called |= {"conflict.next": "", "conflict.previous": ""}
+        refusal = self._refusal
+        self.off = {id_: found.off or refusal for id_, found in offered.items() if found.off or refusal}
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+
+    @property
+    def _refusal(self) -> str:
+        shown = self.plane_app.shown
+        return (shown.refusal if shown else None) or ""
+
+    def _line(self, place: int, *, here: bool) -> Text:
+        """With a bar where the cursor is: never told by colour alone."""
+        preview = self._previews[place]
+        bar = (">" if self.plane_app.plain else "▌") if here else " "
+        line = Text().append(bar, self._look("bar"))
+        key = self.plane_app.keys_wanted.shown(actions.action(f"conflict.choose_{place + 1}"))
+        line.append(f"{key} ", self._look("off" if preview.off else "key"))
+        label = one_line(preview.label, max(self.size.width - 4, 8))
+        line.append(label, self._look("off" if preview.off else "name"))
+        if preview.off and self.size.width >= _ROOMY:
+            line.append("  not possible here", self._look("muted"))
+        return line
+
+    def _called(self, preview: ChoicePreview) -> str:
+        """Return the word for a choice in the key bar. Between two candidates, it is the approved one's id."""
+        approves = {"this": self.reviewed.entry.id, "other": self.conflict.id}
+        return one_line(approves[preview.name], 20) if preview.name in approves else preview.name
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        self._tell(event.option_index)
+
+    def _tell(self, place: int | None) -> None:
+        """What the choice under the cursor would write."""
+        if place is None:
+            told = "Press 1-4 to choose. ↑ and ↓ preview a choice, and enter selects it."
+            self.query_one("#writes", Static).update(Text(told, self._look("muted")))
+            return
+        if place >= len(self._previews):
+            return
+        preview = self._previews[place]
+        text = Text(
+            "cannot be: " if preview.off else "writes: ", self._look("grave" if preview.off else "muted")
+        )
+        text.append(visible(preview.off or preview.writes), Style.null())
+        self.query_one("#writes", Static).update(text)
+        options = self.query_one(OptionList)
+        for number in range(min(len(self._previews), options.option_count)):
+            options.replace_option_prompt_at_index(number, self._line(number, here=number == place))
+
+    def _side(self, side: word_diff.Side) -> Style:
+        return Style.null() if side == "same" else self._look(side)
+
+    def _look(self, name: str) -> Style:
+        found = self.get_visual_style(f"conflict--{name}").rich_style
+        # Without the background, so that the bar of the cursor goes through.
+        return Style(color=found.color, bold=found.bold, dim=found.dim, strike=found.strike)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted and self._previews:
+            self.call_later(self._show)
+
+    # What is done
+
+    def action_other(self, way: int) -> None:
+        """To another conflict of the same candidate."""
+        self._at = (self._at + way) % len(self.reviewed.conflicts)
+        self._show()
+
+    def action_step(self, way: str) -> None:
+        pane = self.focused
+        if isinstance(pane, VerticalScroll):
+            pane.action_scroll_down() if way == "down" else pane.action_scroll_up()
+        else:
+            options = self.query_one(OptionList)
+            options.action_cursor_down() if way == "down" else options.action_cursor_up()
+
+    def action_orient(self) -> None:
+        """Side by side, or one over the other."""
+        self.toggle_class("-narrow")
+
+    def step_back(self) -> bool:
+        """Out, without a decision."""
+        self.dismiss(None)
+        return True
+
+    @on(OptionList.OptionSelected)
+    async def _selected(self, event: OptionList.OptionSelected) -> None:
+        await self.action_choose(event.option_index)
+
+    async def action_take(self) -> None:
+        """Where one is in a text, back to the choices first."""
+        options = self.query_one(OptionList)
+        if isinstance(self.focused, VerticalScroll):
+            options.focus()
+        elif options.highlighted is not None:
+            await self.action_choose(options.highlighted)
+
+    async def action_choose(self, place: int) -> None:
+        if place >= len(self._previews):
+            return
+        preview = self._previews[place]
+        self.query_one(OptionList).highlighted = place
+        self._tell(place)
+        if preview.off or self._refusal:
+            self.app.notify(preview.off or self._refusal, severity="warning", markup=False)
+        elif preview.op is not None:
+            await self._finish(preview.op)
+        elif preview.name == "merge":
+            draft = editor.of_merge(self.memory, self.reviewed.entry.id, self.conflict.id)
+            await editor.edit_here(self.app, draft, self._merged)
+        else:
+            await self._ask_why(preview)
+
+    async def _ask_why(self, preview: ChoicePreview) -> None:
+        id_ = self.reviewed.entry.id
+        asked: Any = partial(self._reasoned, preview, id_)
+        model = self.plane_app.model
+        if preview.name == "keep both":
+            await open_field(self.app, Why(one_line(f"K{preview.label[1:]}", 200), "keep both"), asked)
+        else:
+            title = f"Reject {one_line(id_, 40)}"
+            await open_field(self.app, Reasons(title, model.reasons if model else ()), asked)
+
+    def _reasoned(self, preview: ChoicePreview, id_: str, why: str | None) -> None:
+        if why is None:
+            return
+        if preview.name == "keep both":
+            if not why:
+                self.app.notify("Keeping both needs a reason.", severity="warning", markup=False)
+                return
+            other = self.memory.entries.get(self.conflict.id)
+            ids = (id_, other.id) if other and other.file == INBOX else (id_,)
+            self.call_later(self._finish, Approve(ids, Choice(keep_both=True, why=why)))
+            return
+        model = self.plane_app.model
+        if why and model is not None:
+            model.remember_reason(why)
+        self.dismiss(Decision(Reject((id_,), why or None)))
+
+    async def _finish(self, op: Command) -> None:
+        """Comes back with an approval. If its text has a flag of high severity, the person is asked first."""
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        entry = self.memory.entries.get(op.ids[0])
+        found = (
+            confirm_flags_modal.flagged(self.memory.snapshot.settings, entry)
+            if entry and len(op.ids) == 1
+            else ()
+        )
+        if entry is None or not found:
+            self.dismiss(Decision(op))
+            return
+        answered = partial(self._confirmed, op, entry, found)
+        await confirm_flags_modal.ask(self.app, entry, found, answered, ("mask", "approve"))
+
+    def _confirmed(self, op: Command, entry: Entry, found: "Sequence[Spot]", answer: str | None) -> None:
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        if answer == "approve":
+            confirmed = confirm_flags_modal.confirmation(entry, found)
+            self.dismiss(Decision(msgspec.structs.replace(op, confirmed=confirmed)))
+        elif answer == "mask":
+            self.dismiss(Decision(Mask(entry.id, entry.digest)))
+
+    def _merged(self, op: Command | None) -> None:
+        """The merge was carried out by the editing screen, which kept the text until it was."""
+        if op is not None:
+            self.dismiss(None)

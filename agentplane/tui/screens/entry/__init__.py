@@ -1,0 +1,1 @@
+"""One entry: what the right pane shows, and the editor."""

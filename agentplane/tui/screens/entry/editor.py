@@ -1,0 +1,481 @@
+"""Changing a text: here, or in the user's own editor. What was typed is kept in a file until an op has taken it."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import BindingType
+from textual.document._document import Document
+from textual.timer import Timer
+from textual.widgets import Static, TextArea
+
+from agentplane.commands import Command, Edit, Merge, Propose
+from agentplane.errors import AgentplaneError, BadInput
+from agentplane.plane import drafts
+from agentplane.plane.layout import Layout
+from agentplane.plane.store.store import random_token
+from agentplane.review.confirm import Unconfirmed
+from agentplane.text import files
+from agentplane.text.visible import hidden, one_line, visible
+from agentplane.tui import actions
+from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.protocols import HasStatusLine
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+from agentplane.tui.widgets.choose_modal import Pick
+from agentplane.tui.widgets.footer import KeyBar
+from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.modal import Answering
+
+
+if TYPE_CHECKING:
+    from agentplane.memory.entry import Entry
+    from agentplane.memory.view import Memory
+    from agentplane.tui.app import PlaneApp
+
+_REST = 0.8
+"""Seconds until what was typed is written to the draft, also while somebody goes on typing."""
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A text to be changed, and what becomes of it."""
+
+    id: str
+    title: str
+    told: str
+    """What saving writes."""
+    text: str
+    layout: Layout
+    check: Callable[[bytes], None]
+    """Raises what the plane would say against the text."""
+    op: Callable[[bytes], Command]
+
+
+def of_entry(memory: "Memory", entry: "Entry") -> Draft:
+    """An entry or a candidate as it stands in its file."""
+    from agentplane.memory import operations
+
+    return Draft(
+        id=entry.id,
+        title=f"Edit {entry.id}",
+        told="Saving approves the new text. u takes it back."
+        if entry.head.status != "proposed"
+        else "Saving changes the candidate; it still waits.",
+        text=_text(memory.snapshot.core(entry.file, entry.id) or b""),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(operations.edit(memory, entry.id, text, entry.digest)),
+        op=lambda text: Edit(entry.id, text, entry.digest),
+    )
+
+
+def of_merge(memory: "Memory", candidate: str, target: str) -> Draft:
+    """One text out of a candidate and an entry."""
+    from agentplane.review.conflicts import resolve
+
+    into, draft = resolve.merged_draft(memory, candidate, target)
+    if into.id == candidate:
+        return _of_two(memory, into, target, draft)
+    return Draft(
+        id=into.id,
+        title=f"Merge {candidate} into {into.id}",
+        told=f"Write one text from both. {into.id} gets that text, and {candidate} leaves the inbox.",
+        text=_text(draft),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(resolve.merge(memory, candidate, into.id, text, into.digest)),
+        op=lambda text: Merge(candidate, into.id, text, into.digest),
+    )
+
+
+def _of_two(memory: "Memory", one: "Entry", other: str, draft: bytes) -> Draft:
+    """One approved text out of two candidates."""
+    from agentplane.memory.operations import Stamp
+    from agentplane.review.conflicts import resolve
+
+    stamp = Stamp(date.min, "", None)
+    return Draft(
+        id=one.id,
+        title=f"Merge {one.id} and {other} into one",
+        told=f"Write one text from both. It is approved, and {one.id} and {other} leave the inbox.",
+        text=_text(draft),
+        layout=memory.snapshot.layout,
+        check=lambda text: _discard(resolve.merge_candidates(memory, one.id, other, text, one.digest, stamp)),
+        op=lambda text: Merge(one.id, other, text, one.digest),
+    )
+
+
+def of_successor(memory: "Memory", entry: "Entry") -> Draft:
+    """The text of an entry that shall take the place of another one."""
+    from agentplane.memory import operations
+    from agentplane.memory.operations import Proposal
+
+    def proposal(text: bytes) -> Proposal:
+        statement, _, rest = text.decode(errors="replace").strip().partition("\n")
+        rationale = rest.strip()
+        if rationale.lower().startswith("rationale:"):
+            rationale = rationale[len("rationale:") :].strip()
+        head = entry.head
+        return Proposal(
+            type=head.type,
+            statement=statement.strip(),
+            rationale=rationale or None,
+            tags=list(head.tags),
+            scope=list(head.scope),
+            supersedes=[entry.id],
+        )
+
+    body = entry.body.strip().partition(entry.statement)[2].strip()
+    return Draft(
+        id=entry.id,
+        title=f"Write what takes the place of {entry.id}",
+        told="The first line is the statement. It waits in the inbox until it is approved.",
+        text=f"{entry.statement}\n\n{body or 'Rationale: '}\n",
+        layout=memory.snapshot.layout,
+        check=lambda text: operations.check_proposal(memory, proposal(text)),
+        op=lambda text: Propose(proposal(text)),
+    )
+
+
+class _SafeArea(TextArea):
+    """Shows each hidden or steering character as a mark of one cell, and keeps it in the text."""
+
+    def get_line(self, line_index: int) -> Text:
+        line = self.document.get_line(line_index)
+        for found in hidden(line):
+            line = f"{line[: found.offset]}�{line[found.offset + 1 :]}"
+        return Text(line, end="", no_wrap=True)
+
+
+class EditScreen(Answering[Command | None]):
+    """Stays until the op is done, so that a text that was refused is still there. Comes back with the op, or None."""
+
+    DEFAULT_CSS = """
+    EditScreen {
+        background: $background;
+        & #title { height: 1; text-style: bold; color: $text-primary; padding: 0 1; min-width: 8; }
+        & #told { height: auto; max-height: 2; color: $text-muted; padding: 0 1; min-width: 8; }
+        & #said { height: auto; max-height: 4; padding: 0 1; min-width: 8; }
+        & #said.-error { color: $text-error; background: $error 20%; text-style: bold; }
+        & TextArea {
+            scrollbar-size-vertical: 1; scrollbar-color: $foreground 25%; scrollbar-background: $background;
+        }
+        & TextArea { height: 1fr; min-width: 12; border: round $foreground 25%; padding: 0; background: $background; }
+        & TextArea:focus { border: round $primary; }
+        &.-low #told { display: none; }
+        &.-low TextArea { border: none; min-height: 1; }
+        &:ansi { background: ansi_default; & TextArea { background: ansi_default; } }
+    }
+    """
+
+    WHERE = "edit"
+
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("edit")]
+
+    def __init__(self, draft: Draft, text: str | None = None, *, save_now: bool = False) -> None:
+        super().__init__()
+        self.draft = draft
+        self.area = _SafeArea(
+            draft.text if text is None else text,
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="indent",
+        )
+        self._save_now = save_now
+        self._first = draft.text
+        self._waiting: Command | None = None
+        self._path: Path | None = None
+        self._resting: Timer | None = None
+        self._gone = False
+        self._writing = threading.Lock()
+
+    def compose(self) -> ComposeResult:
+        yield Badge()
+        yield Static(Text(one_line(self.draft.title)), id="title")
+        yield Static(Text(visible(self.draft.told)), id="told")
+        yield self.area
+        yield Static(id="said")
+        yield KeyBar("edit")
+
+    def on_mount(self) -> None:
+        self.area.cursor_blink = False
+        self.area.focus()
+        self.area.move_cursor(self.area.document.end)
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        self.query_one(Badge).show(app.figures())
+        self.query_one(KeyBar).show(self._keymap, {})
+        if self._save_now:
+            self.action_save()
+        else:
+            self.app.run_worker(self._find_left, thread=True, group="draft", exit_on_error=False)
+
+    def _find_left(self) -> None:
+        """In a thread: what was being written when the program or the terminal ended."""
+        with self._writing:
+            found = [path for path in drafts.left(self.draft.layout, self.draft.id) if path != self._path]
+        if found:
+            self.app.call_from_thread(self.say, f"What you wrote before is kept in {found[0]}")
+
+    @property
+    def _keymap(self) -> actions.Keymap:
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        return app.keys_wanted
+
+    def _key(self, id_: str) -> str:
+        return self._keymap.shown(actions.action(id_))
+
+    @property
+    def changed(self) -> bool:
+        return self.area.text != self._first
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        said = self.query_one("#said", Static)
+        said.set_class(error, "-error")
+        said.update(Text(visible(text)))
+
+    # Saving
+
+    def action_save(self) -> None:
+        if self._waiting is not None:
+            return
+        if not self.changed:
+            self.say(f"Nothing was changed yet. {self._key('edit.leave')} leaves.")
+            return
+        text = self._text
+        try:
+            self.draft.check(text)
+        except AgentplaneError as error:
+            self._fail(error)
+            return
+        self._keep()
+        self._waiting = self.draft.op(text)
+        self.say("Saving …")
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        app.submit(self._waiting)
+
+    def _fail(self, error: AgentplaneError) -> None:
+        self.say(
+            "\n".join(
+                filter(
+                    None, (f"✗ {error.where}: {error.what}" if error.where else f"✗ {error.what}", error.todo)
+                )
+            ),
+            error=True,
+        )
+
+    def waits_for(self, op: Command) -> bool:
+        """Whether it says itself what becomes of it."""
+        return self._waiting is not None and op == self._waiting
+
+    def on_op_done(self, message: OpDone) -> None:
+        if self.waits_for(message.op):
+            self._drop()
+            self.dismiss(message.op)
+
+    async def on_op_failed(self, message: OpFailed) -> None:
+        if self.waits_for(message.op):
+            self._waiting = None
+            self._fail(message.error)
+            if isinstance(message.error, Unconfirmed) and message.error.alone:
+                await self._ask(message.op, message.error)
+
+    async def _ask(self, op: Command, error: Unconfirmed) -> None:
+        """Show the spots of a text that would be approved with a flag of high severity, and ask."""
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        if app.shown is None:
+            return
+        found = confirm_flags_modal.flagged(app.shown.memory.snapshot.settings, error.entry)
+        answered = partial(self._answered, op, error)
+        await confirm_flags_modal.ask(app, error.entry, found, answered, ("approve",))
+
+    def _answered(self, op: Command, error: Unconfirmed, answer: str | None) -> None:
+        if answer == "approve":
+            self._waiting = msgspec.structs.replace(op, confirmed=error.confirmation)
+            self.say("Saving …")
+            app: PlaneApp = self.app  # type: ignore[assignment]
+            app.submit(self._waiting)
+
+    # Leaving
+
+    async def action_leave(self) -> None:
+        if not self.changed:
+            self._drop()
+            self.dismiss(None)
+            return
+        options = ["Go on writing", "Leave, and drop what was written", "Leave, and keep it in a file"]
+        await self.app.push_screen(Pick("You have changed the text", options), self._left)
+
+    def _left(self, place: int | None) -> None:
+        if place == 1:
+            self._drop()
+            self.dismiss(None)
+        elif place == 2:
+            self._keep(leaving=True)
+
+    # The draft
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        if self._resting is None and self.changed:
+            self._resting = self.set_timer(_REST, self._keep)
+
+    @property
+    def _text(self) -> bytes:
+        return self.area.text.encode(errors="replace")
+
+    def _keep(self, *, leaving: bool = False) -> None:
+        self._rest()
+        work = partial(self._keep_behind, self._text, leaving)
+        self.app.run_worker(work, thread=True, group="draft", exit_on_error=False)
+
+    def _rest(self) -> None:
+        if self._resting:
+            self._resting.stop()
+            self._resting = None
+
+    def _keep_behind(self, text: bytes, leaving: bool) -> None:
+        """In a thread. Who wants to leave it in a file stays where there can be none."""
+        try:
+            self._write(text)
+        except (AgentplaneError, OSError) as error:
+            what = error.what if isinstance(error, AgentplaneError) else str(error)
+            self.app.call_from_thread(self.say, f"The draft cannot be kept: {what}", error=True)
+        else:
+            if leaving:
+                self.app.call_from_thread(self._left_in_file)
+
+    def _write(self, text: bytes) -> None:
+        with self._writing:
+            if self._gone:
+                return
+            if self._path is None:
+                self._path = drafts.keep(self.draft.layout, self.draft.id, text, random_token)
+            else:
+                files.write_atomic(self._path, text, durable=False)
+
+    def _left_in_file(self) -> None:
+        self._gone = True
+        self.app.notify(f"Kept in {self._path}", markup=False)
+        self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """The program ends while somebody writes."""
+        if self.changed and not self._gone:
+            with suppress(AgentplaneError, OSError):
+                self._write(self._text)
+                app: PlaneApp = self.app  # type: ignore[assignment]
+                app.kept.append(str(self._path))
+
+    def _drop(self) -> None:
+        self._gone = True
+        self._rest()
+        self.app.run_worker(self._unlink, thread=True, group="draft", exit_on_error=False)
+
+    def _unlink(self) -> None:
+        """In a thread."""
+        with self._writing:
+            if self._path is not None:
+                self._path.unlink(missing_ok=True)
+
+    def action_outside(self) -> None:
+        try:
+            text = outside(self.app, self.draft, self.area.text)
+        except NoEditorOutside:
+            return
+        if text is not None and text != self.area.text:
+            self.area.text = text
+            self.say(f"This is what your editor left. {self._key('edit.save')} saves it.")
+
+
+async def edit_here(
+    app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
+) -> None:
+    """In a screen of our own; in the user's editor where a screen would change bytes that nobody typed."""
+    if Document(draft.text).text == draft.text:
+        await open_field(app, EditScreen(draft), then)
+    else:
+        await edit_outside(app, draft, then)
+
+
+async def edit_outside(
+    app: "App[Any]", draft: Draft, then: Callable[[Command | None], None] | None = None
+) -> None:
+    """In the user's editor, then saved at once. Where that is refused, the text is there to go on with."""
+    try:
+        text = outside(app, draft, draft.text)
+    except NoEditorOutside:
+        await open_field(app, EditScreen(draft), then)
+        return
+    if text is None or text.rstrip("\r\n") == draft.text.rstrip("\r\n"):
+        if text is not None:
+            say(app, "Nothing was changed")
+        return
+    await open_field(app, EditScreen(draft, text, save_now=True), then)
+
+
+class NoEditorOutside(Exception):
+    """There is none, or the terminal cannot be handed to it. It was said."""
+
+
+def outside(app: "App[Any]", draft: Draft, text: str) -> str | None:
+    """What the user's editor makes of a text; None: it made nothing, and why was said."""
+    if not drafts.has_editor():
+        app.notify("There is no $EDITOR; edit here instead.", markup=False)
+        raise NoEditorOutside
+    path: Path | None = None
+    try:
+        before = text.encode(errors="replace")
+        path = drafts.keep(draft.layout, draft.id, before, random_token)
+        with app.suspend():
+            drafts.edit(path, before)
+        after = files.read_if(path)
+        if after is None:
+            raise BadInput("the editor left no file; nothing was changed")
+        found = after.decode()
+        path.unlink(missing_ok=True)
+    except SuspendNotSupported:
+        if path:
+            path.unlink(missing_ok=True)
+        app.notify("This terminal cannot be handed to another program; edit here instead.", markup=False)
+        raise NoEditorOutside from None
+    except UnicodeDecodeError:
+        app.notify(f"The text is not UTF-8; it is kept in {path}.", severity="error", markup=False)
+    except AgentplaneError as error:
+        app.notify(visible(str(error)), severity="error", markup=False, timeout=10)
+    else:
+        return found
+    return None
+
+
+def say(app: "App[Any]", text: str) -> None:
+    """In the line at the foot of the screen; where that has none, over it."""
+    if isinstance(app, HasStatusLine) and not isinstance(app.screen, EditScreen):
+        app.say(text)
+    else:
+        app.notify(text, markup=False)
+
+
+def open_file(app: "App[Any]", path: str, line: int | None) -> None:
+    """Opens a file of the project in the user's editor."""
+    try:
+        with app.suspend():
+            drafts.run_editor(Path(path), line)
+    except SuspendNotSupported:
+        app.notify(f"{path}{f':{line}' if line else ''}", title="Cannot be opened from here", markup=False)
+    except AgentplaneError as error:
+        app.notify(visible(str(error)), severity="error", markup=False)
+
+
+def _text(core: bytes) -> str:
+    return core.decode(errors="replace")
+
+
+def _discard(_: object) -> None:
+    """What is asked for is only whether it can be worked out."""

@@ -1,0 +1,231 @@
+"""The right pane: one entry with all that a person needs to decide about it."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.console import Group, RenderableType
+from rich.style import Style
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Static
+
+from agentplane.errors import AgentplaneError
+from agentplane.text.visible import one_line
+
+
+# Reading entries takes a while to load, and the first paint does not need it.
+if TYPE_CHECKING:
+    from agentplane.tui.backend.entry_facts import EntryFacts, Subject
+
+_REST = 0.12
+"""Seconds that the cursor rests before the disk is asked."""
+_REMEMBERED = 64
+_LOOKS = (
+    "text", "strong", "emphasis", "code", "heading", "muted", "id", "good", "bad", "warn", "here", "there",
+)  # fmt: skip
+
+
+class Detail(VerticalScroll, can_focus=True):
+    """Shows at once what is in memory; evidence, links and history follow from a thread."""
+
+    DEFAULT_CSS = """
+    Detail {
+        min-width: 12;
+        height: 1fr;
+        padding: 0 1 0 2;
+        background: $background;
+        scrollbar-size-vertical: 1;
+        scrollbar-color: $foreground 25%;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+        & > Static { width: 100%; min-width: 8; height: auto; }
+        & > .detail--strong { text-style: bold; }
+        & > .detail--emphasis { text-style: italic; }
+        & > .detail--code { color: $text-accent; }
+        & > .detail--heading { text-style: bold; color: $text-muted; }
+        & > .detail--muted { color: $text-muted; }
+        & > .detail--id { color: $text-primary; text-style: bold; }
+        & > .detail--good { color: $text-success; }
+        & > .detail--bad { color: $text-error; text-style: bold; }
+        & > .detail--warn { color: $text-warning; text-style: bold; }
+        & > .detail--here { color: $text-error; text-style: strike; }
+        & > .detail--there { color: $text-success; text-style: bold; }
+        &:ansi {
+            background: ansi_default;
+            & > .detail--muted, & > .detail--heading { color: ansi_default; text-style: dim; }
+        }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"detail--{name}" for name in _LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "lines(1)", "Down", show=False),
+        Binding("k,up", "lines(-1)", "Up", show=False),
+        Binding("g,home", "edge(-1)", "Top", show=False),
+        Binding("G,end", "edge(1)", "Bottom", show=False),
+        Binding("ctrl+d,pagedown,space", "pages(1)", "Page down", show=False),
+        Binding("ctrl+u,pageup", "pages(-1)", "Page up", show=False),
+        Binding("enter", "compare", "Compare", show=False),
+    ]
+
+    class Compare(Message):
+        """Somebody wants to see it beside what it conflicts with."""
+
+        def __init__(self, id_: str) -> None:
+            super().__init__()
+            self.id = id_
+
+    class Follow(Message):
+        """Somebody wants to go to an entry that is linked."""
+
+        def __init__(self, id_: str) -> None:
+            super().__init__()
+            self.id = id_
+
+    class _FactsFound(Message):
+        def __init__(self, key: tuple[str, ...], facts: "EntryFacts") -> None:
+            super().__init__()
+            self.key = key
+            self.facts = facts
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        super().__init__()
+        self.subject: Subject | None = None
+        self._ascii = ascii_only
+        self._static = Static()
+        self._empty = ""
+        self._known: dict[tuple[str, ...], EntryFacts] = {}
+        self._resting: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self._static
+
+    def show(self, subject: "Subject | None", empty: str = "") -> None:
+        """Another entry, or the same as it is now; None: nothing, with a word in its place."""
+        if self._resting:
+            self._resting.stop()
+        moved = subject is None or self.subject is None or subject.id != self.subject.id
+        self.subject, self._empty = subject, empty
+        if moved:
+            self.scroll_home(animate=False)
+        self._draw()
+        if subject is not None and subject.key not in self._known:
+            self._resting = self.set_timer(_REST, partial(self._look_up, subject))
+
+    @property
+    def facts(self) -> "EntryFacts | None":
+        """What was found out about it, as far as that is known by now."""
+        return self._known.get(self.subject.key) if self.subject else None
+
+    def look(self, name: str) -> Style:
+        return self.get_visual_style(f"detail--{name}").rich_style
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted:
+            self.call_later(self._draw)  # the styles of the parts are set after this
+
+    def _draw(self) -> None:
+        self._static.update(self._content())
+
+    def _content(self) -> RenderableType:
+        from agentplane.tui.screens.entry.sections import About
+        from agentplane.tui.widgets.markdown import prose
+
+        if self.subject is None:
+            return prose(self._empty, self.look)
+        about = About(self.subject, self.facts, self.look, ascii_only=self._ascii)
+        return Group(*spaced(about.sections()))
+
+    def _look_up(self, subject: "Subject") -> None:
+        self.run_worker(
+            partial(self._read, subject), thread=True, exclusive=True, group="facts", exit_on_error=False
+        )
+
+    def _read(self, subject: "Subject") -> None:
+        """In a thread."""
+        from agentplane.tui.backend.entry_facts import EntryFacts, facts_of
+
+        try:
+            found = facts_of(subject)
+        except (AgentplaneError, OSError):
+            found = EntryFacts()
+        self.post_message(self._FactsFound(subject.key, found))
+
+    @on(_FactsFound)
+    def _take(self, message: _FactsFound) -> None:
+        message.stop()
+        while len(self._known) >= _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        self._known[message.key] = message.facts
+        if self.subject and self.subject.key == message.key:
+            self._draw()
+
+    def action_lines(self, count: int) -> None:
+        self.scroll_relative(y=count, animate=False)
+
+    def action_pages(self, count: int) -> None:
+        self.action_lines(count * max(self.size.height - 2, 1))
+
+    def action_edge(self, way: int) -> None:
+        self.scroll_to(y=0 if way < 0 else self.max_scroll_y, animate=False)
+
+    def action_compare(self) -> None:
+        if self.subject and self.subject.reviewed and self.subject.reviewed.conflicts:
+            self.post_message(self.Compare(self.subject.id))
+
+    async def open_evidence(self) -> None:
+        """Opens a cited file in the editor; asks which, where there are more."""
+        from agentplane.tui.screens.entry.editor import open_file, say
+        from agentplane.tui.widgets.choose_modal import Pick
+
+        found = [piece for piece in (self.facts.evidence if self.facts else ()) if piece.path]
+        if not found:
+            told = "It cites no file that is here" if self.facts else "Its evidence is still being looked up"
+            say(self.app, told)
+            return
+
+        def opened(place: int | None) -> None:
+            if place is not None:
+                open_file(self.app, found[place].path or "", found[place].line)
+
+        if len(found) == 1:
+            opened(0)
+        else:
+            await self.app.push_screen(Pick("Open", [one_line(piece.text) for piece in found]), opened)
+
+    async def follow(self) -> None:
+        """Goes to a linked entry; asks to which, where there are more."""
+        from agentplane.tui.screens.entry.editor import say
+        from agentplane.tui.widgets.choose_modal import Pick
+
+        links = [link for link in (self.facts.links if self.facts else ()) if link.statement is not None]
+        if not links:
+            say(self.app, "It has no links to go to")
+            return
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.post_message(self.Follow(links[place].id))
+
+        if len(links) == 1:
+            chosen(0)
+        else:
+            told = [
+                f"{link.way} {one_line(link.id, 20)}  {one_line(link.statement or '', 60)}" for link in links
+            ]
+            await self.app.push_screen(Pick("Go to", told), chosen)
+
+
+def spaced(sections: Iterator[list[RenderableType]]) -> Iterator[RenderableType]:
+    for place, section in enumerate(filter(None, sections)):
+        if place:
+            yield ""
+        yield from section

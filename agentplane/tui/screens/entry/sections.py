@@ -1,0 +1,345 @@
+"""What the right pane says of an entry, section by section."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from rich.console import RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from agentplane.memory.entry import Entry
+from agentplane.plane.layout import INBOX
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.backend.entry_facts import EntryFacts, Link, Run, Subject
+from agentplane.tui.widgets import word_diff
+from agentplane.tui.widgets.markdown import Look, prose
+
+
+_MOST_FLAGS = 12
+_MOST_STEPS = 12
+_MOST_OTHERS = 12
+
+
+class _Marks(msgspec.Struct, frozen=True):
+    there: str = "✓"
+    gone: str = "✗"
+    said: str = "·"
+    flag: str = "▲"
+    to: str = "→"
+    back: str = "←"
+
+
+_ASCII = _Marks(there="+", gone="x", said="-", flag="!", to=">", back="<")
+
+
+class About:
+    """Draws one subject. Each section is a list of lines; an empty one is left out."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        facts: EntryFacts | None,
+        look: Look,
+        *,
+        ascii_only: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.memory = subject.memory
+        self.facts = facts
+        self.look = look
+        self.marks = _ASCII if ascii_only else _Marks()
+
+    def sections(self) -> Iterator[list[RenderableType]]:
+        entry = self.subject.entry
+        yield self._hand_edit()
+        yield self._changed()
+        if entry is None:
+            yield self._approved()
+        else:
+            yield self._title(entry)
+            yield self._statement(entry)
+            yield self._conflicts()
+            yield self._noticed(entry)
+            yield self._evidence(entry)
+            yield self._origin(entry)
+            yield self._facts(entry)
+            yield self._links(entry)
+        yield self._used()
+        yield self._history()
+        yield self._commits()
+
+    # What it says
+
+    def _title(self, entry: Entry) -> list[RenderableType]:
+        head = entry.head
+        text = Text.assemble(
+            (one_line(entry.id, 40), self.look("id")),
+            "  ",
+            (one_line(head.type, 30), self.look("strong")),
+        )
+        if entry.file != INBOX:
+            good = head.status == "accepted"
+            text.append("  ").append(one_line(head.status, 20), self.look("good" if good else "muted"))
+        by = head.proposed_by if entry.file == INBOX else head.approved_by
+        said = [f"{'proposed' if entry.file == INBOX else 'approved'} by {one_line(by, 40)}"] if by else []
+        said += [ago(head.updated)] if head.updated else []
+        text.append(f"   {' · '.join(said)}", self.look("muted"))
+        return [text]
+
+    def _statement(self, entry: Entry) -> list[RenderableType]:
+        """The first line in bold; what gives the reason under a heading of its own; the rest as Markdown."""
+        lines: list[RenderableType] = [Text(visible(entry.statement), self.look("strong"))]
+        first = next((line for line in entry.body.splitlines() if line.strip()), "")
+        rest = entry.body.strip("\r\n").partition(first)[2].strip("\r\n") if first else ""
+        if not rest.strip():
+            return lines
+        reason = rest.lstrip()
+        if reason.lower().startswith("rationale:"):
+            return [
+                *lines,
+                "",
+                self._heading("Rationale"),
+                prose(reason[len("rationale:") :].strip(), self.look),
+            ]
+        return [*lines, "", prose(rest, self.look)]
+
+    def _conflicts(self) -> list[RenderableType]:
+        reviewed = self.subject.reviewed
+        if reviewed is None:
+            waits = self.subject.entry is not None and self.subject.entry.file == INBOX
+            return [Text("looking for conflicts …", self.look("muted"))] if waits else []
+        from agentplane.review.conflicts.resolve import headline
+
+        lines: list[RenderableType] = []
+        for place, conflict in enumerate(reviewed.conflicts):
+            grave = conflict.needs_choice
+            line = Text().append("! " if grave else "≈ ", self.look("bad" if grave else "warn"))
+            line.append(one_line(headline(conflict)), self.look("bad" if grave else "warn"))
+            line.append("   enter compares" if place == 0 else "", self.look("muted"))
+            lines.append(line)
+            other = self.memory.entries.get(conflict.id)
+            if other is not None:
+                lines.append(self._beside("", Text(f"“{one_line(other.statement, 300)}”", self.look("text"))))
+            lines += [self._beside("·", Text(visible(why), self.look("muted"))) for why in conflict.reasons]
+        for conflict in reviewed.near:
+            other = self.memory.entries.get(conflict.id)
+            said = f" “{one_line(other.statement, 120)}”" if other else ""
+            lines.append(
+                self._beside("·", Text(f"near {one_line(conflict.id, 40)}{said}", self.look("muted")))
+            )
+        if reviewed.like:
+            lines.append(Text(f"= says the same as {one_line(reviewed.like, 40)}", self.look("warn")))
+        return lines
+
+    def _noticed(self, entry: Entry) -> list[RenderableType]:
+        reviewed = self.subject.reviewed
+        flags: Sequence[str] = reviewed.flags if reviewed else entry.problems
+        lines: list[RenderableType] = [
+            self._beside(self.marks.flag, Text(visible(flag)), "warn") for flag in flags[:_MOST_FLAGS]
+        ]
+        if len(flags) > _MOST_FLAGS:
+            lines.append(Text(f"  and {len(flags) - _MOST_FLAGS} more", self.look("muted")))
+        return [self._heading("Noticed"), *lines] if lines else []
+
+    # What it rests on
+
+    def _evidence(self, entry: Entry) -> list[RenderableType]:
+        if not entry.head.evidence:
+            return []
+        opens = any(piece.path for piece in self.facts.evidence) if self.facts else False
+        lines: list[RenderableType] = [self._heading("Evidence", "o opens" if opens else "")]
+        if self.facts is None:
+            return [*lines, *(self._beside(" ", Text(visible(text))) for text in entry.head.evidence)]
+        for piece in self.facts.evidence:
+            text = Text(visible(piece.text))
+            text.append(f"  {visible(piece.note)}" if piece.note else "", self.look("muted"))
+            mark, style = {
+                "there": (self.marks.there, "good"),
+                "gone": (self.marks.gone, "bad"),
+                "said": (self.marks.said, "muted"),
+            }[piece.state]
+            lines.append(self._beside(mark, text, style))
+        return lines
+
+    def _origin(self, entry: Entry) -> list[RenderableType]:
+        if not entry.head.source:
+            return []
+        run = self.facts.run if self.facts else None
+        if run is None:
+            unknown = "  not in the log" if self.facts else ""
+            line = Text.assemble(visible(entry.head.source), (unknown, self.look("muted")))
+            return [self._heading("From the run"), self._beside("", line)]
+        return [self._heading("From the run"), *self._run(run)]
+
+    def _run(self, run: Run) -> list[RenderableType]:
+        said = [run.tool, run.task, ago(run.ts)]
+        line = Text(" · ".join(one_line(text, 60) for text in said if text))
+        line.append(f"  {one_line(run.id, 40)}", self.look("muted"))
+        lines: list[RenderableType] = [self._beside("", line)]
+        if run.summary:
+            lines.append(self._beside("", Text(f"“{one_line(run.summary, 400)}”", self.look("emphasis"))))
+        return lines
+
+    def _facts(self, entry: Entry) -> list[RenderableType]:
+        head = entry.head
+        facts = {
+            "tags": ", ".join(head.tags),
+            "scope": ", ".join(head.scope),
+            "confidence": "" if head.confidence is None else f"{head.confidence:g}",
+            "refines": ", ".join(head.refines),
+            "unrelated": ", ".join(head.unrelated),
+            "expires": head.expires_at,
+            "pinned": "right after the invariants in what tools are given" if head.pinned else "",
+            "check": head.check,
+            "proposed by": "" if entry.file == INBOX else head.proposed_by,
+            "anchor": head.anchor,
+            "place": f"{self.memory.snapshot.layout.shown(entry.file)}:{entry.line}",
+        }
+        grid = Table.grid(padding=(0, 2), expand=True)
+        grid.add_column(no_wrap=True, width=11)
+        grid.add_column(ratio=1, overflow="fold")
+        for name, value in facts.items():
+            if value:
+                grid.add_row(Text(name, self.look("muted")), Text(visible(value)))
+        for name, value in self.facts.others[:_MOST_OTHERS] if self.facts else ():
+            grid.add_row(Text(one_line(name, 11), self.look("muted")), Text(one_line(value, 400)))
+        return [grid]
+
+    def _links(self, entry: Entry) -> list[RenderableType]:
+        links = self.facts.links if self.facts else ()
+        if not links:
+            plain = [("supersedes", entry.head.supersedes), ("superseded by", entry.head.superseded_by)]
+            links = tuple(Link(way, id_, "", "") for way, ids in plain for id_ in ids)  # type: ignore[arg-type]
+        if not links:
+            return []
+        lines: list[RenderableType] = [self._heading("Links", "l goes there")]
+        for link in links:
+            mark = self.marks.to if link.way in ("supersedes", "names") else self.marks.back
+            line = Text(f"{link.way} ", self.look("muted"))
+            line.append(one_line(link.id, 40), self.look("id"))
+            gone = link.statement is None
+            line.append(
+                "  is nowhere" if gone else f"  {one_line(link.statement or '', 200)}",
+                self.look("bad" if gone else "text"),
+            )
+            if link.status not in ("", "accepted"):
+                line.append(f"  {one_line(link.status, 20)}", self.look("muted"))
+            lines.append(self._beside(mark, line, "muted"))
+        return lines
+
+    # What happened to it
+
+    def _hand_edit(self) -> list[RenderableType]:
+        edit = self.subject.edit
+        if edit is None:
+            return []
+        place = self.memory.snapshot.layout.shown(edit.file) + (f":{edit.line}" if edit.line else "")
+        told = {"broken": "cannot be read any more; mend its header there"}.get(
+            edit.change, f"{edit.change} by hand"
+        )
+        line = Text(f"~ {one_line(edit.id, 40)} {told}", self.look("warn"))
+        todo = "" if edit.change == "broken" else "a adopts it, r reverts it"
+        return [line, Text(f"  {visible(place)}   {todo}", self.look("muted"))]
+
+    def _approved(self) -> list[RenderableType]:
+        """The text that was approved, of an entry that is not there any more."""
+        text = self.facts.approved if self.facts else None
+        if not text:
+            return []
+        body = re.split(r"(?m)^---[ \t]*\r?\n", text, maxsplit=2)[-1]
+        return [self._heading("What was approved"), prose(body.strip(), self.look)]
+
+    def _changed(self) -> list[RenderableType]:
+        """What a hand edit changed, word by word; lines that are as they were are left out."""
+        was, now = (self.facts.approved, self.facts.now) if self.facts else (None, None)
+        if not was or not now or was == now or self.subject.edit is None:
+            return []
+        legend = self._heading("What was changed")
+        legend.append_text(
+            Text.assemble("   ", ("[-before-]", self.look("here")), "  ", ("{+now+}", self.look("there")))
+        )
+        return [legend, *(self._beside("", line) for line in word_diff.changed_lines(was, now, self._side))]
+
+    def _side(self, side: word_diff.Side) -> Style:
+        return self.look("text" if side == "same" else side)
+
+    def _used(self) -> list[RenderableType]:
+        runs = self.facts.used_by if self.facts else ()
+        return (
+            [self._heading("Used by runs"), *(line for run in runs for line in self._run(run))]
+            if runs
+            else []
+        )
+
+    def _history(self) -> list[RenderableType]:
+        steps = self.facts.steps if self.facts else ()
+        if not steps:
+            return []
+        lines: list[RenderableType] = [self._heading("History")]
+        if len(steps) > _MOST_STEPS:
+            lines.append(Text(f"  {len(steps) - _MOST_STEPS} earlier ones", self.look("muted")))
+        for step in steps[-_MOST_STEPS:]:
+            line = Text.assemble(
+                (one_line(step.ts[:10]), self.look("muted")), "  ", (one_line(step.verb, 10), self.look("strong")),
+                f" by {one_line(step.actor, 30)}", (f" ({one_line(step.channel, 10)})", self.look("muted")),
+            )  # fmt: skip
+            if signed := self.facts.signed.get(step.op) if self.facts else None:
+                line.append(f", {one_line(signed, 160)}")
+            line.append(f"  “{one_line(step.why, 120)}”" if step.why else "", self.look("emphasis"))
+            lines.append(self._beside("", line))
+        return lines
+
+    def _commits(self) -> list[RenderableType]:
+        commits = self.facts.commits if self.facts else ()
+        lines = [
+            self._beside(
+                "",
+                Text.assemble(
+                    (commit.day, self.look("muted")), "  ", (commit.sha, self.look("code")),
+                    f" {one_line(commit.subject, 120)}", (f"  {one_line(commit.author, 30)}", self.look("muted")),
+                ),
+            )
+            for commit in commits
+        ]  # fmt: skip
+        return [self._heading("Commits"), *lines] if lines else []
+
+    # How it is drawn
+
+    def _heading(self, text: str, hint: str = "") -> Text:
+        line = Text().append(text, self.look("heading"))
+        return line.append(f"   {hint}" if hint else "", self.look("muted"))
+
+    def _beside(self, mark: str, text: Text, style: str = "muted") -> Table:
+        """A mark, and a text whose lines stand under one another."""
+        grid = Table.grid(expand=True)
+        grid.add_column(width=2, no_wrap=True)
+        grid.add_column(ratio=1, overflow="fold")
+        grid.add_row(Text(mark, self.look(style)), text)
+        return grid
+
+
+def ago(ts: str | None) -> str:
+    """How long ago, in the largest unit that fits."""
+    try:
+        moment = datetime.fromisoformat(ts or "")
+    except ValueError:
+        return one_line(ts or "", 20)
+    if len(ts or "") == len("2026-01-31"):
+        days = (datetime.now(UTC).date() - moment.date()).days
+        return (
+            "today"
+            if days <= 0
+            else "yesterday"
+            if days == 1
+            else f"{days} d ago"
+            if days < 365
+            else f"{days // 365} y ago"
+        )
+    seconds = (datetime.now(UTC) - moment.astimezone(UTC)).total_seconds()
+    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"

@@ -1,0 +1,198 @@
+"""A list screen whose rows are entries: what is said of one, and what is changed by hand, in the inbox as on the shelf."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agentplane.commands import Adopt, Approve, Command, Mask
+from agentplane.text.visible import one_line
+from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.outcome_text import DOING, rejected_by
+from agentplane.tui.screens.list_screen import ListScreen
+
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from textual.app import App
+    from textual.widget import Widget
+
+    from agentplane.memory.entry import Entry
+    from agentplane.review.spots import Spot
+    from agentplane.tui.backend.entry_facts import Subject
+    from agentplane.tui.screens.entry.editor import Draft
+    from agentplane.tui.screens.entry.pane import Detail
+    from agentplane.tui.widgets.confirm_flags_modal import Answer
+
+
+class EntryScreen(ListScreen):
+    """Knows which entry a row stands for."""
+
+    @property
+    def entry_id(self) -> str | None:
+        """The entry under the cursor, also where its row is that of a hand edit."""
+        return self.current.removeprefix(EDIT) if self.current else None
+
+    @property
+    def entry(self) -> "Entry | None":
+        shown = self.plane_app.shown
+        return shown.memory.entries.get(self.entry_id or "") if shown else None
+
+    def names_of(self, ids: Iterable[str]) -> list[str]:
+        """The rows in which these entries, or hand edits of them, may stand."""
+        return [name for id_ in ids for name in (id_, f"{EDIT}{id_}")]
+
+    def seen_each(self, ids: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
+        """The digests of what is shown of these, as an adoption wants them."""
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        found = [(id_, entries.get(id_)) for id_ in (name.removeprefix(EDIT) for name in ids)]
+        return tuple((id_, entry.digest if entry else None) for id_, entry in found)
+
+    # Confirming
+
+    async def confirm_first(self, op: Command, entry: "Entry | None") -> None:
+        """Carry out an op that approves one text. If the text has a flag of high severity, ask the person first."""
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        shown = self.plane_app.shown
+        found = confirm_flags_modal.flagged(shown.memory.snapshot.settings, entry) if shown and entry else ()
+        if entry is None or not found:
+            self.carry_out(op)
+            return
+        offers = confirm_flags_modal.OFFERS if isinstance(op, Approve) else ("edit", "approve")
+        answered = partial(self._answered, op, entry, found)
+        await confirm_flags_modal.ask(self.app, entry, found, answered, offers)
+
+    def _answered(
+        self, op: Command, entry: "Entry", found: "Sequence[Spot]", answer: "Answer | None"
+    ) -> None:
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        if answer == "approve":
+            self.carry_out(
+                msgspec.structs.replace(op, confirmed=confirm_flags_modal.confirmation(entry, found))
+            )
+        elif answer == "mask":
+            self.carry_out(Mask(entry.id, entry.digest))
+        elif answer == "edit":
+            self.call_later(self.action_edit)
+
+    def carry_out(self, op: Command) -> None:
+        """Show at once that an op is under way, and hand it to the queue."""
+        here = self.view.listing.place_of
+        self.gray([name for name in rejected_by(op) if here(name) is not None], "reject")
+        self.gray([name for name in self.names_of(op.ids) if here(name) is not None], op.verb)
+        self.plane_app.submit(op)
+        self.tell()
+
+    def gray(self, names: "Sequence[str]", verb: str) -> None:
+        """Gray out rows that a change is about. The cursor stays."""
+        self.view.listing.settle(names, f"{DOING[verb]}…")
+        self.view.refresh()
+
+    async def adopt(self, edits: "Sequence[str]") -> None:
+        """Accept these manual edits. Of several, those with a flag of high severity stay."""
+        from agentplane.plane.layout import INBOX
+
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        on_shelf = [entries.get(name.removeprefix(EDIT)) for name in edits]
+        if len(edits) == 1 or shown is None:
+            entry = on_shelf[0] if on_shelf and on_shelf[0] and on_shelf[0].file != INBOX else None
+            await self.confirm_first(self._adoption(edits), entry)
+            return
+        from agentplane.tui.widgets import confirm_flags_modal
+
+        settings = shown.memory.snapshot.settings
+        held = {
+            entry.id
+            for entry in on_shelf
+            if entry and entry.file != INBOX and confirm_flags_modal.flagged(settings, entry)
+        }
+        rest = [name for name in edits if name.removeprefix(EDIT) not in held]
+        if rest:
+            self.carry_out(self._adoption(rest))
+        if held:
+            told = f"{len(held):,} with a high-severity flag. Accept those individually."
+            self.app.notify(told, severity="warning", markup=False)
+
+    def _adoption(self, edits: "Sequence[str]") -> Command:
+        ids = tuple(name.removeprefix(EDIT) for name in edits)
+        return Adopt(ids, self.seen_each(edits))
+
+    # The detail
+
+    def detail(self) -> "Widget":
+        from agentplane.tui.screens.entry.pane import Detail
+
+        return Detail(ascii_only=self.plane_app.plain)
+
+    @property
+    def _detail(self) -> "Detail | None":
+        return self.panes.detail  # type: ignore[return-value]
+
+    def show_detail(self) -> None:
+        if self._detail is None or self.plane_app.shown is None:
+            return
+        subject = self._subject()
+        if subject is not None or self.current is None:
+            self._detail.show(subject)
+
+    def _subject(self) -> "Subject | None":
+        from agentplane.tui.backend.entry_facts import Subject
+
+        shown, here, id_ = self.plane_app.shown, self.current, self.entry_id
+        if shown is None or here is None or id_ is None:
+            return None
+        edit = next((edit for edit in shown.hand_edits if edit.id == id_), None)
+        entry = shown.memory.entries.get(id_)
+        if entry is None and edit is None:
+            return None
+        return Subject(entry, shown.memory, None if here.startswith(EDIT) else shown.reviewed.get(id_), edit)
+
+    async def action_evidence(self) -> None:
+        if self._detail is not None:
+            await self._detail.open_evidence()
+
+    async def action_links(self) -> None:
+        if self._detail is not None:
+            await self._detail.follow()
+
+    async def action_run(self) -> None:
+        """To the run that it came from."""
+        source = self.entry.head.source if self.entry else None
+        if source:
+            await self.plane_app.navigator.go_to_run(source)
+        elif self.entry_id:
+            self.plane_app.say("It names no run that it came from")
+
+    def action_copy(self) -> None:
+        if self.entry_id:
+            self.app.copy_to_clipboard(self.entry_id)
+            self.plane_app.say(f"Copied {one_line(self.entry_id, 40)}")
+
+    # Changing the text
+
+    async def action_edit(self) -> None:
+        from agentplane.tui.screens.entry.editor import edit_here
+
+        await self._edit("edit", edit_here)
+
+    async def action_edit_outside(self) -> None:
+        from agentplane.tui.screens.entry.editor import edit_outside
+
+        await self._edit("edit_outside", edit_outside)
+
+    async def _edit(self, action: str, way: "Callable[[App[Any], Draft], Awaitable[None]]") -> None:
+        from agentplane.tui.screens.entry.editor import of_entry
+
+        shown, entry = self.plane_app.shown, self.entry
+        if not self.may(action) or shown is None:
+            return
+        if entry is None:
+            self.plane_app.say("there is no text to change")
+        else:
+            await way(self.app, of_entry(shown.memory, entry))

@@ -1,0 +1,72 @@
+"""A screen of which some verbs write files of others: each line is shown before it is written."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.message import Message
+
+from agentplane.errors import AgentplaneError
+from agentplane.tui.screens.list_screen import ListScreen
+
+
+if TYPE_CHECKING:
+    from agentplane.api import Plane
+    from agentplane.tui.backend.tools_model import Planned
+
+Then = Callable[["Planned"], None]
+
+
+class WritingScreen(ListScreen):
+    class _Planned(Message, bubble=False):
+        """A thread found out what would be written, and what follows a yes."""
+
+        def __init__(self, planned: "Planned", then: Then) -> None:
+            super().__init__()
+            self.planned = planned
+            self.then = then
+
+    class _Failed(Message, bubble=False):
+        def __init__(self, error: AgentplaneError) -> None:
+            super().__init__()
+            self.error = error
+
+    def ask_before(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
+        """Works out in a thread what would be written and shows it; `then` is what a yes does."""
+        work: Any = partial(self._plan, plan, then)
+        self.run_worker(work, thread=True, exclusive=True, group="plan")
+
+    def _plan(self, plan: "Callable[[Plane], Planned]", then: Then) -> None:
+        """In a thread."""
+        from agentplane.tui.backend.model import as_error
+
+        model = self.plane_app.model
+        if model is None:
+            return
+        try:
+            self.post_message(self._Planned(plan(model.plane), then))
+        except (AgentplaneError, OSError) as error:
+            self.post_message(self._Failed(as_error(error)))
+
+    @on(_Failed)
+    def _say_failed(self, message: _Failed) -> None:
+        self.plane_app.fail(message.error)
+
+    @on(_Planned)
+    def _show_plan(self, message: _Planned) -> None:
+        from agentplane.tui.widgets.confirm_files_modal import Writes
+
+        planned = message.planned
+        if self.app.screen is not self:
+            return
+        if planned.changes:
+            self.app.push_screen(Writes(planned), partial(_answered, planned, message.then))
+        else:
+            why = next((f"{path} {why}" for path, why in planned.blocked.items()), "")
+            self.say_why(f"nothing is to be written{f': {why}' if why else ''}")
+
+
+def _answered(planned: "Planned", then: Then, yes: bool | None) -> None:
+    if yes:
+        then(planned)

@@ -1,0 +1,263 @@
+"""A repository without a plane: what would be made, found and offered, before one key makes it or leaves all as it is."""
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.text import Text
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.driver import Driver
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from agentplane import setup
+from agentplane.api import open_plane
+from agentplane.errors import AgentplaneError
+from agentplane.plane import create
+from agentplane.plane.layout import Layout
+from agentplane.text.visible import one_line, visible
+from agentplane.tools import presence
+from agentplane.tools.harvest import harvest
+from agentplane.tools.harvest.harvest import Harvest
+from agentplane.tools.presence import Found
+from agentplane.tui import theme
+from agentplane.tui.backend.model import as_error
+from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+
+
+TITLE = "This repository has no memory for coding agents yet"
+_SHOWN = 4
+"""Statements of each source that are shown."""
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """What is here, and what would be written."""
+
+    wanted: setup.Outlook
+    tools: tuple[Found, ...]
+    """In use, or installed."""
+    offers: Harvest
+
+
+def look(folder: Path) -> Sight:
+    """Writes nothing."""
+    project = folder.parent
+    rows = tuple(row for row in presence.look(project) if row.in_project or row.installed)
+    wanted = setup.outlook(folder, setup.tools_in_use(project))
+    return Sight(wanted, rows, harvest.look_before(project, list(harvest.SOURCES)))
+
+
+def make(sight: Sight, *, bare: bool = False) -> str:
+    """Makes it, and offers what tools remembered; `bare`: the plane alone. Says what a person has to know of it."""
+    wanted = setup.outlook(sight.wanted.folder, ()) if bare else sight.wanted
+    made = setup.make(wanted, "tui")
+    told = [] if made.wired is None else [f"{path} was not touched: it {why}" for path, why in made.wired.blocked.items()]  # fmt: skip
+    if not bare:
+        plane = open_plane(wanted.folder, channel="tui")
+        taken = plane.tools.take_in(plane.tools.harvest(list(harvest.SOURCES)))
+        refused = Counter(one_line(why, 80) for why in taken.refused if why)
+        told += [f"of what is remembered, {count} did not enter the inbox: {why}" for why, count in refused.items()]  # fmt: skip
+    return "\n".join(told)
+
+
+class First(App[str | None]):
+    """Ends with what is to be told, or None where nothing was made."""
+
+    TITLE = "agentplane"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #title { height: 1; padding: 0 1; text-style: bold; color: $text-primary; background: $panel; min-width: 8; }
+    VerticalScroll { height: 1fr; padding: 1 1 0 1; scrollbar-size-vertical: 1; background: $background; }
+    #body { width: 100%; height: auto; min-width: 8; }
+    #said { height: auto; max-height: 5; padding: 0 1; color: $text-error; min-width: 8; }
+    #keys { height: 1; padding: 0 1; background: $panel; min-width: 8; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "make(False)", "make it"),
+        Binding("p", "make(True)", "only the plane"),
+        Binding("q,n,escape", "leave", "leave all as it is"),
+        Binding("down,j", "scroll(1)", "down"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
+        Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+    ]
+
+    class _Seen(Message, bubble=False):
+        def __init__(self, sight: Sight) -> None:
+            super().__init__()
+            self.sight = sight
+
+    class _Failed(Message, bubble=False):
+        def __init__(self, error: AgentplaneError) -> None:
+            super().__init__()
+            self.error = error
+
+    class _Made(Message, bubble=False):
+        def __init__(self, told: str) -> None:
+            super().__init__()
+            self.told = told
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.register_theme(theme.DARK)
+        self.register_theme(theme.LIGHT)
+        self.theme = theme.chosen("auto", self.available_themes)[0]
+        self._folder = folder
+        self._sight: Sight | None = None
+        self._making = False
+
+    def get_default_screen(self) -> Screen[Any]:
+        return Sized(id="_default")
+
+    def get_driver_class(self) -> type[Driver]:
+        from agentplane.tui.textual_fixes.driver import of_terminal
+
+        return of_terminal(super().get_driver_class())
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text(TITLE), id="title")
+        with VerticalScroll(can_focus=False):
+            yield Static("Looking what is here…", id="body")
+        yield Static("", id="said")
+        yield Static(self._keys(), id="keys")
+
+    def on_mount(self) -> None:
+        self.run_worker(self._look, thread=True, exit_on_error=False)
+
+    def _look(self) -> None:
+        """In a thread."""
+        try:
+            self.post_message(self._Seen(look(self._folder)))
+        except (AgentplaneError, OSError) as error:
+            self.post_message(self._Failed(as_error(error)))
+
+    @on(_Seen)
+    def _show(self, message: _Seen) -> None:
+        self._sight = message.sight
+        self.query_one("#body", Static).update(Group(*_body(message.sight)))
+        self.query_one("#keys", Static).update(self._keys())
+
+    @on(_Failed)
+    def _say(self, message: _Failed) -> None:
+        self._making = False
+        self.query_one("#said", Static).update(Text(f"✗ {visible(str(message.error))}"))
+
+    def _keys(self) -> Text:
+        keys = [("q", "leave all as it is")]
+        if self._sight is not None:
+            more = [("p", "only the plane")] if self._sight.wanted.tools or self._sight.offers.offers else []
+            keys = [("y", "make it"), *more, *keys]
+        line = Text()
+        for key, name in keys:
+            line.append(key, "bold").append(f" {name}   ")
+        return line
+
+    def action_make(self, bare: bool) -> None:
+        if self._sight is None or self._making:
+            return
+        self._making = True
+        self.query_one("#said", Static).update(Text("Making it…"))
+        self.run_worker(partial(self._make, self._sight, bare), thread=True, exit_on_error=False)
+
+    def _make(self, sight: Sight, bare: bool) -> None:
+        """In a thread."""
+        try:
+            self.post_message(self._Made(make(sight, bare=bare)))
+        except (AgentplaneError, OSError) as error:
+            self.post_message(self._Failed(as_error(error)))
+
+    @on(_Made)
+    def _done(self, message: _Made) -> None:
+        self.exit(message.told)
+
+    def action_leave(self) -> None:
+        if not self._making:
+            self.exit(None)
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+def _body(sight: Sight) -> list[RenderableType]:
+    parts: list[RenderableType] = [
+        Text(
+            "agentplane keeps what coding tools find out as files in the repository. Every tool may propose; "
+            "nothing counts before you approve it."
+        ),
+        *_plane(sight),
+        *_tools(sight),
+        *_offers(sight.offers),
+    ]
+    return parts
+
+
+def _plane(sight: Sight) -> list[RenderableType]:
+    folder = sight.wanted.folder
+    files = len(create.missing(Layout(root=folder))) + 1  # and the log
+    return [
+        Text(f"\nWhat is made in {visible(str(folder.parent))}", "bold"),
+        Text(f"+ {folder.name}/  {files} small text files, to be committed"),
+        Text("+ .git/config and two hooks  how git merges them, where you have no hooks of your own"),
+        *(
+            Text(f"{'~' if (folder.parent / path).exists() else '+'} {visible(path)}  a part of ours, which `tools remove all` takes out")
+            for path in sight.wanted.touched
+        ),
+        *(Text(f"× {visible(path)}  is not touched: it {why}") for path, why in sight.wanted.blocked.items()),
+    ]  # fmt: skip
+
+
+def _tools(sight: Sight) -> list[RenderableType]:
+    if not sight.tools:
+        return [Text("\nNo coding tool was found here. The screen on key 4 wires one later.")]
+    used = [row.tool.title for row in sight.tools if row.in_project]
+    other = [row.tool.title for row in sight.tools if not row.in_project]
+    lines: list[RenderableType] = [Text("\nCoding tools", "bold")]
+    if used:
+        lines.append(Text(f"In use here, and wired: {', '.join(used)}"))
+    if other:
+        lines.append(Text(f"Installed: {', '.join(other)}. The screen on key 4 wires them later."))
+    return lines
+
+
+def _offers(offers: Harvest) -> list[RenderableType]:
+    if not offers.offers:
+        return [Text("\nNo existing memories found."), *_skipped(offers)]
+    lines: list[RenderableType] = [
+        Text("\nWhat is remembered already, to be decided on", "bold"),
+        Text("It waits in the inbox as candidates. Nothing is changed where it stands now."),
+    ]
+    for source in harvest.SOURCES:
+        mine = [offer for offer in offers.offers if offer.source == source]
+        if not mine:
+            continue
+        lines.append(Text(f"\n{len(mine)} · {harvest.TITLES[source]}"))
+        lines += [Text(f"   · {one_line(offer.proposal.statement, 200)}", no_wrap=True, overflow="ellipsis") for offer in mine[:_SHOWN]]  # fmt: skip
+        if len(mine) > _SHOWN:
+            lines.append(Text(f"     and {len(mine) - _SHOWN} more"))
+    return [*lines, *_skipped(offers)]
+
+
+def _skipped(offers: Harvest) -> list[RenderableType]:
+    """Each piece that is not offered, with its place and the reason."""
+    pieces = [piece for haul in offers.hauls for piece in haul.skipped]
+    if not pieces:
+        return []
+    lines: list[RenderableType] = [Text(f"\nSkipped: {len(pieces)}", "bold")]
+    for piece in pieces:
+        said = f": {one_line(piece.text, 120)}" if piece.text.strip() else ""
+        text = f"   · {one_line(piece.place, 120)}, {piece.why}{said}"
+        lines.append(Text(text, no_wrap=True, overflow="ellipsis"))
+    return lines
+
+
+def run(folder: Path) -> str | None:
+    """Run the first-start screen. Return a message about what was made, or None if nothing was."""
+    app = First(folder)
+    return app.run()

@@ -1,0 +1,1 @@
+"""The inbox: candidates that wait for a decision."""

@@ -1,0 +1,183 @@
+"""The first screen: what waits for a decision, and beside it what a person needs to decide."""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+
+from agentplane.tui import actions
+from agentplane.tui.backend import inbox_rows
+from agentplane.tui.backend.inbox_rows import EDIT
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.outcome_text import DOING
+from agentplane.tui.messages import Looked, OpDone, OpFailed
+from agentplane.tui.screens.entry_list_screen import EntryScreen
+from agentplane.tui.screens.inbox.decisions import Decisions
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.screens.entry.pane import Detail
+
+FIRST_START = (
+    "Nothing waits. Coding tools propose memories, and they wait here until you decide.\n"
+    'Try it: agentplane propose --type decision "Use UTC everywhere"\n'
+    "Then a approves, r rejects, u takes it back; ? shows every key."
+)
+NOTHING_LEFT = (
+    "Nothing waits: everything is decided.\n2 shows what is on the shelf; u takes back the last op."
+)
+NO_HIT = "Nothing holds these words.\nesc takes the filter away."
+
+
+class InboxScreen(EntryScreen):
+    WHERE = "inbox"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("inbox")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by: inbox_rows.By = "run"
+        self._place_of: dict[str, int] = {}
+        self.decisions = Decisions(self)
+
+    # The rows
+
+    def show_first(self) -> None:
+        glimpse = self.plane_app.glimpse
+        if glimpse.get("rows"):
+            rows_ = [Row(*values) for values in glimpse["rows"]]
+            self.view.replace(rows_, goes_on=bool(glimpse.get("goes_on")))
+
+    @property
+    def _place(self) -> inbox_rows.Place:
+        marks = inbox_rows.PLAIN if self.plane_app.plain else inbox_rows.Marks()
+        return inbox_rows.Place(self._by, datetime.now(UTC), marks)
+
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        return inbox_rows.rows(shown, self._place)
+
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str]:
+        return inbox_rows.found(words, rows_, shown)
+
+    def taken(self) -> None:
+        self._place_of = {row.id: place for place, row in enumerate(self._rows)}
+        # The same list, so that a row can be changed in its place.
+        self.view.listing.rows = self._rows
+        self._update(self.view.in_sight)
+        self._look_here_first()
+        self.decisions.more_is_known()
+
+    def what_is_empty(self) -> str:
+        fresh = self._shown is not None and not self._shown.shelf
+        return NO_HIT if self._words else FIRST_START if fresh else NOTHING_LEFT
+
+    def on_looked(self, message: Looked) -> None:
+        self._update(message.ids)
+        if self.current in message.ids:
+            self.show_detail()
+        self.tell()
+        self.decisions.more_is_known()
+
+    def _update(self, ids: Sequence[str]) -> None:
+        """Rows of candidates that were looked at since the rows were made."""
+        shown, listing, place = self._shown, self.view.listing, self._place
+        if shown is None:
+            return
+        edited = {edit.id for edit in shown.hand_edits}
+        for id_ in ids:
+            found, at = shown.reviewed.get(id_), self._place_of.get(id_)
+            if found is None or at is None:
+                continue
+            new = inbox_rows.row(found.entry, found, place, edited=id_ in edited)
+            self._rows[at] = new
+            line = listing.place_of(id_)
+            if line is not None:
+                listing.lines[line] = new
+        self.view.refresh()
+
+    # Where one is
+
+    def rested(self) -> None:
+        self._look_here_first()
+        self.show_detail()
+
+    def _look_here_first(self) -> None:
+        if self.plane_app.shown is not None:
+            self.plane_app.in_sight((*([self.current] if self.current else []), *self.view.in_sight))
+
+    def at_rest(self) -> str:
+        return " · ".join(filter(None, (f"grouped by {self._by}" if self.current else "", self._dates())))
+
+    def _dates(self) -> str:
+        """How many entries on the shelf expired or soon do."""
+        told = [one.state for one in self._shown.expiring.values()] if self._shown else []
+        expired, soon = told.count("expired"), told.count("soon")
+        parts = [f"{expired:,} expired"] if expired else []
+        parts += [f"{soon:,} {'expires' if soon == 1 else 'expire'} soon"] if soon else []
+        return f"{', '.join(parts)}: 2" if parts else ""
+
+    @property
+    def called(self) -> dict[str, str]:
+        names = {"leave": "quit"}
+        if self.current and self.current.startswith(EDIT):
+            names |= {"approve": "adopt", "reject": "revert"}
+        if self.view.listing.marks:
+            names |= {"approve_clean": "marked"}
+        return names
+
+    # Looking
+
+    async def opened(self, id_: str) -> None:
+        shown = self.plane_app.shown
+        found = shown.reviewed.get(id_) if shown else None
+        if found is not None and found.conflicts:
+            await self.decisions.compare(id_)
+        else:
+            await super().opened(id_)
+
+    def action_group(self) -> None:
+        self._by = "kind" if self._by == "run" else "run"
+        self.read(anew=True)
+        self.tell()
+
+    async def on_detail_compare(self, message: "Detail.Compare") -> None:
+        await self.decisions.compare(message.id)
+
+    async def on_detail_follow(self, message: "Detail.Follow") -> None:
+        """To a linked entry: here, or on the shelf."""
+        if not self.view.seek(message.id):
+            await self.plane_app.navigator.go_to_entry(message.id)
+
+    # Deciding
+
+    def what_is_off(self) -> dict[str, str]:
+        return self.decisions.off()
+
+    def reason(self) -> str:
+        return self.decisions.reason()
+
+    def gray(self, names: Sequence[str], verb: str) -> None:
+        """Gray out rows that a change is about, and move the cursor to the next one that is undecided."""
+        self.view.settle(names, f"{DOING[verb]}…")
+
+    async def action_approve(self) -> None:
+        await self.decisions.approve()
+
+    async def action_approve_clean(self) -> None:
+        await self.decisions.approve_clean()
+
+    async def action_reject(self) -> None:
+        await self.decisions.reject()
+
+    def action_skip(self) -> None:
+        self.view.action_step(1)
+
+    def on_op_done(self, message: OpDone) -> None:
+        self.decisions.done(message)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self.decisions.failed(message)
+
+    async def heard(self, key: str) -> bool:
+        return await self.decisions.heard(key)

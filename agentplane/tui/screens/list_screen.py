@@ -1,0 +1,361 @@
+"""The base of every screen with a list: the list, the pane that describes a row, the filter, header and footer."""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+
+from agentplane.text.visible import one_line
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.messages import Refreshed, Unreadable
+from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.widgets.footer import KeyBar, StatusBar
+from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.row_list import ASCII, Glyphs, RowList
+from agentplane.tui.widgets.split import Panes
+
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.backend.model import PlaneView
+
+_PREVIEW_SECONDS = 0.05
+_FILTER_SECONDS = 0.08
+STILL_READ = "the plane is still being read"
+
+
+class ListScreen(Sized[None]):
+    """A subclass makes the rows, describes one of them, and says which actions are not available."""
+
+    WHERE: ClassVar[str]
+    """Its name in the table of screens."""
+    HINT: ClassVar[str] = "words, an id, a kind, a tag, a tool"
+    AUTO_FOCUS = "RowList"
+
+    class _Made(Message, bubble=False):
+        """A thread made the rows."""
+
+        def __init__(self, shown: "PlaneView", number: int, made: list[Row]) -> None:
+            super().__init__()
+            self.shown = shown
+            self.number = number
+            self.made = made
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.off: Mapping[str, str] = {}
+        """The ids of actions that are not available now, each with the reason."""
+        self._shown: PlaneView | None = None
+        """What the rows were made of."""
+        self._rows: list[Row] = []
+        self._making = 0
+        """The number of the last request for rows. The results of earlier requests are dropped."""
+        self._words = ""
+        self._wanted: str | None = None
+        """The row to put the cursor on once it exists."""
+        self._resting: Timer | None = None
+
+    # What each screen says itself
+
+    @abstractmethod
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        """Return the rows for what was read. Runs in a thread."""
+
+    @abstractmethod
+    def found(self, words: str, shown: "PlaneView | None", rows: list[Row]) -> Collection[str] | None:
+        """Return the ids of the rows that match the filter, or None if all of them do. Runs in a thread."""
+
+    @abstractmethod
+    def what_is_empty(self) -> str:
+        """Return the text for an empty list."""
+
+    @abstractmethod
+    def detail(self) -> Widget:
+        """Return the widget that describes the row under the cursor. It is made once."""
+
+    @abstractmethod
+    def show_detail(self) -> None:
+        """Describe the row under the cursor."""
+
+    def what_is_off(self) -> dict[str, str]:
+        """Return the ids of actions that are not available now, each with the reason."""
+        return {}
+
+    def show_first(self) -> None:
+        """Show rows before the plane was read, if some are known."""
+
+    async def opened(self, id_: str) -> None:
+        """Open a row. The default is to show its description in place of the list."""
+        self.show_detail()
+        self.panes.read(full=True)
+
+    def at_rest(self) -> str:
+        """Return what the status line says of the list if no row is selected and no filter is set."""
+        return ""
+
+    def reason(self) -> str:
+        """Return what the status line says of the row under the cursor."""
+        return ""
+
+    @property
+    def called(self) -> dict[str, str]:
+        """The ids of actions that have another name now. An action with an empty name is not shown."""
+        return {}
+
+    def hits(self) -> str:
+        """Return the number of rows that match the filter, as text."""
+        return f"{len(self.view.listing.shown):,}"
+
+    def taken(self) -> None:
+        """Called when the rows were replaced."""
+
+    # What is on it
+
+    @property
+    def plane_app(self) -> "PlaneApp":
+        return self.app  # type: ignore[return-value]
+
+    @property
+    def panes(self) -> Panes:
+        return self.query_one(Panes)
+
+    @property
+    def view(self) -> RowList:
+        return self.panes.view
+
+    @property
+    def current(self) -> str | None:
+        """The id of the row under the cursor."""
+        here = self.view.listing.current
+        return here.id if here else None
+
+    @property
+    def made_of(self) -> "PlaneView | None":
+        """What the rows were made of."""
+        return self._shown
+
+    @property
+    def reading(self) -> bool:
+        """True if the description is shown in place of the list."""
+        return self.panes.reading
+
+    def compose(self) -> ComposeResult:
+        plain = self.plane_app.plain
+        yield Badge(self.WHERE)
+        panes = Panes(RowList(glyphs=ASCII if plain else None, empty="Reading the plane…"))
+        panes.fit(*self.app.size, self._side_wanted)
+        yield panes
+        yield StatusBar()
+        yield KeyBar(self.WHERE)
+
+    def on_mount(self) -> None:
+        self.show_first()
+        self.query_one(Badge).show(self.plane_app.figures())
+        self.tell()
+        self.read()
+        self.call_after_refresh(self._add_detail)
+
+    def _add_detail(self) -> None:
+        if self.panes.detail is None and self.panes.is_attached:
+            self.panes.add(self.detail())
+            self.show_detail()
+
+    # What was read
+
+    def on_refreshed(self, message: Refreshed) -> None:
+        self.read()
+
+    def on_screen_resume(self) -> None:
+        self.read()
+
+    def on_unreadable(self, message: Unreadable) -> None:
+        if self._shown is None:
+            self.view.say(f"The plane cannot be read: {one_line(message.error.what)}")
+
+    def read(self, *, anew: bool = False) -> None:
+        """Make the rows from the current view in a thread, unless they are made of it already. `anew`: in any case."""
+        shown = self.plane_app.shown
+        self.query_one(Badge).show(self.plane_app.figures())
+        if shown is not None and (anew or shown is not self._shown):
+            self._making += 1
+            work = partial(self._make, shown, self._making)
+            self.run_worker(work, thread=True, exclusive=True, group="rows")
+
+    def _make(self, shown: "PlaneView", number: int) -> None:
+        """In a thread."""
+        self.post_message(self._Made(shown, number, self.rows_of(shown)))
+
+    @on(_Made)
+    def _take(self, message: _Made) -> None:
+        if message.shown is not self.plane_app.shown or message.number != self._making:
+            return
+        self._shown, self._rows = message.shown, message.made
+        view = self.view
+        view.glyphs = ASCII if self.plane_app.plain else Glyphs()
+        self._say_what_is_empty()
+        view.replace(self._rows)
+        if self._wanted and view.listing.place_of(self._wanted) is not None:
+            view.seek(self._wanted)
+            self._wanted = None
+        if self._words:
+            self._filter(self._words)
+        self.taken()
+        self.show_detail()
+        self.tell()
+
+    def _say_what_is_empty(self) -> None:
+        if self._shown is not None:
+            self.view.say(self.what_is_empty())
+            self.panes.set_class(not self._rows, "-empty")
+
+    # Where one is
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(_PREVIEW_SECONDS, self.rested)
+        self.tell()
+
+    def rested(self) -> None:
+        """Called when the cursor has been on a row for a moment."""
+        self.show_detail()
+
+    @on(RowList.Marked)
+    def _marked(self) -> None:
+        self.tell()
+
+    @on(RowList.Opened)
+    async def _opened(self, message: RowList.Opened) -> None:
+        await self.opened(message.id or "")
+
+    def go_to(self, id_: str) -> None:
+        """Put the cursor on this row, as soon as it exists. Remove the filter if it hides the row."""
+        if self._shown is None:
+            self._wanted = id_
+            return
+        if self.view.listing.place_of(id_) is None and self._words:
+            self._close_filter(keep=False)
+        self.view.seek(id_)
+        self.show_detail()
+
+    def go_to_when_read(self, id_: str | None) -> None:
+        """Put the cursor on this row once the plane was read again. None: leave the cursor where it is."""
+        self._wanted = id_
+
+    def tell(self) -> None:
+        """Update the two lines at the foot: selected rows, filter, reasons, and the keys."""
+        listing = self.view.listing
+        self.off = self.what_is_off()
+        hits = f"/{one_line(self._words, 40)} finds {self.hits()}" if self._words else ""
+        told = "   ".join(filter(None, (listing.told, hits)))
+        # Where there is no room for the header, this line says what waits.
+        waits = self.query_one(Badge).brief if self.has_class("-low") else ""
+        rest = " · ".join(filter(None, (waits, self.at_rest())))
+        self.query_one(StatusBar).tell(told or rest, self.reason(), loud=bool(told))
+        self.query_one(KeyBar).show(self.plane_app.keys_wanted, self.off, self.called)
+
+    def may(self, action: str) -> bool:
+        """Return True if an action is available. If not, say why."""
+        self.off = self.what_is_off()
+        why = self.off.get(action)
+        if why is not None:
+            self.say_why(why)
+        return why is None
+
+    def say_why(self, why: str) -> None:
+        """Say why an action is not available, as long as that is true."""
+        app = self.plane_app
+        app.say(why, holds=(lambda: app.shown is None) if why == STILL_READ else None)
+
+    # How they lie
+
+    @property
+    def _side_wanted(self) -> str:
+        shown = self.plane_app.shown
+        return shown.settings.preview if shown else "auto"
+
+    def action_preview(self) -> None:
+        self.panes.toggle()
+        self.on_resize()
+
+    def action_preview_side(self) -> None:
+        self.panes.turn()
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        self.panes.fit(*self.size, self._side_wanted)
+        self.call_after_refresh(self._tell_anew)
+
+    def _tell_anew(self) -> None:
+        if self.is_attached and self.query(StatusBar):
+            self.tell()
+
+    # The filter
+
+    async def action_filter(self) -> None:
+        from agentplane.tui.widgets.filter_bar import Filter
+
+        if not self.query(Filter):
+            await Filter(self._words, self.HINT).open_on(self)
+
+    def on_input_changed(self, event: "Input.Changed") -> None:
+        event.stop()
+        self._words = event.value.strip()
+        self._filter(self._words)
+
+    def on_input_submitted(self, event: "Input.Submitted") -> None:
+        event.stop()
+        self._close_filter(keep=bool(self._words))
+
+    def _close_filter(self, *, keep: bool) -> None:
+        if not keep:
+            self._words = ""
+            self._filter("")
+        self.query("Filter").remove()
+        self.view.focus()
+
+    def _filter(self, words: str) -> None:
+        self._say_what_is_empty()
+        if words:
+            # Not a coroutine: one that is cancelled before it began would be complained of.
+            work: Any = partial(self._find, words)
+            self.run_worker(work, exclusive=True, group="filter")
+        else:
+            self.workers.cancel_group(self, "filter")
+            self.view.narrow(None)
+            self.tell()
+
+    async def _find(self, words: str) -> None:
+        """Apply the filter once nobody has typed for a moment. A thread matches the rows."""
+        await asyncio.sleep(_FILTER_SECONDS)
+        ids = await asyncio.to_thread(self.found, words, self._shown, self._rows)
+        if words == self._words:
+            self.view.narrow(ids)
+            self.rested()
+            self.tell()
+
+    def step_back(self) -> bool:
+        """Close the filter, the description or the selection, the innermost first. Return False if none is open."""
+        if self.query("Filter"):
+            self._close_filter(keep=False)
+        elif self.panes.reading:
+            self.panes.read(full=False)
+        elif self.view.listing.marks:
+            self.view.unmark()
+        elif self._words:
+            self._close_filter(keep=False)
+        elif self.focused is not self.view:
+            self.view.focus()
+        else:
+            return False
+        return True

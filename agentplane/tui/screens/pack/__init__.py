@@ -1,0 +1,1 @@
+"""The context pack: what a tool is given."""

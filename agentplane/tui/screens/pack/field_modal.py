@@ -1,0 +1,88 @@
+"""One thing of a pack that is tried otherwise: its budget, its task, its paths."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Input, Static
+
+from agentplane.text.visible import one_line
+from agentplane.tui.widgets.modal import Box
+
+
+Offer = tuple[str, str]
+"""What the field can be filled with, and what that is."""
+
+
+class Field(Box[str | None]):
+    """What was typed; None: leave it as it is. What cannot be taken is said, and the field stays."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Field #wrong { color: $text-error; height: auto; display: none; }
+    Field #wrong.-said { display: block; }
+    Field:ansi #wrong { color: ansi_default; text-style: bold; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "leave it"),
+        Binding("up", "offer(-1)", "the offer before", priority=True),
+        Binding("down", "offer(1)", "the next offer", priority=True),
+    ]
+
+    def __init__(
+        self, title: str, value: str, hint: str, wrong: Callable[[str], str], offers: Sequence[Offer] = ()
+    ) -> None:
+        """`wrong` says what is wrong with a text; nothing where it can be taken."""
+        super().__init__()
+        self._title = title
+        self._value = value
+        self._hint = hint
+        self._wrong = wrong
+        self._offers = list(offers)
+        self._at = -1
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(Text(self._title), classes="box-title")
+            yield Input(self._value, placeholder=self._hint, select_on_focus=True)
+            yield Static(id="wrong")
+            with VerticalScroll(can_focus=False):
+                yield Static(id="offers")
+            yield Static(Text("enter try it   ↑↓ take an offer   esc leave it"), classes="box-keys")
+
+    def on_mount(self) -> None:
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
+        self._show_offers()
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        """More that it can be filled with."""
+        self._offers += offers
+        self._show_offers()
+
+    def _show_offers(self) -> None:
+        self.query_one(VerticalScroll).display = bool(self._offers)
+        lines = (f"{one_line(value, 40)}  {one_line(what, 60)}" for value, what in self._offers)
+        self.query_one("#offers", Static).update(Text("\n".join(lines)))
+
+    def action_offer(self, steps: int) -> None:
+        if self._offers:
+            self._at = (self._at + steps) % len(self._offers) if self._at >= 0 or steps > 0 else -1
+            field = self.query_one(Input)
+            field.value = self._offers[self._at][0]
+            field.cursor_position = len(field.value)
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        said = self._wrong(event.value)
+        if said:
+            shown = self.query_one("#wrong", Static)
+            shown.update(Text(one_line(said, 120)))
+            shown.add_class("-said")
+        else:
+            self.dismiss(event.value.strip())

@@ -1,0 +1,164 @@
+"""A pack as rows: whom it is for, what is in it by group, what is told beside it, and what was cut."""
+
+from collections.abc import Iterator, Mapping
+
+from agentplane.context import pack
+from agentplane.context.choose import section
+from agentplane.memory.entry import Entry
+from agentplane.text.visible import one_line
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.screens.entry.sections import ago
+
+
+# No id of an entry begins with it.
+_OURS = "\0"
+THIS = f"{_OURS}this"
+NO_TOOL = f"{_OURS}no tool"
+NOTHING = f"{_OURS}nothing"
+WAITING = f"{_OURS}waiting"
+TOOL, RUN, EDITED = f"{_OURS}tool ", f"{_OURS}run ", f"{_OURS}edited "
+WITHHELD = f"{_OURS}withheld "
+"""Each before a name."""
+FOR, BESIDE, LEFT_OUT = "the pack, and for whom", "told beside it", "left out"
+_PLAIN = {"●": "o", "·": ".", "×": "x", "▸": ">"}
+_CUT: dict[pack.CutKind, str] = {"room": "no room", "held": "behind a pin", "scope": "other paths"}
+
+
+def is_ours(id_: str) -> bool:
+    """Whether it is no entry's row."""
+    return id_.startswith(_OURS)
+
+
+def rows(view: View, *, plain: bool = False) -> list[Row]:
+    made = [_this(view), *_tools(view), *_entries(view), *_beside(view), *_left_out(view)]
+    if not plain:
+        return made
+    return [Row(one.id, _PLAIN.get(one.badge, one.badge), one.letter, one.text, one.right, one.state, one.group) for one in made]  # fmt: skip
+
+
+def _this(view: View) -> Row:
+    receipt = view.pack.receipt
+    missing = sum(cut.kind in pack.WITHOUT_ROOM for cut in receipt.cut)
+    text = f"the pack · {receipt.tokens:,} of {receipt.budget:,} tokens"
+    badge, state = ("~", "edited") if missing else ("●", "clean")
+    return Row(THIS, badge, " ", text, _missing(missing), state, FOR)
+
+
+def _tools(view: View) -> Iterator[Row]:
+    for one in view.given:
+        badge, state = ("●", "clean") if one.is_whole else ("~", "edited")
+        if one.file.pack is None:
+            badge, state = "×", "flag"
+        elif not one.is_wired:
+            badge, state = "·", "quiet"
+        text = f"{one_line(one.tool.title, 40)} · {_size(one)}"
+        yield Row(f"{TOOL}{one.tool.name}", badge, " ", text, _worst(one), state, FOR)
+    if not view.given:
+        yield Row(NO_TOOL, "·", " ", "no tool was found here: 4 lists all", "", "quiet", FOR)
+
+
+def _size(one: Given) -> str:
+    """Against the limit that it comes nearest to."""
+    sizes = [(one.file.size, one.file.limit, "bytes")] if one.file.limit else []
+    if one.start is not None:
+        unit = "chars" if one.start.measure == "characters" else one.start.measure
+        sizes.append((one.start.size, one.start.limit, unit))
+    if not sizes:
+        return "no limit is known"
+    size, limit, unit = max(sizes, key=lambda found: found[0] / found[1])
+    return f"{size:,}/{limit:,} {unit}"
+
+
+def _worst(one: Given) -> str:
+    if one.file.pack is None:
+        return "cannot be written"
+    missing = max(sum(cut.kind in pack.WITHOUT_ROOM for cut in made.receipt.cut) for made in one.packs)
+    short = max(sum(given.form != "full" for given in made.receipt.given) for made in one.packs)
+    return _missing(missing) or (f"{short:,} short" if short else "" if one.is_wired else "not wired")
+
+
+def _missing(count: int) -> str:
+    return f"{count:,} cut" if count else ""
+
+
+def _entries(view: View) -> Iterator[Row]:
+    """In the order in which they got room, under the headings that the pack has for them."""
+    ordered = view.pack.choice.ordered
+    width = _width(view.entries)
+    for name in pack.sections(ordered):
+        for entry in ordered:
+            if section(entry) == name and entry.id in view.forms:
+                badge, state = ("●", "clean") if view.forms[entry.id] == "full" else ("~", "edited")
+                yield _entry(entry, width, badge, state, why(view, entry), pack.title(name))
+    if not view.entries:
+        yield Row(NOTHING, "·", " ", "nothing is in force yet: 1 has the inbox", "", "quiet", "in it")
+
+
+def _entry(entry: Entry, width: int, badge: str, state: str, right: str, group: str) -> Row:
+    return Row(
+        id=entry.id,
+        badge=badge,
+        letter=entry.head.type[:1].upper() or "-",
+        text=f"{entry.id:<{width}}  {entry.statement}",
+        right=right,
+        state=state,
+        group=group,
+    )
+
+
+def _beside(view: View) -> Iterator[Row]:
+    sources, group = view.sources, BESIDE
+    run = sources.last_run
+    if run is not None:
+        said = run.lines[0].partition(": ")[2] if run.lines else f"withheld: {', '.join(run.withheld)}"
+        text = f"last run, not reviewed · {said}"
+        yield Row(f"{RUN}{run.run_id}", "▸", " ", text, "", "quiet", group)
+    for id_ in sources.hand_edits:
+        text = f"{id_} was edited by hand: what was approved before is given"
+        yield Row(f"{EDITED}{id_}", "~", " ", text, "", "edited", group)
+    for id_ in view.pack.receipt.withheld:
+        text = f"{id_} is withheld: it looks like it contains a secret"
+        yield Row(f"{WITHHELD}{id_}", "×", " ", text, "", "flag", group)
+    if sources.waiting:
+        count = "candidate waits" if sources.waiting == 1 else "candidates wait"
+        yield Row(WAITING, "?", " ", f"{sources.waiting:,} {count} for review", "", "quiet", group)
+
+
+def _left_out(view: View) -> Iterator[Row]:
+    entries, width = view.entries, _width(view.entries)
+    for cut in view.pack.receipt.cut:
+        right = f"{'pinned, ' if cut.pinned else ''}{_CUT.get(cut.kind, one_line(cut.why, 60))}"
+        yield _entry(entries[cut.id], width, "×", "flag" if cut.pinned else "quiet", right, LEFT_OUT)
+
+
+def _width(entries: Mapping[str, Entry]) -> int:
+    return min(max(map(len, entries), default=0), 14)
+
+
+def why(view: View, entry: Entry) -> str:
+    """Why it is there, in a word or two: what put it where it stands, else its age."""
+    if entry.head.pinned:
+        return "pinned"
+    if view.ask.paths and entry.head.scope:
+        return "these paths"
+    place = view.pack.choice.near.get(entry.id)
+    if place is not None:
+        return f"near: {place + 1}"
+    return ago(entry.head.updated) if entry.head.updated else ""
+
+
+def found(words: str, view: View, listed: list[Row]) -> list[str]:
+    """The rows in which each of the words stands; of an entry, in all that it says."""
+    wanted, entries = words.casefold().split(), view.entries
+    kept = []
+    for row in listed:
+        text = f"{row.text} {row.right} {row.group}"
+        if entry := entries.get(row.id):
+            text += (
+                f" {entry.body} {' '.join(entry.head.tags)} {entry.head.type} {' '.join(entry.head.scope)}"
+            )
+        folded = text.casefold()
+        if all(word in folded for word in wanted):
+            kept.append(row.id)
+    return kept

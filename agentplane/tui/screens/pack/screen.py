@@ -1,0 +1,335 @@
+"""The pack: what a tool is given, why, and what is cut; other budgets, tasks and paths to try, and pins."""
+
+import os
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.cells import cell_len
+from textual import on
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from agentplane.commands import Command, Pin, Sync, Unpin
+from agentplane.context.choose import Ask
+from agentplane.errors import AgentplaneError
+from agentplane.text.visible import one_line
+from agentplane.tui import actions
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.outcome_text import DOING
+from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.screens.file_writing_screen import WritingScreen
+from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+from agentplane.tui.widgets.split import NARROW
+
+
+if TYPE_CHECKING:
+    from agentplane.api import Plane
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.backend.pack_model import View
+    from agentplane.tui.backend.tools_model import Planned
+    from agentplane.tui.screens.pack.field_modal import Field, Offer
+    from agentplane.tui.widgets.text_pane import Page
+
+NO_HIT = "Nothing in the pack fits.\nesc takes the filter away."
+UNREAD = "The pack cannot be made: "
+DAMAGED = "the log and the files do not fit together: agentplane doctor"
+
+
+class PackScreen(WritingScreen):
+    WHERE = "pack"
+    HINT = "words, an id, a kind, a tag, left out"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("pack")]
+
+    class _Offered(Message, bubble=False):
+        """A thread found what a field can be filled with."""
+
+        def __init__(self, field: "Field", offers: "Sequence[Offer]") -> None:
+            super().__init__()
+            self.field = field
+            self.offers = offers
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._usual = Ask(task=os.environ.get("AGENTPLANE_TASK") or None)
+        self.ask = self._usual
+        """What is shown; only the view, until it is written."""
+        self.made: View | None = None
+        self._problem = ""
+
+    # The rows
+
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        from agentplane.tui.backend import pack_model
+        from agentplane.tui.backend.model import as_error
+        from agentplane.tui.screens.pack import rows
+
+        model = self.plane_app.model
+        if model is None:
+            return []
+        ask, made, problem = self.ask, None, ""
+        try:
+            made = pack_model.view(model.plane, shown.memory, ask, model.plane.store.clock().date())
+        except (AgentplaneError, OSError) as error:
+            problem = as_error(error).what
+        if ask == self.ask and shown is self.plane_app.shown:  # else a later thread knows better
+            self._problem, self.made = problem, made
+        return rows.rows(made, plain=self.plane_app.plain) if made else []
+
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        from agentplane.tui.screens.pack import rows
+
+        made = self.made
+        return [] if made is None else rows.found(words, made, rows_)
+
+    def what_is_empty(self) -> str:
+        return f"{UNREAD}{one_line(self._problem, 200)}" if self._problem else NO_HIT
+
+    def on_screen_resume(self) -> None:
+        # Files of tools are changed by others, and nobody watches them.
+        self.read(anew=True)
+
+    # The detail
+
+    def detail(self) -> Widget:
+        from agentplane.tui.widgets.text_pane import Page
+
+        return Page()
+
+    def show_detail(self) -> None:
+        from agentplane.tui.screens.pack import sections
+
+        page: Page | None = self.panes.detail  # type: ignore[assignment]
+        made, here, shown = self.made, self.current, self._shown
+        if page is None or shown is None:
+            return
+        if made is None or here is None:
+            page.tell("", lambda _: ())
+        else:
+            branch = shown.branch or ""
+            page.tell(here, lambda look: sections.sections(made, here, branch, look))
+
+    async def opened(self, id_: str) -> None:
+        """An entry on the shelf; what waits in the inbox; of a tool all that is said of it."""
+        from agentplane.tui.screens.pack import rows
+
+        app = self.plane_app
+        if id_ == rows.WAITING:
+            await app.navigator.go_to("inbox")
+        elif id_.startswith(rows.RUN):
+            await app.navigator.go_to_run(id_.removeprefix(rows.RUN), self.WHERE)
+        elif id_.startswith((rows.EDITED, rows.WITHHELD)) or not rows.is_ours(id_):
+            entry = id_.removeprefix(rows.EDITED).removeprefix(rows.WITHHELD)
+            await app.navigator.go_to_entry(entry, self.WHERE)
+        else:
+            await super().opened(id_)
+
+    # What is said of it
+
+    @property
+    def called(self) -> dict[str, str]:
+        told = {"leave": "back", "list.mark": ""}
+        if self._entries() and not self._unpinned():
+            told["pin"] = "unpin"
+        return told
+
+    def at_rest(self) -> str:
+        if self.made is None or (self.size.width < NARROW and self.current in self.made.entries):
+            return ""  # the line says why the entry is there: there is no pane that does
+        if self.made.ask != self.ask:
+            return "working it out…"
+        size, budget = self.made.pack.receipt.tokens, self.ask.budget
+        told = [f"{size:,} of {budget:,} tokens"]
+        told += ["tried"] if self.ask != self._usual else []
+        told += [f"task {one_line(self.ask.task, 24)}"] if self.ask.task else []
+        told += [one_line(", ".join(self.ask.paths), 24)] if self.ask.paths else []
+        told += [step.whose for step in self.made.steps if step.tokens == budget]
+        # What was done last stands beside it.
+        while len(told) > 1 and cell_len(" · ".join(told)) > self.size.width * 2 // 5:
+            told.pop()
+        return " · ".join(told)
+
+    def reason(self) -> str:
+        from agentplane.tui.screens.pack import sections
+
+        shown, made = self.plane_app.shown, self.made
+        if shown is not None and shown.damaged:
+            return DAMAGED
+        entry = made.entries.get(self.current or "") if made else None
+        return " · ".join(sections.reasons(made, entry)) if made and entry else ""
+
+    def what_is_off(self) -> dict[str, str]:
+        shown, listing = self.plane_app.shown, self.view.listing
+        every = ("pin", "pack.write", "pack.budget", "pack.more", "pack.less", "pack.task", "pack.paths")
+        if shown is None or (self.made is None and not self._problem):
+            return dict.fromkeys(every, STILL_READ)
+        off: dict[str, str] = {}
+        if shown.refusal:
+            off["pin"] = shown.refusal
+        elif not self._entries():
+            hidden = listing.marks and not listing.acted
+            off["pin"] = "all that is marked is hidden by the filter" if hidden else "no entry is chosen"
+        if self._next(1) is None:
+            off["pack.more"] = "no tool here has a larger limit: b takes any number"
+        if self._next(-1) is None:
+            off["pack.less"] = "no tool here has a smaller limit: b takes any number"
+        return off
+
+    def _entries(self) -> tuple[str, ...]:
+        """Of what is marked and shown, or under the cursor, the entries."""
+        known = self.made.entries if self.made else {}
+        return tuple(id_ for id_ in self.view.listing.acted if id_ in known)
+
+    def _unpinned(self) -> tuple[str, ...]:
+        known = self.made.entries if self.made else {}
+        return tuple(id_ for id_ in self._entries() if not known[id_].head.pinned)
+
+    # Pins
+
+    def action_pin(self) -> None:
+        """Pins what is not; where all of it is pinned, takes the pins away."""
+        if self.may("pin"):
+            unpinned = self._unpinned()
+            self._submit(Pin(unpinned) if unpinned else Unpin(self._entries()))
+
+    def _submit(self, command: Command) -> None:
+        listing = self.view.listing
+        listing.settle(
+            [id_ for id_ in command.ids if listing.place_of(id_) is not None], f"{DOING[command.verb]}…"
+        )
+        self.view.refresh()
+        self.plane_app.submit(command)
+        self.tell()
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._reopen(message.op)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._reopen(message.op)
+
+    def _reopen(self, op: Command) -> None:
+        self.view.reopen(op.ids)
+        self.tell()
+
+    # Trying something else
+
+    def _try(self, **changes: Any) -> None:
+        self.ask = msgspec.structs.replace(self.ask, **changes)
+        self.read(anew=True)
+        self.tell()
+
+    def step_back(self) -> bool:
+        """What was tried goes last, before the screen."""
+        if super().step_back():
+            return True
+        tried = self.ask != self._usual
+        if tried:
+            self.ask = self._usual
+            self.read(anew=True)
+            self.plane_app.say("As a session would be given it again")
+        return tried
+
+    def _next(self, way: int) -> int | None:
+        """The next budget that a tool here has."""
+        sizes = [step.tokens for step in self.made.steps] if self.made else []
+        beyond = [size for size in sizes if (size - self.ask.budget) * way > 0]
+        return min(beyond, key=lambda size: abs(size - self.ask.budget), default=None)
+
+    def action_more(self) -> None:
+        self._step(1, "pack.more")
+
+    def action_less(self) -> None:
+        self._step(-1, "pack.less")
+
+    def _step(self, way: int, action: str) -> None:
+        size = self._next(way)
+        if self.may(action) and size is not None:
+            self._try(budget=size)
+
+    async def action_budget(self) -> None:
+        from agentplane.tui.backend import pack_model
+        from agentplane.tui.screens.pack.field_modal import Field
+
+        if not self.may("pack.budget"):
+            return
+        offers = [(str(step.tokens), step.whose) for step in self.made.steps] if self.made else []
+
+        def wrong(text: str) -> str:
+            size = pack_model.budget_of(text)
+            return size if isinstance(size, str) else ""
+
+        def take(text: str | None) -> None:
+            size = pack_model.budget_of(text) if text else None
+            if isinstance(size, int):
+                self._try(budget=size)
+
+        field = Field("Another budget", str(self.ask.budget), "tokens, as 2400 or 4k", wrong, offers)
+        await open_field(self.app, field, take)
+
+    async def action_task(self) -> None:
+        from agentplane.tui.screens.pack.field_modal import Field
+
+        def take(text: str | None) -> None:
+            if text is not None:
+                self._try(task=text or None)
+
+        if self.may("pack.task"):
+            hint = "what the work is; empty: none"
+            field = Field("Another task", self.ask.task or "", hint, lambda _: "")
+            await open_field(self.app, field, take)
+
+    async def action_paths(self) -> None:
+        from agentplane.tui.backend import pack_model
+        from agentplane.tui.screens.pack.field_modal import Field
+
+        if not self.may("pack.paths"):
+            return
+
+        def wrong(text: str) -> str:
+            paths = pack_model.paths_of(text)
+            return paths if isinstance(paths, str) else ""
+
+        def take(text: str | None) -> None:
+            paths = pack_model.paths_of(text) if text is not None else ""
+            if not isinstance(paths, str):
+                self._try(paths=paths)
+
+        value, hint = ", ".join(self.ask.paths), "app/**, docs/api.md; empty: the whole project"
+        field = Field("Other files", value, hint, wrong)
+        await open_field(self.app, field, take)
+        work: Any = partial(self._look_what_changed, field)
+        self.run_worker(work, thread=True, exclusive=True, group="offers")
+
+    def _look_what_changed(self, field: "Field") -> None:
+        """In a thread: git may take a while."""
+        from agentplane.tui.backend import pack_model
+
+        model = self.plane_app.model
+        paths = pack_model.changed_here(model.plane.layout.project) if model else ()
+        if paths:
+            count = "one file" if len(paths) == 1 else f"{len(paths)} files"
+            self.post_message(self._Offered(field, [(", ".join(paths), f"{count} that this branch changed")]))
+
+    @on(_Offered)
+    def _offer(self, message: _Offered) -> None:
+        if message.field.is_attached:
+            message.field.offer(message.offers)
+
+    # Writing it
+
+    def action_write(self) -> None:
+        if self.may("pack.write"):
+            self.ask_before(partial(_planned, ask=self.ask), partial(self._write, self.ask))
+
+    def _write(self, ask: Ask, planned: "Planned") -> None:
+        names = tuple(tool.name for tool in planned.tools)
+        self._submit(Sync(names, msgspec.structs.replace(ask, passing=False)))
+
+
+def _planned(plane: "Plane", ask: Ask) -> "Planned":
+    from agentplane.tui.backend import pack_model
+
+    return pack_model.planned(plane, ask)

@@ -1,0 +1,234 @@
+"""What stands beside the rows of a pack: its text and size, what a tool has no room for, and why an entry is in it."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from agentplane.context import pack
+from agentplane.context.pack import Cut, Pack
+from agentplane.memory.entry import Entry
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.backend.pack_model import Given, View
+from agentplane.tui.screens.entry.sections import ago
+from agentplane.tui.screens.pack import rows
+from agentplane.tui.widgets.markdown import Look
+
+
+_MOST_LINES = 1_000
+_MOST_CHARACTERS = 100_000
+_MOST_CUT = 40
+
+Section = list[RenderableType]
+
+
+def sections(view: View, id_: str, branch: str, look: Look) -> Iterator[Section]:
+    """What is said of a row."""
+    if id_.startswith(rows.TOOL):
+        name = id_.removeprefix(rows.TOOL)
+        for one in view.given:
+            if one.tool.name == name:
+                yield from _tool(one, look)
+    elif (entry := view.entries.get(id_)) is not None:
+        yield from _entry(view, entry, look)
+    else:
+        yield from _this(view, branch, look)
+
+
+# The pack
+
+
+def _this(view: View, branch: str, look: Look) -> Iterator[Section]:
+    ask = view.ask
+    on = f" on {one_line(branch, 40)}" if branch else ""
+    yield [
+        Text(f"What a tool is given{on}", look("strong")),
+        _told("task", one_line(ask.task, 200) if ask.task else "none: t says one", look),
+        _told("files", ", ".join(one_line(path, 80) for path in ask.paths) or "the whole project: F names some", look),
+        _told("budget", f"{ask.budget:,} tokens", look),
+        _told("size", _size(view.pack), look),
+        _told("memory", one_line(view.pack.receipt.revision, 20), look),
+    ]  # fmt: skip
+    if not view.entries:
+        yield [
+            Text(
+                "No entry is in force yet. What is approved in the inbox (1) is given from then on.",
+                look("warn"),
+            )
+        ]
+    if not view.given:
+        yield [
+            Text(
+                "No coding tool was found here, and none is wired: 4 lists them all. s writes the pack alone.",
+                look("muted"),
+            )
+        ]
+    yield _short(view.pack, look)
+    yield _cut(view.pack.receipt.cut, look, "Left out")
+    yield _text(view.pack, "The text", look)
+
+
+def _told(name: str, value: str, look: Look) -> Text:
+    return Text.assemble((f"{name:<8}", look("muted")), value)
+
+
+def _size(made: Pack) -> str:
+    data = made.text.encode()
+    lines = data.count(b"\n")
+    return f"about {made.receipt.tokens:,} tokens · {len(data):,} bytes · {lines:,} lines"
+
+
+def _short(made: Pack, look: Look) -> Section:
+    names = [given.id for given in made.receipt.given if given.form != "full"]
+    if not names:
+        return []
+    more = f" and {len(names) - _MOST_CUT} more" if len(names) > _MOST_CUT else ""
+    listed = ", ".join(one_line(name, 40) for name in names[:_MOST_CUT])
+    return [Text("Only the statement, no room for the rest", look("heading")), Text(f"{listed}{more}")]
+
+
+def _cut(cuts: Sequence[Cut], look: Look, title: str) -> Section:
+    if not cuts:
+        return []
+    lines: Section = [Text(f"{title}: {len(cuts):,}", look("heading"))]
+    for cut in cuts[:_MOST_CUT]:
+        pinned = " (pinned)" if cut.pinned else ""
+        lines.append(
+            Text.assemble((one_line(cut.id, 40), look("id")), (pinned, look("warn")), f"  {visible(cut.why)}")
+        )
+    if len(cuts) > _MOST_CUT:
+        lines.append(Text(f"and {len(cuts) - _MOST_CUT:,} more", look("muted")))
+    return lines
+
+
+def _text(made: Pack, title: str, look: Look) -> Section:
+    """As it is written, hidden characters spelled out; of a very long one the beginning."""
+    lines = visible(made.text[:_MOST_CHARACTERS]).splitlines()
+    shown: Section = [Text(title, look("heading")), *(Text(line) for line in lines[:_MOST_LINES])]
+    if len(lines) > _MOST_LINES or len(made.text) > _MOST_CHARACTERS:
+        left = made.text.count("\n") - min(len(lines), _MOST_LINES)
+        shown.append(Text(f"… {left:,} more lines; `agentplane pack --print` has all of it", look("muted")))
+    return shown
+
+
+# A tool
+
+
+def _tool(one: Given, look: Look) -> Iterator[Section]:
+    file, title = one.file, one_line(one.tool.title, 60)
+    state = "wired" if one.is_wired else "not wired: 4 goes where it can be"
+    yield [Text.assemble((title, look("strong")), (f"  {state}", look("muted")))]
+    lines: Section = [Text(f"In {visible(file.path)}", look("heading"))]
+    if file.pack is None:
+        yield [*lines, Text(f"Nothing can be written: it {one_line(file.why, 200)}", look("bad"))]
+    else:
+        if file.imports:
+            lines.append(Text("One line there points to context/active.md, which the tool then reads."))
+        limit = f", of {file.limit:,} that are read" if file.limit else "; no limit is known"
+        lines.append(Text(f"{file.size:,} bytes with what others wrote{limit}."))
+        if file.limit:
+            lines.append(Text(f"The memory has room for {file.room:,} bytes beside that."))
+        lines.append(_told("memory", _size(file.pack), look))
+        yield lines
+        yield from _missing(file.pack, "It has no room for", look)
+    if one.start is not None:
+        start = one.start
+        told = f"{start.size:,} of the {start.limit:,} {start.measure} that it takes."
+        by = Text("Our hook tells it what is for the task, whatever the files.", look("muted"))
+        if not start.is_hooked:
+            by = Text(
+                "It would be told so by our hook, which is not in its settings: 4 goes there.", look("warn")
+            )
+        yield [Text("When a session starts", look("heading")), Text(told), by]
+        yield from _missing(start.pack, "A session's start has no room for", look)
+    if file.pack is not None:
+        yield _text(
+            file.pack, "The text in its file" if not file.imports else "The text of context/active.md", look
+        )
+
+
+def _missing(made: Pack, title: str, look: Look) -> Iterator[Section]:
+    yield _short(made, look)
+    cuts = made.receipt.cut
+    yield _cut([cut for cut in cuts if cut.kind in pack.IN_FORCE], look, title)
+    yield _cut([cut for cut in cuts if cut.kind == "said"], look, "Already in its own files")
+    yield _cut([cut for cut in cuts if cut.kind == "expired"], look, "Expired")
+
+
+# An entry
+
+
+def _entry(view: View, entry: Entry, look: Look) -> Iterator[Section]:
+    head = entry.head
+    title = Text.assemble(
+        (one_line(entry.id, 40), look("id")), "  ", (one_line(head.type, 30), look("strong"))
+    )
+    if head.pinned:
+        title.append("  pinned", look("warn"))
+    yield [title, Text(visible(entry.statement), look("strong"))]
+    form = view.forms.get(entry.id)
+    heading = "Why it is in it" if form else "Why it is not in it"
+    yield [Text(heading, look("heading")), *(Text(f"· {reason}") for reason in reasons(view, entry))]
+    if form:
+        told = "In full." if form == "full" else "Its statement only: there is no room for the rest."
+        yield [
+            Text("As given to tools", look("heading")),
+            Text(told, look("muted")),
+            *_as_given(view, entry, form),
+        ]
+    if lacking := [place for one in view.given for place in _lacking(one, entry.id)]:
+        yield [Text("Cut for", look("heading")), Text(", ".join(lacking))]
+
+
+def _lacking(one: Given, id_: str) -> Iterator[str]:
+    """Where the tool is not given it."""
+    title = one_line(one.tool.title, 40)
+    if one.file.pack and (cut := _cut_of(one.file.pack, id_)):
+        yield f"{title} in {visible(one.file.path)}{_told_by(cut)}"
+    if one.start and (cut := _cut_of(one.start.pack, id_)):
+        yield f"{title} at a session's start{_told_by(cut)}"
+
+
+def _cut_of(made: Pack, id_: str) -> Cut | None:
+    return next((cut for cut in made.receipt.cut if cut.id == id_), None)
+
+
+def _told_by(cut: Cut) -> str:
+    return f": {visible(cut.why)}" if cut.kind == "said" else ""
+
+
+def _as_given(view: View, entry: Entry, form: str) -> Iterator[Text]:
+    lines = pack.item(entry, full=form == "full", against=view.sources.against)
+    yield from (Text(line) for line in lines.splitlines()[:_MOST_LINES])
+
+
+def reasons(view: View, entry: Entry) -> Iterator[str]:
+    """Why it is where it is, the strongest first; of one that was cut, first why."""
+    if cut := view.cuts.get(entry.id):
+        yield visible(cut.why)
+    if entry.head.type == "invariant":
+        yield "an invariant: these come first"
+    if entry.head.pinned:
+        yield "pinned: what is not pinned is left out before it"
+    yield _scope(view, entry)
+    if view.ask.task:
+        place, count = view.pack.choice.near.get(entry.id), len(view.pack.choice.near)
+        yield (
+            f"number {place + 1} of {count} by its words in common with the task"
+            if place is not None
+            else "no word in common with the task"
+        )
+    if entry.head.updated:
+        yield f"from {one_line(entry.head.updated, 20)}, {ago(entry.head.updated)}; newer ones come first"
+    whole = pack.item(entry, full=True, against=view.sources.against)
+    yield f"about {pack.tokens(whole):,} tokens in full"
+
+
+def _scope(view: View, entry: Entry) -> str:
+    globs = ", ".join(one_line(glob, 60) for glob in entry.head.scope)
+    if not globs:
+        return "about the whole project"
+    if not view.ask.paths:
+        return f"about {globs}; no paths are named, so every scope fits"
+    cut = view.cuts.get(entry.id)
+    return f"about {globs}" if cut and cut.kind == "scope" else f"about {globs}, which fits the paths"

@@ -1,0 +1,1 @@
+"""Sessions with outdated memory, and restarting them."""

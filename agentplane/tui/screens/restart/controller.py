@@ -1,0 +1,219 @@
+"""Sessions with old memory, for a person at the screens: who is named, what the key does, and what became of it."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from agentplane.tui import actions
+from agentplane.tui.backend.session_watch import Lookout
+from agentplane.tui.messages import CameOf, Helps
+
+
+# Sessions are looked for by a thread, which loads what it needs.
+if TYPE_CHECKING:
+    from agentplane.tools.sessions.sessions import Session
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.backend.model import PlaneModel
+    from agentplane.tui.backend.session_watch import Seen
+
+_NEWS_SECONDS = 12.0
+
+
+class Restarts:
+    """One for the whole program. All of it is called by the screens' thread."""
+
+    def __init__(
+        self,
+        app: "PlaneApp",
+        model: "PlaneModel",
+        post: Callable[[Message], object],
+        quiet_in: Callable[[], float],
+    ) -> None:
+        self._app = app
+        self._model = model
+        self._lookout = Lookout(model, post, quiet_in)
+        self.seen: tuple[Seen, ...] = ()
+        self._revision = ""
+        self._waiting: dict[int, str] = {}
+        """What is said of sessions that were asked, by process, as long as they have not answered."""
+        self._news: dict[int, str] = {}
+        """What became of others."""
+        self._fading: set[int] = set()
+        """Of these it goes after a while; what is to be typed stays until the session is no more, or is put away."""
+        self._away = False
+        self._asked_for = False
+        """Somebody pressed the key before anything was known."""
+
+    # What is known
+
+    def memory_is(self, revision: str) -> None:
+        """The memory is another one now."""
+        self._revision, self._away = revision, False
+        self._lookout.look(revision)
+
+    def look(self, revision: str) -> None:
+        """Somebody looks at the sessions."""
+        self._revision = revision
+        self._lookout.look(revision)
+
+    def tick(self) -> None:
+        """A moment has passed, or something in the plane's folder changed."""
+        if self._old or self._waiting:
+            self._lookout.look_again()
+            self.tell()
+
+    def follow(self, asked: "Sequence[Session]") -> None:
+        """The settings restart these."""
+        self._waiting |= {one.pid: f"{one.tool} restarts when it is idle" for one in asked}
+        self._lookout.follow(asked)
+
+    def close(self) -> None:
+        self._lookout.close()
+
+    def take(self, seen: "tuple[Seen, ...]") -> None:
+        self.seen = seen
+        self._waiting |= {
+            one.session.pid: f"{one.session.tool} restarts when it is idle"
+            for one in seen
+            if one.activity.asked and one.session.pid not in self._waiting
+        }
+        old = {one.session.pid for one in seen if one.session.state == "old"}
+        self._news = {pid: said for pid, said in self._news.items() if pid in old or pid in self._fading}
+        self.tell()
+        if self._asked_for:
+            self._asked_for = False
+            if not self._old:
+                self._app.say("No session has old memory")
+
+    @property
+    def _old(self) -> "list[Seen]":
+        """Those that somebody should know of, and that nobody has asked yet."""
+        return [one for one in self.seen if _is_named(one.session) and one.session.pid not in self._waiting]
+
+    # What is said
+
+    def tell(self) -> None:
+        """On every screen that has a list."""
+        from agentplane.tui.backend import session_text
+        from agentplane.tui.screens.restart.bar import SessionBar
+
+        old = [one for one in self._old if one.session.pid not in self._news and not self._away]
+        key = self._app.keys_wanted.shown(actions.action("restart"))
+        ask = session_text.prompts(old, key, self._now) if old else []
+        told = [*self._waiting.values(), *self._news.values()]
+        for screen in self._app.navigator.visited:
+            if not screen.is_mounted:
+                continue
+            bars = list(screen.query(SessionBar))
+            if not bars and (ask or told):
+                bars = [SessionBar()]
+                screen.mount(bars[0], before="StatusBar")
+            for bar in bars:
+                bar.tell(ask, told)
+
+    def put_away(self) -> bool:
+        """Until the memory is another one again. Whether there was something."""
+        had = bool(self._news or (self._old and not self._away))
+        self._away = True
+        self._news.clear()
+        self._fading.clear()
+        self.tell()
+        return had
+
+    @property
+    def _now(self) -> float:
+        return self._model.plane.store.clock().timestamp()
+
+    # What a person does
+
+    def restart(self, revision: str) -> None:
+        """Those with old memory; of several one is chosen, or all."""
+        self._away = False
+        old = self._old
+        if not old:
+            self._asked_for = True
+            self._app.say("Looking for sessions")
+            self.look(revision)
+        elif len(old) == 1:
+            self.ask([old[0].session])
+        else:
+            self._choose(old)
+
+    def ask(self, wanted: "Sequence[Session]") -> None:
+        """Those that can be asked are; for the others it is said what to type."""
+        from agentplane.tui.backend import session_text
+
+        for one in wanted:
+            self._news.pop(one.pid, None)
+            if session_text.can_be_asked(one):
+                self._waiting[one.pid] = f"{one.tool} is asked to restart"
+        self.tell()
+        self._lookout.restart(wanted)
+
+    def _choose(self, old: "list[Seen]") -> None:
+        from agentplane.tui.backend import session_text
+        from agentplane.tui.widgets.choose_modal import Pick
+
+        sessions = [one.session for one in old]
+        asked = [one for one in sessions if one.hooked and session_text.can_be_asked(one)]
+        wanted: list[list[Session]] = [[one] for one in sessions]
+        options = [session_text.choice(one, self._now) for one in old]
+        if len(asked) > 1:
+            wanted.insert(0, asked)
+            options.insert(0, f"all {len(asked)} that restart when they are idle")
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.ask(wanted[place])
+
+        self._app.push_screen(Pick("These sessions have old memory. Which one?", options), chosen)
+
+    # What became of it
+
+    def came(self, message: CameOf) -> None:
+        from agentplane.tui.backend import session_text
+
+        one, outcome = message.session, message.outcome
+        said = session_text.came(one, outcome, message.revision)
+        if outcome.state == "waits":
+            self._waiting[one.pid] = said
+        else:
+            self._waiting.pop(one.pid, None)
+            self._report(one.pid, said, stays=outcome.state == "refused")
+            self._lookout.look(self._revision)
+        self.tell()
+
+    def helped(self, message: Helps) -> None:
+        """Shows what to type, and copies it: not every terminal takes what is copied."""
+        from agentplane.tui.backend import session_text
+
+        commands = [told.command for told in message.helps if told.command]
+        if commands:
+            self._app.copy_to_clipboard("\n".join(commands))
+        for told in message.helps:
+            self._waiting.pop(told.session.pid, None)
+            self._report(told.session.pid, session_text.helped(told), stays=bool(told.command))
+        self.tell()
+
+    def failed(self) -> None:
+        self._waiting.clear()
+        self.tell()
+
+    def _report(self, pid: int, said: str, *, stays: bool) -> None:
+        self._news[pid] = said
+        self._fading.discard(pid)
+        if not stays:
+            self._fading.add(pid)
+            self._app.set_timer(_NEWS_SECONDS, lambda: self._fade(pid, said))
+
+    def _fade(self, pid: int, said: str) -> None:
+        if self._news.get(pid) == said:
+            del self._news[pid]
+            self._fading.discard(pid)
+            self.tell()
+
+
+def _is_named(one: "Session") -> bool:
+    """Not one that gets the new memory by itself, nor one that works for a script and soon ends."""
+    return one.state == "old" and not one.reloads and not one.scripted

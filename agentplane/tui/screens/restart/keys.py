@@ -1,0 +1,109 @@
+"""When the app looks for sessions with old memory. The code that finds and restarts them is loaded on first use."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from agentplane.tui.protocols import ShowsSessions
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.app import PlaneApp
+    from agentplane.tui.backend.outcome_text import Outcome
+    from agentplane.tui.backend.session_watch import Seen
+    from agentplane.tui.messages import CameOf, Helps
+    from agentplane.tui.screens.restart.controller import Restarts
+
+
+class Sessions:
+    """The running sessions of coding tools.
+
+    The memory changes by a decision here, by another process, or with the branch. Each time, the sessions that have the old
+    memory are looked for.
+    """
+
+    def __init__(
+        self, app: "PlaneApp", post: Callable[[Message], object], quiet_in: Callable[[], float]
+    ) -> None:
+        """`quiet_in` returns the number of seconds until nobody types."""
+        self._app = app
+        self._post = post
+        self._quiet_in = quiet_in
+        self._restarts: Restarts | None = None
+        self._revision: str | None = None
+        """The memory revision that the sessions were last compared with."""
+
+    @property
+    def restarts(self) -> "Restarts | None":
+        """The controller of restarts, made on first use. None until the plane was opened."""
+        model = self._app.model
+        if self._restarts is None and model is not None:
+            from agentplane.tui.screens.restart.controller import Restarts
+
+            self._restarts = Restarts(self._app, model, self._post, self._quiet_in)
+        return self._restarts
+
+    def memory_is(self, revision: str) -> None:
+        """Look for sessions if the memory revision is another one than before."""
+        before, self._revision = self._revision, revision
+        if before not in (None, revision) and (restarts := self.restarts):
+            restarts.memory_is(revision)
+
+    def command_done(self, done: "Outcome") -> None:
+        """Follow what a command did to the memory, and to sessions."""
+        if done.revision:
+            self.memory_is(done.revision)
+        if done.restarting and (restarts := self.restarts):
+            restarts.follow(done.restarting)
+
+    def look(self) -> None:
+        """Look for all sessions, because a person wants to see them."""
+        shown = self._app.shown
+        if shown is not None and (restarts := self.restarts):
+            restarts.look(shown.revision)
+
+    def look_again(self) -> None:
+        """Look at the known sessions, because some time passed or a file of the plane changed."""
+        screen = self._app.screen
+        if isinstance(screen, ShowsSessions) and screen.shows_sessions:
+            self.look()
+        elif self._restarts is not None:
+            self._restarts.tick()
+
+    def restart(self, revision: str) -> None:
+        """Restart the sessions with old memory, after a question if there are several."""
+        if restarts := self.restarts:
+            restarts.restart(revision)
+
+    def close(self) -> None:
+        if self._restarts is not None:
+            self._restarts.close()
+
+    def tell(self) -> None:
+        """Show what is known of the sessions once the open screen is drawn."""
+        if self._restarts is not None:
+            self._app.call_after_refresh(self._restarts.tell)
+
+    def put_away(self) -> None:
+        """Hide what is shown of sessions, until the memory changes again."""
+        if self._restarts is not None:
+            self._restarts.put_away()
+
+    # Reports of the thread that looks for sessions
+
+    def seen(self, seen: "tuple[Seen, ...]") -> None:
+        if self._restarts is not None:
+            self._restarts.take(seen)
+
+    def came(self, message: "CameOf") -> None:
+        if self._restarts is not None:
+            self._restarts.came(message)
+
+    def helped(self, message: "Helps") -> None:
+        if self._restarts is not None:
+            self._restarts.helped(message)
+
+    def failed(self) -> None:
+        if self._restarts is not None:
+            self._restarts.failed()

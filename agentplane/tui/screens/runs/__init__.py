@@ -1,0 +1,1 @@
+"""Runs: the timeline, one run in detail, and two compared."""

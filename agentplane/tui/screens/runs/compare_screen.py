@@ -1,0 +1,313 @@
+"""Two runs side by side: how they ended, what they produced, which memory they had."""
+
+from collections.abc import Iterator, Sequence
+from itertools import starmap, zip_longest
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from agentplane.errors import AgentplaneError
+from agentplane.plane.layout import Layout
+from agentplane.runs.query import compare
+from agentplane.runs.query.compare import Report
+from agentplane.text.visible import one_line, visible
+from agentplane.tui import actions
+from agentplane.tui.screens.entry.pane import Detail, spaced
+from agentplane.tui.textual_fixes.fixed_size_screen import Sized
+from agentplane.tui.widgets.footer import KeyBar, StatusBar
+from agentplane.tui.widgets.header import Badge
+from agentplane.tui.widgets.markdown import Look
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.app import PlaneApp
+
+_WIDE = 100
+_MOST_LINES, _MOST_CHARACTERS = 500, 60_000
+"""Of the outputs that are drawn."""
+_LONGEST = 1_000
+"""Of one line."""
+_MOST = 40
+_MOST_VALUE = 600
+_SIGNS = {"added": ("+", "there"), "removed": ("-", "bad"), "changed": ("~", "warn")}
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A line of the first output and one of the second that stand beside one another."""
+
+    left: str | None
+    right: str | None
+    is_head: bool = False
+    """Names of files and of places in them."""
+
+
+class RunDiffScreen(Sized[None]):
+    WHERE = "two runs"
+    AUTO_FOCUS = "DiffPane"
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("two runs")]
+    DEFAULT_CSS = "RunDiffScreen { background: $background; &:ansi { background: ansi_default; } }"
+
+    class _Compared(Message, bubble=False):
+        def __init__(self, report: Report | None, problem: str) -> None:
+            super().__init__()
+            self.report = report
+            self.problem = problem
+
+    def __init__(self, layout: Layout, a: str, b: str) -> None:
+        super().__init__()
+        self.runs = (a, b)
+        self._layout = layout
+        self.off: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        yield Badge()
+        yield DiffPane(self.runs)
+        yield StatusBar()
+        yield KeyBar(self.WHERE)
+
+    @property
+    def pane(self) -> "DiffPane":
+        return self.query_one(DiffPane)
+
+    def on_mount(self) -> None:
+        app: PlaneApp = self.app  # type: ignore[assignment]
+        self.query_one(Badge).show(app.figures())
+        self.query_one(KeyBar).show(app.keys_wanted, self.off, {"leave": "back"})
+        self.query_one(StatusBar).tell(
+            "- only in the first   + only in the second   ~ in both, and not the same"
+        )
+        self.run_worker(self._compare, thread=True, exit_on_error=False)
+
+    def _compare(self) -> None:
+        """In a thread."""
+        report, problem = None, ""
+        try:
+            report = compare.of(self._layout, *self.runs)
+        except AgentplaneError as error:
+            problem = error.what
+        except (OSError, MemoryError) as error:
+            problem = str(error)
+        self.post_message(self._Compared(report, problem))
+
+    @on(_Compared)
+    def _take(self, message: _Compared) -> None:
+        self.pane.tell(message.report, message.problem)
+
+    def action_turn(self) -> None:
+        self.pane.turn()
+
+    def step_back(self) -> bool:
+        self.dismiss(None)
+        return True
+
+
+class DiffPane(Detail):
+    def __init__(self, runs: tuple[str, str]) -> None:
+        super().__init__()
+        self._runs = runs
+        self._report: Report | None = None
+        self._problem = ""
+        self._beside: bool | None = None
+        """Whether the outputs stand side by side; None: as there is room."""
+
+    def tell(self, report: Report | None, problem: str) -> None:
+        self._report, self._problem = report, problem
+        self._draw()
+
+    def turn(self) -> None:
+        self._beside = not self.beside
+        self._draw()
+
+    @property
+    def beside(self) -> bool:
+        return self.size.width >= _WIDE if self._beside is None else self._beside
+
+    def on_resize(self) -> None:
+        if self.is_mounted:
+            self.call_later(self._draw)
+
+    def action_compare(self) -> None:
+        """There is nothing more to open."""
+
+    def _content(self) -> RenderableType:
+        if self._problem:
+            return Text(visible(self._problem), self.look("bad"))
+        if self._report is None:
+            a, b = (one_line(run, 40) for run in self._runs)
+            return Text(f"comparing {a} and {b} …", self.look("muted"))
+        return Group(*spaced(_Drawn(self._report, self.look, beside=self.beside).sections()))
+
+
+class _Drawn:
+    def __init__(self, report: Report, look: Look, *, beside: bool) -> None:
+        self.report, self.look, self.beside = report, look, beside
+
+    def sections(self) -> Iterator[list[RenderableType]]:
+        report = self.report
+        yield self._heads()
+        if report.same:
+            yield [Text("They are the same in everything that is compared.", self.look("good"))]
+        yield self._signed("Files", [(file.change, one_line(file.path, 300)) for file in report.files])
+        yield self._signed(
+            "Facts", [(_change(fact.name), one_line(str(fact.b or fact.a), 300)) for fact in report.facts]
+        )
+        yield self._entries()
+        yield self._output()
+        yield [Text(visible(text), self.look("warn")) for text in report.missing]
+
+    def _heads(self) -> list[RenderableType]:
+        """What differs in the events, one column for each run."""
+        report = self.report
+        rows: list[tuple[str, Any, Any]] = [
+            (field.name.replace("_", " "), field.a, field.b) for field in report.fields
+        ]
+        if None not in report.seconds and report.seconds[0] != report.seconds[1]:
+            rows.append(("seconds", *report.seconds))
+        table = Table.grid(expand=True, padding=(0, 1))
+        table.add_column(width=13, no_wrap=True)
+        table.add_column(ratio=1, overflow="fold")
+        table.add_column(ratio=1, overflow="fold")
+        table.add_row("", *(Text(one_line(run, 40), self.look("id")) for run in (report.a, report.b)))
+        for name, a, b in rows:
+            table.add_row(
+                Text(one_line(name, 13), self.look("muted")),
+                Text(_value(a), self.look("text")),
+                Text(_value(b), self.look("strong")),
+            )
+        return [table]
+
+    def _signed(self, title: str, found: Sequence[tuple[str, str]]) -> list[RenderableType]:
+        lines: list[RenderableType] = []
+        for change, said in found[:_MOST]:
+            sign, look = _SIGNS[change]
+            lines.append(Text(f"{sign} ", self.look(look)).append(said, self.look("text")))
+        if len(found) > _MOST:
+            lines.append(Text(f"  and {len(found) - _MOST:,} more", self.look("muted")))
+        return [Text(title, self.look("heading")), *lines] if lines else []
+
+    def _entries(self) -> list[RenderableType]:
+        """The entries that only one of them had, or had in other words."""
+        found = [
+            (entry.change, f"{one_line(entry.id, 30)}  {_core(entry.b or entry.a)}")
+            for entry in self.report.entries
+        ]
+        return self._signed("Memory that they had", found)
+
+    def _output(self) -> list[RenderableType]:
+        lines = self.report.output
+        if not lines:
+            return []
+        # What stands side by side is paired before the end is cut off: else it could be all of one side.
+        rows = pairs(lines) if self.beside else [Pair(line, None) for line in lines]
+        shown = rows[: _drawn(rows)]
+        body = self._side_by_side(shown) if self.beside else [self._line(pair.left or "") for pair in shown]
+        if len(rows) > len(shown):
+            a, b = self.report.a, self.report.b
+            told = f"and {len(rows) - len(shown):,} lines more: agentplane diff --run {a} --against {b}"
+            body.append(Text(told, self.look("muted")))
+        return [Text("Output", self.look("heading")), *body]
+
+    def _line(self, line: str) -> Text:
+        look = {"+": "there", "-": "bad", "@": "muted"}.get(line[:1], "text")
+        return Text(_short(line), self.look(look), overflow="fold")
+
+    def _side_by_side(self, rows: Sequence[Pair]) -> list[RenderableType]:
+        table = Table.grid(expand=True, padding=(0, 1))
+        table.add_column(ratio=1, overflow="fold")
+        table.add_column(ratio=1, overflow="fold")
+        for pair in rows:
+            table.add_row(self._side(pair, pair.left, "-", "bad"), self._side(pair, pair.right, "+", "there"))
+        return [table]
+
+    def _side(self, pair: Pair, line: str | None, sign: str, look: str) -> Text:
+        if line is None:
+            return Text("")
+        if pair.is_head:
+            return Text(_short(line), self.look("muted"))
+        if pair.left == pair.right:
+            return Text(f"  {_short(line)}", self.look("text"))
+        return Text(f"{sign} {_short(line)}", self.look(look))
+
+
+def _drawn(rows: Sequence[Pair]) -> int:
+    """How many of them are drawn: what is long takes the room of many."""
+    left = _MOST_CHARACTERS
+    for count, row in enumerate(rows[:_MOST_LINES]):
+        left -= sum(min(len(side or ""), _LONGEST) for side in (row.left, row.right))
+        if left < 0:
+            return count
+    return min(len(rows), _MOST_LINES)
+
+
+def _short(line: str) -> str:
+    more = len(line) - _LONGEST
+    return visible(line) if more <= 0 else f"{visible(line[:_LONGEST])} … {more:,} more characters"
+
+
+def pairs(lines: Sequence[str]) -> list[Pair]:
+    """A unified diff as two columns: what was taken out beside what was put in."""
+    found: list[Pair] = []
+    out: list[str] = []
+    new: list[str] = []
+
+    def together() -> None:
+        found.extend(starmap(Pair, zip_longest(out, new)))
+        out.clear()
+        new.clear()
+
+    heads = _heads_in(lines)
+    for place, line in enumerate(lines):
+        if place in heads:
+            together()
+            found.append(Pair(line[4:], lines[place + 1][4:], is_head=True))
+        elif place - 1 in heads:
+            continue
+        elif line.startswith("@@"):
+            together()
+            found.append(Pair(line, line, is_head=True))
+        elif line.startswith("-"):
+            if new:
+                together()
+            out.append(line[1:])
+        elif line.startswith("+"):
+            new.append(line[1:])
+        else:
+            together()
+            found.append(Pair(line[1:], line[1:]))
+    together()
+    return found
+
+
+def _heads_in(lines: Sequence[str]) -> set[int]:
+    """Where two lines name the files: lines of the files themselves may begin alike."""
+    return {
+        place
+        for place in range(len(lines) - 2)
+        if lines[place].startswith("--- ")
+        and lines[place + 1].startswith("+++ ")
+        and lines[place + 2].startswith("@@ ")
+    }
+
+
+def _change(name: str) -> str:
+    return name if name in _SIGNS else "changed"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "-"
+    said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return visible(said)[:_MOST_VALUE]
+
+
+def _core(text: str | None) -> str:
+    """The first line of an entry's text behind its header."""
+    body = (text or "").split("\n---", 1)[-1].strip("-\r\n ")
+    return one_line(body.splitlines()[0], 300) if body else "(its text was pruned)"

@@ -1,0 +1,140 @@
+"""The right pane of the runs: one run with what it was given, did and left."""
+
+from datetime import datetime
+from functools import partial
+
+import msgspec
+from rich.console import Group, RenderableType
+from textual import on
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from agentplane.memory.view import Memory
+from agentplane.runs.query.timeline import Row
+from agentplane.text.visible import one_line
+from agentplane.tui.backend.run_facts import Told
+from agentplane.tui.screens.entry import pane
+from agentplane.tui.screens.entry.pane import Detail
+
+
+_REST = 0.12
+"""Seconds that the cursor rests before the disk is asked."""
+_REMEMBERED = 32
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """A run in a list, and the memory as it was read last."""
+
+    row: Row
+    memory: Memory
+
+    @property
+    def mark(self) -> tuple[str, str, str]:
+        """Of the same mark the same is to be said."""
+        return self.row.run_id or "", self.row.kind, str(self.memory.snapshot.ledger.size)
+
+
+class RunDetail(Detail):
+    """Shows at once what the list knows; what lies in the capsule follows from a thread."""
+
+    class _Looked(Message):
+        def __init__(self, mark: tuple[str, str, str], told: Told) -> None:
+            super().__init__()
+            self.mark = mark
+            self.told = told
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        super().__init__(ascii_only=ascii_only)
+        self._chosen: Chosen | None = None
+        self._found: dict[tuple[str, str, str], Told] = {}
+
+    def show_run(self, chosen: Chosen | None) -> None:
+        """Another run, or the same as it is now; None: nothing."""
+        if self._resting:
+            self._resting.stop()
+        before, self._chosen = self._chosen, chosen
+        if chosen is None or before is None or chosen.row.run_id != before.row.run_id:
+            self.scroll_home(animate=False)
+        self._draw()
+        # What is open goes on.
+        if chosen is not None and (chosen.mark not in self._found or chosen.row.kind != "run"):
+            self._resting = self.set_timer(_REST, partial(self._ask, chosen))
+
+    @property
+    def told(self) -> Told | None:
+        """What is known of it by now; meanwhile what was known before the memory changed."""
+        if self._chosen is None:
+            return None
+        mark = self._chosen.mark
+        same = (told for known, told in reversed(self._found.items()) if known[:2] == mark[:2])
+        return self._found.get(mark) or next(same, None)
+
+    def _content(self) -> RenderableType:
+        from agentplane.tui.screens.runs.sections import RunAbout
+
+        chosen = self._chosen
+        if chosen is None:
+            return ""
+        now = datetime.now().astimezone()
+        about = RunAbout(chosen.row, self.told, chosen.memory, now, self.look)
+        return Group(*pane.spaced(about.sections()))
+
+    def _ask(self, chosen: Chosen) -> None:
+        work = partial(self._read_run, chosen)
+        self.run_worker(work, thread=True, exclusive=True, group="run", exit_on_error=False)
+
+    def _read_run(self, chosen: Chosen) -> None:
+        """In a thread."""
+        from agentplane.tui.backend.run_facts import look
+
+        worker = get_current_worker()
+        try:
+            told = look(chosen.memory, chosen.row, lambda: not worker.is_cancelled)
+        except OSError as error:
+            told = Told(problem=(error.strerror or str(error)).lower())
+        if not worker.is_cancelled:
+            self.post_message(self._Looked(chosen.mark, told))
+
+    @on(_Looked)
+    def _take_run(self, message: _Looked) -> None:
+        message.stop()
+        while len(self._found) >= _REMEMBERED:
+            del self._found[next(iter(self._found))]
+        self._found.pop(message.mark, None)
+        self._found[message.mark] = message.told
+        if self._chosen and self._chosen.mark == message.mark:
+            self._draw()
+
+    async def action_compare(self) -> None:  # type: ignore[override]  # Textual awaits what can be
+        """Enter in the text: to what it proposed."""
+        await self.follow()
+
+    async def follow(self) -> None:
+        """Goes to an entry that it brought, or to the run it was part of; asks to which, where there are more."""
+        from agentplane.tui.screens.entry.editor import say
+        from agentplane.tui.widgets.choose_modal import Pick
+
+        told = self.told
+        found = [
+            (one.id, f"{one_line(one.id, 20)}  {one_line(one.state, 20)}  {one_line(one.statement, 60)}")
+            for one in (told.born if told else ())
+            if one.state not in ("rejected", "merged")
+        ]
+        parent = told.run.parent_run_id if told and told.run else None
+        if parent:
+            found.append((parent, f"part of run {one_line(parent, 40)}"))
+        if not found:
+            say(
+                self.app,
+                "Nothing that it proposed is there to go to" if told else "Its capsule is still being read",
+            )
+            return
+
+        def chosen(place: int | None) -> None:
+            if place is not None:
+                self.post_message(self.Follow(found[place][0]))
+
+        if len(found) == 1:
+            chosen(0)
+        else:
+            await self.app.push_screen(Pick("Go to", [line for _, line in found]), chosen)

@@ -1,0 +1,143 @@
+"""Runs as rows of the list, by day or by task."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
+
+import msgspec
+
+from agentplane.runs.query.timeline import Row as Run
+from agentplane.text.log import times
+from agentplane.text.visible import one_line
+from agentplane.tui.backend import inbox_rows as listed
+from agentplane.tui.backend.list_state import Row
+
+
+By = Literal["day", "task"]
+
+_BADGES = {
+    "ok": ("●", "clean"), "failed": ("×", "conflict"), "ended": ("·", "quiet"), "open": ("▸", "flag"), "lost": ("?", "flag"),
+    "import": ("+", "quiet"),
+}  # fmt: skip
+_PLAIN = {"●": "o", "×": "x", "·": "-", "▸": ">"}
+_MOST_TOOL, _MOST_TASK = 12, 16
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+_FEW_SECONDS = 10
+_LEAST = 0.05
+_NO_TIME = "no time"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """How the rows are made."""
+
+    by: By
+    now: datetime
+    """With the zone in which days are told."""
+    plain: bool = False
+    ended: bool = True
+    """Whether all runs are there; the last day may else go on."""
+
+
+class RowCache:
+    """Rows of sealed runs by run id. Building 100,000 rows is far slower than listing them."""
+
+    def __init__(self) -> None:
+        self._like: object = None
+        self._rows: dict[str, Row] = {}
+
+    def rows_for(self, place: Place) -> dict[str, Row]:
+        """Return the rows that were made for this place. Another day, time zone or order starts with no rows."""
+        like = (place.by, place.plain, place.now.date(), place.now.utcoffset())
+        if like != self._like:
+            self._like, self._rows = like, {}
+        return self._rows
+
+
+def rows(runs: Sequence[Run], place: Place, kept: RowCache | None = None) -> list[Row]:
+    """Newest first, what is open on top."""
+    known = kept.rows_for(place) if kept else None
+    made = [_row(run, place) if known is None else _once(run, place, known) for run in runs]
+    if place.by == "task":
+        return listed.grouped(made)
+    if made and not place.ended:
+        last = made[-1].group
+        made = [msgspec.structs.replace(row, group=f"{last} …") if row.group == last else row for row in made]
+    return listed.grouped(made)
+
+
+def _once(run: Run, place: Place, known: dict[str, Row]) -> Row:
+    if run.kind != "run" or run.run_id is None:
+        return _row(run, place)
+    if run.run_id not in known:
+        known[run.run_id] = _row(run, place)
+    return known[run.run_id]
+
+
+def _row(run: Run, place: Place) -> Row:
+    badge, state = _BADGES[run.outcome]
+    moment = moment_of(run.ts, place.now)
+    by_task = place.by == "task" and not _is_open(run)
+    when = "" if moment is None else f"{moment:%m-%d %H:%M}" if by_task else f"{moment:%H:%M}"
+    who = one_line(run.tool or "", _MOST_TOOL)
+    task = "" if by_task else one_line(run.task or "", _MOST_TASK)
+    said = " · ".join(part for part in (who, task, _said(run)) if part)
+    return Row(
+        id=run.run_id or "",
+        badge=_PLAIN.get(badge, badge) if place.plain else badge,
+        letter="",
+        text=f"{when}  {said}",
+        right=_right(run, place.now),
+        state=state,
+        group=_group(run, moment, place),
+    )
+
+
+def _said(run: Run) -> str:
+    """Return the first line of the summary, or else the title or the command."""
+    first = next((line for line in (run.summary or "").splitlines() if line.strip()), "")
+    named = (first, run.title or "", " ".join(run.command))
+    return next((told for text in named if (told := one_line(text, 200))), "nothing said of it")
+
+
+def _right(run: Run, now: datetime) -> str:
+    if run.outcome == "lost":
+        return "lost"
+    if run.outcome != "open":
+        return "" if run.seconds is None else took(run.seconds)
+    since = moment_of(run.ts, now)
+    return "open" if since is None else f"open {took(max((now - since).total_seconds(), 0))}"
+
+
+def _group(run: Run, moment: datetime | None, place: Place) -> str:
+    if _is_open(run):
+        return "open"
+    if place.by == "task":
+        return one_line(run.task, 60) if run.task else "no task"
+    return day_named(moment.date(), place.now.date()) if moment else _NO_TIME
+
+
+def _is_open(run: Run) -> bool:
+    return run.kind in ("open", "lost")
+
+
+def day_named(day: date, today: date) -> str:
+    told = f"{day:%a} {day.isoformat()}"
+    more = {today: "today", today - timedelta(days=1): "yesterday"}.get(day)
+    return f"{told} · {more}" if more else told
+
+
+def moment_of(ts: str | None, now: datetime) -> datetime | None:
+    """A time of the log in the zone of `now`; None where it is none."""
+    try:
+        found = times.read(ts or "")
+        return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(now.tzinfo)
+    except (ValueError, OverflowError):
+        return None
+
+
+def took(seconds: float) -> str:
+    """A time in the largest unit that fits."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{seconds:.1f} s" if _LEAST <= seconds < _FEW_SECONDS else f"{int(seconds)} s"

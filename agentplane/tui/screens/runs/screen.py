@@ -1,0 +1,405 @@
+"""The runs: what was done, by whom and how it ended; newest first, read from the log's end as far as one looks."""
+
+import threading
+from collections.abc import Collection
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.css.query import NoMatches
+from textual.message import Message
+from textual.worker import Worker, get_current_worker
+
+from agentplane.errors import AgentplaneError
+from agentplane.runs.query.timeline import Row as Run
+from agentplane.text.visible import one_line
+from agentplane.tui import actions
+from agentplane.tui.backend import run_query
+from agentplane.tui.backend.chain_check import Checked, Stopped, check, failed
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.log_pager import PAGE, Book
+from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.list_screen import STILL_READ, ListScreen
+from agentplane.tui.screens.runs import rows
+from agentplane.tui.screens.runs.chart import DAYS, RunChart
+from agentplane.tui.widgets.footer import StatusBar
+
+
+if TYPE_CHECKING:
+    from agentplane.runs.query.daily_counts import Day
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.screens.runs.detail import RunDetail
+
+NOTHING = (
+    "No runs yet. A run is what a coding tool did on a task, and its output.\n"
+    "Try it: agentplane run -- make test\n"
+    "Each session of a tool that agentplane init has wired leaves one, too."
+)
+NO_HIT = "No run fits.\nesc takes the filter away."
+NO_CHART = "there is no room for it in so few lines"
+LOOKING = "Looking through the log…"
+_OPEN_SECONDS = 2.0
+_FILTER_SECONDS = 0.08
+_TWO = 2
+
+
+class RunsScreen(ListScreen):
+    WHERE = "runs"
+    HINT = run_query.HINT
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("runs")]
+
+    class _OpenChanged(Message, bubble=False):
+        """A run was opened, or one that was open is lost."""
+
+    class _ChainChecked(Message, bubble=False):
+        def __init__(self, checked: Checked) -> None:
+            super().__init__()
+            self.checked = checked
+
+    class _Counted(Message, bubble=False):
+        def __init__(self, days: "list[Day]") -> None:
+            super().__init__()
+            self.days = days
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by: rows.By = "day"
+        self._query = run_query.parse("")
+        self._reading = threading.Lock()
+        """The book belongs to the thread that holds it."""
+        self._book: Book | None = None
+        self._runs: dict[str, Run] = {}
+        self._made = rows.RowCache()
+        self._count = PAGE
+        """So many runs are wanted by now."""
+        self._ended = False
+        self._problem = ""
+        self._to_end = False
+        """Somebody wants to go to the very first run."""
+        self._checked: Checked | None = None
+        self._whole = True
+        """The log is checked from its first line on where somebody comes here, and then as it grows."""
+        self._chart = False
+        self._counted: PlaneView | None = None
+        """What the chart is of."""
+
+    # The rows
+
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        with self._reading:
+            try:
+                self._read_book(shown)
+                self._problem = ""
+            except (AgentplaneError, OSError) as error:
+                self._problem = error.what if isinstance(error, AgentplaneError) else str(error)
+                self._drop_book()
+            book = self._book
+            runs = book.rows if book else []
+            self._ended = book is None or book.ended
+            self._runs = {run.run_id: run for run in runs if run.run_id}
+            place = rows.Place(self._by, self._now(), self.plane_app.plain, self._ended)
+            return rows.rows(runs, place, self._made)
+
+    def _read_book(self, shown: "PlaneView") -> None:
+        layout, query = shown.memory.snapshot.layout, self._query
+        book = self._book
+        if book is not None and (book.query != query or not book.grow()):
+            self._drop_book()
+        if self._book is None:
+            self._book = Book(layout, query)
+        elif shown is not self._shown:
+            self._book.look_at_open()
+        self._book.read(self._count, self._wanted)
+
+    def _drop_book(self) -> None:
+        """Another log may say something else of the same runs."""
+        if self._book is not None:
+            self._book.close()
+        self._book, self._made = None, rows.RowCache()
+
+    @staticmethod
+    def _now() -> datetime:
+        return datetime.now(UTC).astimezone()
+
+    def taken(self) -> None:
+        if self._wanted is not None and self._ended:
+            self.plane_app.say(f"Run {one_line(self._wanted, 40)} is not in this log")
+            self._wanted = None
+        self._say_what_is_empty()
+        if self._to_end and self._ended:
+            self._to_end = False
+            self.view.action_edge(1)
+        self._fill()
+        self._check_chain()
+        self._count_days()
+
+    def _fill(self) -> None:
+        """Reads on where what is in sight comes near the end of what was read."""
+        if self._ended or self._shown is None:
+            return
+        view = self.view
+        seen = view.scroll_offset.y + _TWO * view.size.height
+        short = len(self._rows) < self._count
+        if seen >= len(view.listing.lines) or self._to_end or self._wanted is not None:
+            if not short:
+                # Twice as many each time: putting the rows in their places takes time as well.
+                self._count *= 2
+            short = True
+        if short:
+            self.read(anew=True)
+
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        """All that was read fits: the log is read through the filter."""
+        return None
+
+    def what_is_empty(self) -> str:
+        if self._problem:
+            return f"The log cannot be read: {one_line(self._problem, 200)}"
+        if not self._ended or self._query != run_query.parse(self._words):
+            return LOOKING
+        return NO_HIT if self._words else NOTHING
+
+    def _filter(self, words: str) -> None:
+        if run_query.parse(words) != self._query:
+            self._say_what_is_empty()
+            self.set_timer(_FILTER_SECONDS, partial(self._search, words))
+
+    def _search(self, words: str) -> None:
+        """Once nobody typed for a moment."""
+        if words == self._words and run_query.parse(words) != self._query:
+            self._query, self._count = run_query.parse(words), PAGE
+            self.read(anew=True)
+
+    def hits(self) -> str:
+        return super().hits() + ("" if self._ended else "+")
+
+    def go_to(self, id_: str) -> None:
+        """To this run, however far back it is."""
+        self._wanted = id_
+        if self._words:
+            self._close_filter(keep=False)
+        self._query = run_query.parse("")
+        if self._shown is not None:
+            self.read(anew=True)
+
+    async def heard(self, key: str) -> bool:
+        """The key that goes to the last row means the first run of all."""
+        keymap = self.plane_app.keys_wanted
+        bottom = key in keymap.keys_on(actions.action("list.bottom"))
+        self._to_end = bottom and self.focused is self.view and not self._ended
+        if self._to_end:
+            self.plane_app.say("Reading on to the first run", holds=lambda: self._to_end)
+            self._fill()
+        return False
+
+    # What it looks like
+
+    def compose(self) -> ComposeResult:
+        for widget in super().compose():
+            if widget.has_class("body"):
+                yield RunChart()
+            yield widget
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.watch(self.view, "scroll_y", self._fill, init=False)
+        self.set_interval(_OPEN_SECONDS, self._look_at_open)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.tell()
+
+    def detail(self) -> Detail:
+        from agentplane.tui.screens.runs.detail import RunDetail
+
+        return RunDetail(ascii_only=self.plane_app.plain)
+
+    @property
+    def _detail(self) -> "RunDetail | None":
+        return self.panes.detail  # type: ignore[return-value]
+
+    @property
+    def run(self) -> Run | None:
+        """The run under the cursor."""
+        return self._runs.get(self.current or "")
+
+    def show_detail(self) -> None:
+        from agentplane.tui.screens.runs.detail import Chosen
+
+        shown, run = self.plane_app.shown, self.run
+        if self._detail is not None and shown is not None:
+            self._detail.show_run(Chosen(run, shown.memory) if run else None)
+
+    def at_rest(self) -> str:
+        told = [f"by {self._by}"] if self.current else []
+        if self._checked is not None:
+            told.append(self._checked.told)
+        return " · ".join(told)
+
+    def reason(self) -> str:
+        return "" if self._ended or not self._rows else f"{len(self._rows):,} read so far; the rest as you go"
+
+    @property
+    def called(self) -> dict[str, str]:
+        return {
+            "leave": "back",
+            "links": "what it proposed",
+            "run.chart": "hide chart" if self._chart else "chart",
+        }
+
+    def what_is_off(self) -> dict[str, str]:
+        off = {"run.chart": NO_CHART} if self.has_class("-low") else {}
+        if self.plane_app.shown is None:
+            return off | dict.fromkeys(("run.diff", "links"), STILL_READ)
+        if not self.view.listing.acted:
+            return off | dict.fromkeys(("run.diff", "links", "copy"), "there is no run here")
+        run = self.run
+        if run is not None and run.kind != "run":
+            off["run.diff"] = "a run that is open has nothing to compare yet"
+        return off
+
+    # What is open, the chain, the days
+
+    @property
+    def _in_sight(self) -> bool:
+        return self.is_current  # False, and no error, while the program ends
+
+    def _look_at_open(self) -> None:
+        if self._in_sight and self._book is not None:
+            self.run_worker(self._look, thread=True, exclusive=True, group="open", exit_on_error=False)
+
+    def _look(self) -> None:
+        """In a thread."""
+        with self._reading:
+            changed = self._book is not None and self._book.look_at_open()
+        if changed or self._has_open:
+            self.post_message(self._OpenChanged())
+
+    @property
+    def _has_open(self) -> bool:
+        """What is open goes on, and stands on top."""
+        first = next(iter(self._runs.values()), None)
+        return first is not None and first.kind != "run"
+
+    @on(_OpenChanged)
+    def _show_open(self) -> None:
+        self.read(anew=True)
+
+    def on_screen_resume(self) -> None:
+        super().on_screen_resume()
+        self._whole = True
+        self._check_chain()
+        self._count_days()
+
+    def _check_chain(self) -> None:
+        if self._in_sight and self._shown is not None:
+            self.run_worker(self._check, thread=True, exclusive=True, group="chain", exit_on_error=False)
+
+    def _check(self) -> None:
+        """In a thread, in slices, as long as the runs are in sight."""
+        worker, shown = get_current_worker(), self._shown
+        if shown is None:
+            return
+        try:
+            layout, goes_on = shown.memory.snapshot.layout, partial(self._goes_on, worker)
+            found = check(layout, self._checked, goes_on, whole=self._whole)
+            self._whole = False
+        except Stopped:
+            return
+        except (AgentplaneError, OSError) as error:
+            told = error.what if isinstance(error, AgentplaneError) else str(error)
+            found = failed(f"the log cannot be checked: {one_line(told, 80)}")
+        if found != self._checked:
+            self.post_message(self._ChainChecked(found))
+
+    def _goes_on(self, worker: "Worker[object]") -> bool:
+        return not worker.is_cancelled and self.is_running
+
+    @on(_ChainChecked)
+    def _tell_chain(self, message: _ChainChecked) -> None:
+        before, self._checked = self._checked, message.checked
+        if not message.checked.sound and (before is None or before.told != message.checked.told):
+            self.query_one(StatusBar).fail(message.checked.told, "agentplane doctor says what can be done.")
+        self.tell()
+
+    def _count_days(self) -> None:
+        """Anew where the log may be another one."""
+        if self._chart and self._in_sight and self._shown is not self._counted:
+            self._counted = self._shown
+            self.run_worker(
+                self._count_in_thread, thread=True, exclusive=True, group="days", exit_on_error=False
+            )
+
+    def _count_in_thread(self) -> None:
+        from agentplane.runs.query import daily_counts
+
+        worker, shown = get_current_worker(), self._shown
+        if shown is not None:
+            layout, today = shown.memory.snapshot.layout, datetime.now(UTC).date()
+            days = daily_counts.count(layout, today, DAYS, lambda: not worker.is_cancelled)
+            if not worker.is_cancelled:
+                self.post_message(self._Counted(days))
+
+    @on(_Counted)
+    def _draw_days(self, message: _Counted) -> None:
+        self.query_one(RunChart).show(message.days, plain=self.plane_app.plain)
+
+    # What can be done
+
+    def action_group(self) -> None:
+        self._by = "task" if self._by == "day" else "day"
+        self.read(anew=True)
+        self.tell()
+
+    def action_chart(self) -> None:
+        if not self.may("run.chart"):
+            return
+        self._chart, self._counted = not self._chart, None
+        try:
+            self.query_one(RunChart).set_class(self._chart, "-shown")
+        except NoMatches:
+            return
+        self._count_days()
+        self.tell()
+
+    async def action_links(self) -> None:
+        if self._detail is not None and self.may("links"):
+            await self._detail.follow()
+
+    @on(Detail.Follow)
+    async def _follow(self, message: Detail.Follow) -> None:
+        await self.plane_app.navigator.go_to_id(message.id, self.plane_app.shown)
+
+    def action_copy(self) -> None:
+        if self.current and self.may("copy"):
+            self.app.copy_to_clipboard(self.current)
+            self.plane_app.say(f"Copied {one_line(self.current, 40)}")
+
+    async def action_diff(self) -> None:
+        """The first time it marks a run; on another one it shows both side by side."""
+        if not self.may("run.diff"):
+            return
+        listing, here = self.view.listing, self.current
+        chosen = {*listing.marks, *([here] if here else [])}
+        runs = [id_ for id_ in self._runs if id_ in chosen and self._runs[id_].kind == "run"]
+        if len(runs) == 1:
+            marked = here in listing.marks
+            listing.toggle(here)
+            self.view.refresh()
+            self.tell()
+            self.plane_app.say("" if marked else "D on another run compares it with this one")
+        elif len(runs) != _TWO:
+            self.plane_app.say("Two runs are compared: esc takes the marks away")
+        else:
+            await self._compare(runs[1], runs[0])
+
+    async def _compare(self, older: str, newer: str) -> None:
+        from agentplane.tui.screens.runs.compare_screen import RunDiffScreen
+
+        shown = self.plane_app.shown
+        if shown is not None:
+            self.view.unmark()
+            await self.app.push_screen(RunDiffScreen(shown.memory.snapshot.layout, older, newer))

@@ -1,0 +1,1 @@
+"""Memory: the approved entries."""

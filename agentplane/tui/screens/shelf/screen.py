@@ -1,0 +1,172 @@
+"""The shelf: what was decided. Finding, reading, changing, and taking out of force."""
+
+from collections.abc import Collection
+from functools import partial
+from itertools import filterfalse
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+
+from agentplane.commands import Command, Deprecate, Pin, Revert, Unpin
+from agentplane.text.visible import one_line
+from agentplane.tui import actions
+from agentplane.tui.backend import memory_query
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.messages import OpDone, OpFailed
+from agentplane.tui.screens.entry import editor
+from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.screens.entry_list_screen import EntryScreen
+from agentplane.tui.screens.list_screen import STILL_READ
+from agentplane.tui.screens.shelf import rows
+from agentplane.tui.textual_fixes.push_and_focus import open_field
+from agentplane.tui.widgets.reason_modal import Why
+
+
+if TYPE_CHECKING:
+    from agentplane.tui.backend.model import PlaneView
+
+NOTHING = "The shelf is empty.\nWhat is approved in the inbox stands here: 1 goes there."
+NO_HIT = "No entry fits.\nesc takes the filter away."
+
+
+class ShelfScreen(EntryScreen):
+    WHERE = "shelf"
+    HINT = memory_query.HINT
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("shelf")]
+
+    # The rows
+
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        return rows.rows(shown, plain=self.plane_app.plain)
+
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        wanted = memory_query.parse(words)
+        if shown is None or wanted.empty:
+            return None
+        edited = frozenset(edit.id for edit in shown.shelf_edits)
+        return memory_query.found(wanted, shown.shelf, edited)
+
+    def what_is_empty(self) -> str:
+        return NO_HIT if self._words else NOTHING
+
+    @on(Detail.Follow)
+    def _follow(self, message: Detail.Follow) -> None:
+        self.go_to(message.id)
+        if self.entry_id != message.id:
+            self.plane_app.say(f"{one_line(message.id, 30)} waits in the inbox: 1 goes there")
+
+    # What can be done
+
+    def reason(self) -> str:
+        return "edited by hand: a adopts, r reverts" if self._edits() else ""
+
+    @property
+    def called(self) -> dict[str, str]:
+        told = {"leave": "back", "approve": "adopt", "reject": "revert"}
+        pins = self._pins()
+        return told | {"pin": "unpin"} if pins and all(self._is_pinned(id_) for id_ in pins) else told
+
+    def what_is_off(self) -> dict[str, str]:
+        shown, listing = self.plane_app.shown, self.view.listing
+        deciding = ("approve", "reject", "edit", "edit_outside", "deprecate", "supersede", "pin")
+        if shown is None:
+            return dict.fromkeys(deciding, STILL_READ)
+        if shown.refusal:
+            return dict.fromkeys(deciding, shown.refusal)
+        hidden = "all that is marked is hidden by the filter"
+        if not listing.acted:
+            return dict.fromkeys(deciding, hidden if listing.marks else "nothing is chosen")
+        off: dict[str, str] = {}
+        if not self._edits():
+            off |= dict.fromkeys(("approve", "reject"), "nothing here was edited by hand")
+        entry = self.entry
+        if entry is None:
+            off |= dict.fromkeys(("edit", "edit_outside", "supersede"), "it is not in its file any more")
+        elif entry.head.status != "accepted":
+            off["supersede"] = f"it is {one_line(entry.head.status, 20)} already"
+        if not self._deprecable():
+            off["deprecate"] = "it is out of force already, or edited by hand"
+        if not self._pins():
+            off["pin"] = "it is out of force, or edited by hand"
+        return off
+
+    def _edits(self) -> tuple[str, ...]:
+        shown = self.plane_app.shown
+        return tuple(rows.edits_among(shown, self.view.listing.acted)) if shown else ()
+
+    def _deprecable(self) -> tuple[str, ...]:
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        return tuple(
+            id_
+            for id_ in self.view.listing.acted
+            if id_ in entries and entries[id_].trusted and entries[id_].head.status != "deprecated"
+        )
+
+    def _pins(self) -> tuple[str, ...]:
+        """Of the rows that are meant, the entries that can be pinned, or are."""
+        shown = self.plane_app.shown
+        entries = shown.memory.entries if shown else {}
+        return tuple(
+            id_
+            for id_ in self.view.listing.acted
+            if id_ in entries
+            and entries[id_].trusted
+            and (entries[id_].head.pinned or entries[id_].head.status == "accepted")
+        )
+
+    def _is_pinned(self, id_: str) -> bool:
+        shown = self.plane_app.shown
+        return shown is not None and shown.memory.entries[id_].head.pinned
+
+    # Deciding
+
+    async def action_approve(self) -> None:
+        if self.may("approve"):
+            await self.adopt(self._edits())
+
+    def action_reject(self) -> None:
+        if self.may("reject"):
+            self.carry_out(Revert(tuple(self._edits())))
+
+    async def action_deprecate(self) -> None:
+        if self.may("deprecate"):
+            ids = self._deprecable()
+            what = ids[0] if len(ids) == 1 else f"{len(ids):,} entries"
+            await open_field(self.app, Why(f"Deprecate {what}", "deprecate"), partial(self._deprecated, ids))
+
+    def action_pin(self) -> None:
+        """Pins what is not; where all of it is pinned, takes the pins away."""
+        if self.may("pin"):
+            pins = self._pins()
+            unpinned = [id_ for id_ in pins if not self._is_pinned(id_)]
+            self.carry_out(Pin(tuple(unpinned)) if unpinned else Unpin(tuple(pins)))
+
+    def _deprecated(self, ids: tuple[str, ...], why: str | None) -> None:
+        if why is not None:
+            self.carry_out(Deprecate(ids, why or None))
+
+    async def action_supersede(self) -> None:
+        shown, entry = self.plane_app.shown, self.entry
+        if self.may("supersede") and shown is not None and entry is not None:
+            draft = editor.of_successor(shown.memory, entry)
+            await editor.edit_here(self.app, draft, self._proposed)
+
+    def _proposed(self, op: Command | None) -> None:
+        if op is not None:
+            self.plane_app.say("It waits in the inbox: 1 goes there", stays=True)
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._reopen(message.op)
+        if message.done.verb in ("undo", "redo"):
+            from agentplane.memory.ids import is_candidate
+
+            self.go_to_when_read(next(filterfalse(is_candidate, message.done.ids), None))
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._reopen(message.op)
+
+    def _reopen(self, op: Command) -> None:
+        self.view.reopen(self.names_of(op.ids))
+        self.tell()

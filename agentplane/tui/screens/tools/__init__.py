@@ -1,0 +1,1 @@
+"""Coding tools and their sessions."""

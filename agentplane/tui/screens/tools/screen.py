@@ -1,0 +1,230 @@
+"""The coding tools: which are here, how each one is wired, and wiring them."""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import structs
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from agentplane.commands import Command, Sync, Unwire, Wire
+from agentplane.errors import AgentplaneError
+from agentplane.tui import actions
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.outcome_text import DOING
+from agentplane.tui.messages import OpDone, OpFailed, SessionsSeen
+from agentplane.tui.screens.file_writing_screen import WritingScreen
+from agentplane.tui.screens.list_screen import STILL_READ
+
+
+if TYPE_CHECKING:
+    from agentplane.api import Plane
+    from agentplane.tui.backend.model import PlaneView
+    from agentplane.tui.backend.session_watch import Seen
+    from agentplane.tui.backend.tools_model import Planned, View
+    from agentplane.tui.widgets.text_pane import Page
+
+NO_HIT = "No tool fits.\nesc takes the filter away."
+A_SESSION = "this is a session: R restarts it"
+UNREAD = "The files of the tools cannot be read: "
+
+
+_COMMANDS: Mapping[str, type[Wire | Sync | Unwire]] = {"wire": Wire, "sync": Sync, "unwire": Unwire}
+
+
+class ToolsScreen(WritingScreen):
+    WHERE = "tools"
+    HINT = "words, a tool, a file"
+    shows_sessions = True
+    """They are looked for again and again while it is open."""
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings("tools")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._views: dict[str, View] = {}
+        self._sessions: dict[str, Seen] = {}
+        """Those that run now, by their rows."""
+        self._problem = ""
+
+    # The rows
+
+    def rows_of(self, shown: "PlaneView") -> list[Row]:
+        from agentplane.tui.backend import tools_model
+        from agentplane.tui.backend.model import as_error
+
+        model = self.plane_app.model
+        if model is None:
+            return []
+        try:
+            views = tools_model.views(model.plane, shown.memory, model.plane.store.clock().date())
+        except (AgentplaneError, OSError) as error:
+            self._problem, self._views = as_error(error).what, {}
+            return []
+        self._problem, self._views = "", {view.tool.name: view for view in views}
+        return self._made_rows()
+
+    def _made_rows(self) -> list[Row]:
+        from agentplane.tui.screens.tools import rows, session_rows
+
+        plain = self.plane_app.plain
+        return session_rows.below(
+            rows.rows(list(self._views.values()), plain=plain), self._sessions, self._now, plain=plain
+        )
+
+    def on_sessions_seen(self, message: SessionsSeen) -> None:
+        from agentplane.tui.screens.tools import session_rows
+
+        self._sessions = session_rows.by_row(message.seen)
+        if self._shown is not None:
+            self.taken()
+            self.show_detail()
+
+    def taken(self) -> None:
+        """Sessions may have come while the rows were made."""
+        made = self._made_rows()
+        if made != self._rows:
+            self._rows = made
+            self.view.replace(made)
+            if self._words:
+                self._filter(self._words)
+            self.tell()
+
+    @property
+    def _now(self) -> float:
+        model = self.plane_app.model
+        return model.plane.store.clock().timestamp() if model else 0.0
+
+    def found(self, words: str, shown: "PlaneView | None", rows_: list[Row]) -> Collection[str] | None:
+        from agentplane.tui.screens.tools import rows, session_rows
+
+        tools = rows.found(words, self._views.values())
+        return [*tools, *session_rows.found(words, self._sessions, tools)]
+
+    def what_is_empty(self) -> str:
+        return UNREAD + self._problem if self._problem else NO_HIT
+
+    def on_screen_resume(self) -> None:
+        # Files of tools are changed by others, and nobody watches them.
+        self.read(anew=True)
+        self.plane_app.sessions.look()
+
+    # The detail
+
+    def detail(self) -> Widget:
+        from agentplane.tui.widgets.text_pane import Page
+
+        return Page()
+
+    def show_detail(self) -> None:
+        from agentplane.tui.screens.tools import rows, session_rows
+
+        page: Page | None = self.panes.detail  # type: ignore[assignment]
+        here, shown = self.current or "", self._shown
+        if page is None or shown is None:
+            return
+        now, plain = self._now, self.plane_app.plain
+        if (seen := self._sessions.get(here)) is not None:
+            page.tell(here, lambda look: session_rows.sections(seen, shown.revision, now, look))
+        elif (view := self._views.get(here)) is not None:
+            mine = [one for one in self._sessions.values() if one.session.tool == here]
+            told = structs.replace(view, where=session_rows.IN_USE) if mine else view
+            page.tell(
+                here,
+                lambda look: session_rows.with_tool(
+                    rows.sections(told, shown.revision, look, plain=plain), mine, now, look
+                ),
+            )
+        else:
+            page.tell("", lambda _: ())
+
+    # What can be done
+
+    @property
+    def called(self) -> dict[str, str]:
+        return {"leave": "back"} | ({} if self._sessions else {"tools.restart": ""})
+
+    def at_rest(self) -> str:
+        wired = sum(view.stand not in ("", "memory only") for view in self._views.values())
+        sessions = [one.session for one in self._sessions.values()]
+        old = sum(one.state == "old" and not one.reloads for one in sessions)
+        running = f"{len(sessions)} running" + (f", {old} with old memory" if old else "")
+        shown = self.plane_app.shown
+        auto = bool(shown and shown.memory.snapshot.settings.tools.restart == "auto")
+        told = (f"{wired} wired", running if sessions else "", "restart by themselves" if auto else "")
+        return " · ".join(filter(None, told)) if self._views else ""
+
+    def what_is_off(self) -> dict[str, str]:
+        listing = self.view.listing
+        every = ("tools.wire", "tools.sync", "tools.unwire")
+        all_ = (*every, "tools.restart")
+        if self.plane_app.shown is None:
+            return dict.fromkeys(all_, STILL_READ)
+        if not listing.acted:
+            why = "all that is marked is hidden by the filter" if listing.marks else "nothing is chosen"
+            return dict.fromkeys(all_, why)
+        views = [self._views[name] for name in listing.acted if name in self._views]
+        off: dict[str, str] = {} if views else dict.fromkeys(every, A_SESSION)
+        if views and all(view.stand == "wired" for view in views):
+            off |= {"tools.wire": "it is wired already", "tools.sync": "its file is current"}
+        elif views and all(view.file.state == "current" for view in views):
+            off["tools.sync"] = "its file is current"
+        if views and not any(view.stand for view in views):
+            off["tools.unwire"] = "nothing of ours is in its files"
+        if not self._meant:
+            off["tools.restart"] = "no session of it has old memory"
+        return off
+
+    @property
+    def _meant(self) -> "list[Seen]":
+        """The sessions that are acted on; of a tool, those with old memory."""
+        acted = set(self.view.listing.acted)
+        return [
+            seen
+            for id_, seen in self._sessions.items()
+            if id_ in acted
+            or (seen.session.tool in acted and seen.session.state == "old" and not seen.session.reloads)
+        ]
+
+    def action_restart_here(self) -> None:
+        restarts = self.plane_app.sessions.restarts
+        if self.may("tools.restart") and self.plane_app.may_decide() and restarts is not None:
+            restarts.ask([seen.session for seen in self._meant])
+
+    def action_wire(self) -> None:
+        self._ask("wire")
+
+    def action_sync(self) -> None:
+        self._ask("sync")
+
+    def action_unwire(self) -> None:
+        self._ask("unwire")
+
+    def _ask(self, verb: str) -> None:
+        if self.may(f"tools.{verb}"):
+            names = tuple(name for name in self.view.listing.acted if name in self._views)
+            self.ask_before(partial(_planned, verb=verb, names=names), self._write)
+
+    def _write(self, planned: "Planned") -> None:
+        names, verb = tuple(tool.name for tool in planned.tools), planned.verb
+        # The cursor stays: what became of it is to be seen there.
+        self.view.listing.settle(names, f"{DOING[verb]}…")
+        self.view.refresh()
+        self.plane_app.submit(_COMMANDS[verb](names))
+        self.tell()
+
+    def on_op_done(self, message: OpDone) -> None:
+        self._reopen(message.op)
+
+    def on_op_failed(self, message: OpFailed) -> None:
+        self._reopen(message.op)
+
+    def _reopen(self, op: Command) -> None:
+        self.view.reopen(op.ids)
+        self.tell()
+
+
+def _planned(plane: "Plane", verb: str, names: tuple[str, ...]) -> "Planned":
+    from agentplane.tui.backend import tools_model
+
+    return tools_model.planned(plane, verb, names)

@@ -1,0 +1,160 @@
+"""Sessions as rows below their tools, and what is said of one beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import structs
+from rich.console import RenderableType
+from rich.text import Text
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.backend import session_text
+from agentplane.tui.backend.list_state import Row
+from agentplane.tui.backend.session_watch import Seen, typed
+from agentplane.tui.backend.tools_model import Where
+from agentplane.tui.widgets.markdown import Look
+
+
+IN_USE: Where = "in use here"
+_BADGES = {"current": ("●", "clean"), "old": ("~", "edited"), "unknown": ("?", "quiet")}
+_PLAIN = {"●": "o"}
+_LOOKS = {"current": "good", "old": "warn", "unknown": "muted"}
+
+
+def by_row(seen: Iterable[Seen]) -> dict[str, Seen]:
+    return {f"{one.session.tool} {one.session.pid}": one for one in seen}
+
+
+def below(
+    tools: Sequence[Row], sessions: Mapping[str, Seen], now: float, *, plain: bool = False
+) -> list[Row]:
+    """The rows of tools, each with its sessions below it. A tool that runs here is in use here."""
+    running = {seen.session.tool for seen in sessions.values()}
+    placed = [structs.replace(row, group=IN_USE) if row.id in running else row for row in tools]
+    rows: list[Row] = []
+    for tool in sorted(placed, key=lambda row: row.group != IN_USE):
+        rows.append(tool)
+        rows += [
+            _row(id_, seen, tool.group, now, plain=plain)
+            for id_, seen in sessions.items()
+            if seen.session.tool == tool.id
+        ]
+    return rows
+
+
+def _row(id_: str, seen: Seen, group: str, now: float, *, plain: bool) -> Row:
+    one = seen.session
+    badge, state = _BADGES[one.state]
+    does = "restarting" if seen.activity.asked else session_text.doing(seen, now)
+    told = (
+        f"since {session_text.clock(one, now)}",
+        does,
+        one_line(seen.activity.branch or "", 30),
+    )
+    return Row(
+        id=id_,
+        badge=_PLAIN.get(badge, badge) if plain else badge,
+        letter=" ",
+        text=f"{'-' if plain else '└'} {' · '.join(filter(None, told))}",
+        right=one.state,
+        state=state,
+        group=group,
+        below=True,
+    )
+
+
+def found(words: str, sessions: Mapping[str, Seen], tools: Sequence[str]) -> list[str]:
+    """Those of the tools, and those in which each of the words stands."""
+    wanted = words.casefold().split()
+    return [
+        id_
+        for id_, seen in sessions.items()
+        if seen.session.tool in tools or all(word in _text(seen) for word in wanted)
+    ]
+
+
+def _text(seen: Seen) -> str:
+    one = seen.session
+    told = (
+        one.tool,
+        str(one.pid),
+        one.state,
+        seen.activity.state,
+        seen.activity.branch,
+        one.revision,
+        "session",
+    )
+    return " ".join(filter(None, told)).casefold()
+
+
+def sections(seen: Seen, revision: str, now: float, look: Look) -> Iterator[list[RenderableType]]:
+    """What is said of one session."""
+    one, activity = seen.session, seen.activity
+    yield [Text(f"A session of {one.tool}, process {one.pid}", look("strong"))]
+    told = {
+        "since": f"{session_text.clock(one, now)}, {session_text.span(session_text.began(one, now))} ago",
+        "branch": visible(activity.branch or ""),
+        "folder": visible(one.folder),
+        "run": one.run_id or "",
+        "does": session_text.doing(seen, now) or "nobody tells: agentplane's hooks don't run in it",
+    }
+    yield [
+        Text(f"{name:<8}", look("muted")).append(said, look("text")) for name, said in told.items() if said
+    ]
+    yield [Text("Memory", look("heading")), Text(_memory(seen, revision), look(_LOOKS[one.state]))]
+    yield [Text("Restarting it", look("heading")), *_restarting(seen, look)]
+
+
+def _memory(seen: Seen, revision: str) -> str:
+    one = seen.session
+    if one.reloads:
+        return f"It reads its memory anew by itself; that is {revision}."
+    if one.revision is None:
+        return f"Nothing says what it was given; the current one is {revision}."
+    if one.state == "current":
+        return f"It was given revision {one.revision}, the current one."
+    return f"It was given revision {one.revision}; the current one is {revision}."
+
+
+def _restarting(seen: Seen, look: Look) -> Iterator[Text]:
+    one = seen.session
+    yield Text(_will(seen))
+    if one.state == "old" and one.resume and not one.reloads:
+        yield Text(visible(typed(one)), look("code"))
+
+
+def _will(seen: Seen) -> str:
+    one = seen.session
+    if seen.activity.asked:
+        return "It was asked for, and happens when it is idle."
+    if session_text.can_be_asked(one):
+        when = "when it is idle," if one.hooked else "at once, because its hooks don't tell when it is idle,"
+        return f"R ends it {when} and takes it up again with the tool's own command."
+    why = session_text.will(seen)
+    if why == session_text.TO_TYPE:
+        return "It is not under `agentplane run`. R shows what to type, and copies it."
+    return f"{why[0].upper()}{why[1:]}."
+
+
+def with_tool(
+    told: Iterable[list[RenderableType]], sessions: Sequence[Seen], now: float, look: Look
+) -> Iterator[list[RenderableType]]:
+    """What is said of a tool, and its sessions behind its name."""
+    first, *rest = told
+    yield from (first, _listed(sessions, now, look), *rest)
+
+
+def _listed(sessions: Sequence[Seen], now: float, look: Look) -> list[RenderableType]:
+    if not sessions:
+        return []
+    lines: list[RenderableType] = [Text("Runs now", look("heading"))]
+    for seen in sessions:
+        one = seen.session
+        given = f"memory {one.revision}, {one.state}" if one.revision else "memory unknown"
+        parts = (
+            f"{one.pid} since {session_text.clock(one, now)}",
+            session_text.doing(seen, now),
+            seen.activity.branch,
+            given,
+        )
+        lines.append(Text(visible(" · ".join(filter(None, parts))), look(_LOOKS[one.state])))
+    return lines

@@ -1,0 +1,1 @@
+"""Corrections of what Textual does differently from what the screens need."""

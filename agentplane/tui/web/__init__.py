@@ -1,0 +1,1 @@
+"""The screens in a browser on this machine."""

@@ -1,0 +1,119 @@
+"""The web door: the same screens in a browser on this machine, for whoever has the token.
+
+Every request is checked before anything answers it, that of the websocket too: the name that was asked for, where the
+page is from, and the cookie that the first address with the token sets.
+"""
+
+import hmac
+import secrets
+import shlex
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aiohttp import web
+from textual_serve.server import Server
+
+from agentplane.errors import PlaneError
+from agentplane.system import programs
+
+
+HOST = "127.0.0.1"
+_PAGE = Path(__file__).with_name("page")
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://{host}:{port}; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+class Door(Server):
+    """Serves one plane on one socket."""
+
+    def __init__(self, plane: Path, listening: socket.socket, token: str) -> None:
+        port = listening.getsockname()[1]
+        command = shlex.join(programs.python("agentplane.tui.web.page_process", str(plane)))
+        super().__init__(command, host=HOST, port=port, title="agentplane", templates_path=str(_PAGE))
+        self.public_url = f"http://{HOST}:{port}"
+        self._listening = listening
+        self._token = token
+        self._cookie = f"agentplane-{port}"
+        self._session = secrets.token_urlsafe(32)
+        """What the cookie holds: another word than the token, and another one for each start."""
+
+    @property
+    def address(self) -> str:
+        return f"{self.public_url}/?token={self._token}"
+
+    async def _make_app(self) -> web.Application:
+        app = await super()._make_app()
+
+        @web.middleware
+        async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._checked(request, handler)
+
+        app.middlewares.append(checked)
+        return app
+
+    async def on_startup(self, app: web.Application) -> None:
+        """The command says where it is."""
+
+    def run(self) -> None:
+        """Until somebody ends it."""
+        web.run_app(self._make_app(), sock=self._listening, print=lambda *_: None, access_log=None)
+
+    async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.host != f"{HOST}:{self.port}" or not self._is_ours(request):
+            return web.Response(status=403, text="asked for by another name, or from another page\n")
+        given = request.query.get("token")
+        if request.path == "/" and given is not None and _same(given, self._token):
+            # The token does not stay in the address, where a history would keep it.
+            first = web.Response(status=303, headers={"Location": "/"})
+            first.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
+            return self._dressed(first)
+        if not _same(request.cookies.get(self._cookie, ""), self._session):
+            text = "the address with the token opens the screens; `agentplane web` says it\n"
+            return self._dressed(web.Response(status=401, text=text))
+        return self._dressed(await handler(request))
+
+    def _is_ours(self, request: web.Request) -> bool:
+        """Whether a page of ours asks; a browser always says from where a websocket is asked for."""
+        origin = request.headers.get("Origin")
+        return origin == self.public_url or (origin is None and request.path != "/ws")
+
+    def _dressed(self, response: web.StreamResponse) -> web.StreamResponse:
+        if not response.prepared:
+            response.headers["Content-Security-Policy"] = _POLICY.format(host=HOST, port=self.port)
+            response.headers["Referrer-Policy"] = "no-referrer"
+            response.headers["X-Content-Type-Options"] = "nosniff"
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _same(given: str, wanted: str) -> bool:
+    """In the same time, however much of it is right."""
+    return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """On this machine alone; 0: any port that is free."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((HOST, port))
+            found.listen()
+        except OSError as error:
+            raise PlaneError(
+                (error.strerror or str(error)).lower(),
+                where=f"{HOST}:{port}",
+                todo="name another one with `--port`.",
+            ) from error
+        yield found

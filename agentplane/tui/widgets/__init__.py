@@ -1,0 +1,1 @@
+"""Widgets and dialogs that several screens share."""

@@ -1,0 +1,84 @@
+"""The one question before a bulk approval: what it takes, and what it leaves out."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from agentplane.text.visible import one_line
+from agentplane.tui.backend.bulk_plan import Bulk
+from agentplane.tui.widgets.modal import Box
+
+
+class Summary(Box[bool]):
+    """True: do it. The key that asked does not answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", "approve"),
+        Binding("n,escape,q", "no", "leave it"),
+    ]
+
+    def __init__(self, bulk: Bulk) -> None:
+        super().__init__()
+        self._bulk = bulk
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(self._title(), classes="box-title")
+            with VerticalScroll(can_focus=False):
+                yield Static(self._body())
+            yield Static(self._keys(), classes="box-keys")
+
+    def _title(self) -> Text:
+        count = len(self._bulk.ids)
+        return Text(
+            f"Approve {count:,} candidate{'' if count == 1 else 's'} in one op?"
+            if count
+            else "Nothing to approve"
+        )
+
+    def _body(self) -> RenderableType:
+        bulk = self._bulk
+        parts: list[RenderableType] = []
+        if bulk.ids:
+            kinds = (
+                f"{count:,} {one_line(kind, 20)}{'' if count == 1 else 's'}" for kind, count in bulk.kinds
+            )
+            more = len(bulk.ids) - len(bulk.titles)
+            titles = [("+", one_line(title, 200)) for title in bulk.titles]
+            rest = [("", f"and {more:,} more")] if more else []
+            parts += [Text("   ".join(kinds)), Text(), _listed([*titles, *rest])]
+        if bulk.warned:
+            flagged = f"{bulk.warned:,} of them with a flag, which you marked all the same"
+            parts += [Text(), _listed([("?", flagged)], "bold")]
+        if bulk.left_out:
+            left_out = [("-", f"{count:,} {why}") for count, why in bulk.left_out]
+            parts += [Text("\nLeft out:", "bold"), _listed(left_out)]
+        return Group(*parts)
+
+    def _keys(self) -> Text:
+        return Text(
+            "y approve   esc leave it   u takes it back afterwards" if self._bulk.ids else "esc close"
+        )
+
+    def action_yes(self) -> None:
+        self.dismiss(bool(self._bulk.ids))
+
+    def action_no(self) -> None:
+        self.dismiss(False)
+
+
+def _listed(lines: Sequence[tuple[str, str]], style: str = "") -> Table:
+    """Each on a line of its own, cut where it is too long."""
+    grid = Table.grid(padding=(0, 1), expand=True)
+    grid.add_column(width=3, no_wrap=True, justify="right")
+    grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    for mark, text in lines:
+        grid.add_row(Text(mark, style), Text(text, style))
+    return grid

@@ -1,0 +1,114 @@
+"""The one question before files of tools are changed: every line that would be."""
+
+from typing import ClassVar
+
+from rich.console import Group, RenderableType
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui.backend.tools_model import Planned
+from agentplane.tui.widgets.modal import Box
+from agentplane.tui.widgets.text_pane import diff, spaced
+
+
+_ASKS = {"wire": "Wire {}?", "sync": "Bring the memory to {}?", "unwire": "Take {} out?"}
+_KEYS = {"wire": "y wire", "sync": "y bring it", "unwire": "y take out"}
+_ALL = {"wire": "agentplane tools diff", "unwire": "agentplane tools remove --check"}
+"""Commands that show all of a long one."""
+_MOST_LINES = 400
+
+
+class Writes(Box[bool]):
+    """True: write it. The key that asked does not answer."""
+
+    DEFAULT_CSS = """
+    Writes {
+        & > .writes--good { color: $text-success; }
+        & > .writes--bad { color: $text-error; }
+        & > .writes--heading { text-style: bold; }
+        & > .writes--muted { color: $text-muted; }
+        &:ansi > .writes--muted { color: ansi_default; text-style: dim; }
+    }
+    Writes .box { height: 94%; }
+    Writes .box VerticalScroll { height: 1fr; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "writes--good",
+        "writes--bad",
+        "writes--heading",
+        "writes--muted",
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "write it"),
+        Binding("n,escape,q", "dismiss(False)", "leave it"),
+        Binding("down,j", "scroll(1)", "down"),
+        Binding("up,k", "scroll(-1)", "up"),
+        Binding("pagedown,space,ctrl+d", "scroll(10)", "page down"),
+        Binding("pageup,ctrl+u", "scroll(-10)", "page up"),
+    ]
+
+    def __init__(self, planned: Planned) -> None:
+        super().__init__()
+        self._planned = planned
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box wide"):
+            yield Static(Text(self._title()), classes="box-title")
+            with VerticalScroll(can_focus=False):
+                yield Static(id="lines")
+            yield Static(Text(f"{_KEYS[self._planned.verb]}   ↑↓ scroll   esc leave it"), classes="box-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#lines", Static).update(Group(*spaced(self._sections())))
+
+    def _look(self, name: str) -> Style:
+        """Without the background, which is that of the box."""
+        if f"writes--{name}" not in self.COMPONENT_CLASSES:
+            return Style()
+        found = self.get_component_styles(f"writes--{name}").rich_style
+        return Style(color=found.color, bold=found.bold, dim=found.dim)
+
+    def _title(self) -> str:
+        tools = self._planned.tools
+        names = tools[0].title if len(tools) == 1 else f"{len(tools)} tools" if tools else "context/active.md"
+        count = len(self._planned.changes)
+        return f"{_ASKS[self._planned.verb].format(names)} {count} file{'' if count == 1 else 's'}"
+
+    def _sections(self) -> list[list[RenderableType]]:
+        parts: list[list[RenderableType]] = [[Text(self._planned.note)]] if self._planned.note else []
+        parts.append(self._files())
+        for path, why in self._planned.blocked.items():
+            told: list[RenderableType] = [
+                Text(f"× {visible(path)} is not touched: it {one_line(why, 160)}", "bold")
+            ]
+            if path in self._planned.by_hand:
+                told += [Text("To add by hand:"), Text(visible(self._planned.by_hand[path].rstrip()))]
+            parts.append(told)
+        for change in self._planned.changes:
+            lines = change.diff()
+            parts.append([*diff(lines[:_MOST_LINES], self._look), *self._more(len(lines) - _MOST_LINES)])
+        return parts
+
+    def _more(self, count: int) -> list[RenderableType]:
+        if count <= 0:
+            return []
+        command = _ALL.get(self._planned.verb)
+        names = " ".join(tool.name for tool in self._planned.tools)
+        return [Text(f"… {count:,} more lines" + (f": {command} {names}" if command else ""))]
+
+    def _files(self) -> list[RenderableType]:
+        return [
+            Text(
+                f"{'+' if one.before is None else '-' if one.after is None else '~'} {visible(one.path)}  "
+                f"{'new' if one.before is None else 'goes' if one.after is None else 'changed'}"
+            )
+            for one in self._planned.changes
+        ]
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)

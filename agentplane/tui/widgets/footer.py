@@ -1,0 +1,199 @@
+"""The two lines at the foot of a screen: what was done or went wrong, and the keys that apply now."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual import events
+
+from agentplane.text.visible import one_line, visible
+from agentplane.tui import actions
+from agentplane.tui.widgets.text_line import Line
+
+
+Holds = Callable[[], bool]
+
+_FLASH_SECONDS = 8.0
+_ALWAYS = ("help", "leave", "edit.leave")
+"""Said first where room is short."""
+
+
+class StatusBar(Line, can_focus=False):
+    """Left what is marked or filtered, right what was done last. An error takes the whole bar until a key."""
+
+    PARTS = "status-bar"
+    COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
+        "status-bar--told",
+        "status-bar--reason",
+        "status-bar--error",
+        "status-bar--todo",
+    }
+    DEFAULT_CSS = """
+    StatusBar {
+        height: auto;
+        min-height: 1;
+        max-height: 5;
+        background: $background;
+        & > .status-bar--told { text-style: bold; }
+        & > .status-bar--reason { color: $text-muted; }
+        & > .status-bar--error { color: $text-error; text-style: bold; }
+        & > .status-bar--todo { color: $foreground; }
+        &.-error { background: $error 20%; }
+        &:ansi {
+            & > .status-bar--reason { color: ansi_default; text-style: dim; }
+            & > .status-bar--error { color: ansi_red; text-style: bold; }
+            & > .status-bar--todo { color: ansi_default; }
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = ""
+        self._loud = False
+        self._reason = ""
+        self._flash = ""
+        self._holds: Holds | None = None
+        self._error: tuple[str, str] | None = None
+        self._timer: Any = None
+
+    @property
+    def plain(self) -> str:
+        """What it says, as text."""
+        return self.render().plain
+
+    def tell(self, left: str, reason: str = "", *, loud: bool = False) -> None:
+        """What stands at the left: marks and filter; `reason`: why something cannot be done here."""
+        if (left, reason, loud) != (self._left, self._reason, self._loud):
+            self._left, self._reason, self._loud = left, reason, loud
+            self.refresh()
+
+    def flash(self, text: str, *, stays: bool = False, holds: Holds | None = None) -> None:
+        """One line on what was done; `holds`: only as long as that is true."""
+        self._flash, self._holds = text, holds
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if text and not stays:
+            self._timer = self.set_timer(_FLASH_SECONDS, self._fade)
+        self.refresh()
+
+    def check(self) -> None:
+        """Things are others now: what does not hold any more goes."""
+        if self._flash and self._holds is not None and not self._holds():
+            self._fade()
+
+    def fail(self, what: str, todo: str) -> None:
+        self._error = (what, todo)
+        self.set_class(True, "-error")
+        self.refresh(layout=True)
+
+    def clear_error(self) -> bool:
+        """Whether there was one."""
+        had = self._error is not None
+        if had:
+            self._error = None
+            self.set_class(False, "-error")
+            self.refresh(layout=True)
+        return had
+
+    def _fade(self) -> None:
+        self._flash, self._holds = "", None
+        self.refresh()
+
+    def render(self) -> Text:
+        width = max(self.size.width, 1)
+        if self._error is not None:
+            what, todo = self._error
+            text = Text(end="").append(f" ✗ {visible(what)}", self.look("error"))
+            if todo:
+                text.append(f"\n   {visible(todo)}", self.look("todo"))
+            return text
+        left = Text(end="")
+        if self._left:
+            left.append(f" {one_line(self._left, width - 2)}", self.look("told" if self._loud else "reason"))
+        right = self._flash or self._reason
+        room = width - left.cell_len - 3
+        if not right or room < 8:
+            return left or Text(" ")
+        shown = one_line(right, room)
+        gap = width - left.cell_len - cell_len(shown) - 1
+        return left + Text(" " * gap) + Text(shown, self.look("told" if self._flash else "reason"))
+
+
+class KeyBar(Line, can_focus=False):
+    """The keys that matter on this screen; what cannot be done now is dimmed. A click does what the key does."""
+
+    PARTS = "key-bar"
+    COMPONENT_CLASSES = {"key-bar--key", "key-bar--name", "key-bar--off"}  # noqa: RUF012
+    DEFAULT_CSS = """
+    KeyBar {
+        height: 1;
+        & > .key-bar--key { color: $accent; text-style: bold; }
+        & > .key-bar--name { color: $foreground; }
+        & > .key-bar--off { color: $text-disabled; text-style: strike; }
+        &:ansi {
+            & > .key-bar--key { color: ansi_default; text-style: bold; }
+            & > .key-bar--name { color: ansi_default; }
+            & > .key-bar--off { color: ansi_default; text-style: dim strike; }
+        }
+    }
+    """
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self._where = where
+        self._keymap = actions.Keymap()
+        self._off: Mapping[str, str] = {}
+        self._names: Mapping[str, str] = {}
+
+    def show(
+        self, keymap: actions.Keymap, off: Mapping[str, str], names: Mapping[str, str] | None = None
+    ) -> None:
+        """`off`: actions that cannot be done now; `names`: other words for some, as things are; an empty one: it is not there."""
+        new = (keymap, off, names or {})
+        if new != (self._keymap, self._off, self._names):
+            self._keymap, self._off, self._names = new
+            self.refresh()
+
+    def render(self) -> Text:
+        """In the order of their rank; help and the way out are said first where room is short."""
+        width = self.size.width
+        ranked = sorted(
+            (one for one in actions.on(self._where) if one.rank and self._called(one)),
+            key=lambda one: one.rank,
+        )
+        kept = [one for one in ranked if one.id in _ALWAYS]
+        used = sum(self._width(one) for one in kept)
+        for one in ranked:
+            if one not in kept and used + self._width(one) <= width - 1:
+                kept.append(one)
+                used += self._width(one)
+            elif one not in kept:
+                break
+        line, self._spots = Text(" ", end=""), []
+        for one in sorted(kept, key=lambda one: one.rank):
+            start = line.cell_len
+            off = one.id in self._off
+            line.append(self._key(one), self.look("off" if off else "key"))
+            line.append(f" {self._called(one)}", self.look("off" if off else "name"))
+            self.spot(line, start, one.id)
+            line.append("  ")
+        line.truncate(width)
+        return line
+
+    def _width(self, one: actions.Action) -> int:
+        return cell_len(self._key(one)) + 1 + cell_len(self._called(one)) + 2
+
+    def _key(self, one: actions.Action) -> str:
+        return self._keymap.shown(one, where=self._where)
+
+    def _called(self, one: actions.Action) -> str:
+        return self._names.get(one.id, one.name)
+
+    def on_click(self, event: events.Click) -> None:
+        name = self.spot_at(event)
+        keys = self._keymap.keys_on(actions.action(name), self._where) if name else ()
+        if keys:
+            self.app.simulate_key(keys[0])

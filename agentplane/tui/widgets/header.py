@@ -1,0 +1,137 @@
+"""The header: what waits, and where one is. It never takes focus."""
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual import events
+
+from agentplane.text.visible import one_line
+from agentplane.tui import registry
+from agentplane.tui.widgets.header_counts import Figures
+from agentplane.tui.widgets.text_line import Line
+
+
+class Badge(Line, can_focus=False):
+    """`agentplane  ● 12 wait  ! 2 conflicts …`, and below it the screens."""
+
+    PARTS = "badge"
+    COMPONENT_CLASSES = {  # noqa: RUF012 -- Textual's own type for it is a plain set
+        "badge--name",
+        "badge--dot",
+        "badge--conflict",
+        "badge--edit",
+        "badge--place",
+        "badge--here",
+        "badge--there",
+    }
+    DEFAULT_CSS = """
+    Badge {
+        height: 2;
+        &.-alone { height: 1; }
+        & > .badge--name { text-style: bold; color: $primary; }
+        & > .badge--dot { color: $text-success; text-style: bold; }
+        & > .badge--conflict { color: $text-error; text-style: bold; }
+        & > .badge--edit { color: $text-warning; text-style: bold; }
+        & > .badge--place { color: $text-muted; }
+        & > .badge--here { text-style: bold underline; color: $foreground; }
+        & > .badge--there { color: $text-muted; }
+        &:ansi {
+            & > .badge--place { color: ansi_default; text-style: dim; }
+            & > .badge--here { color: ansi_default; text-style: bold reverse; }
+            & > .badge--there { color: ansi_default; text-style: dim; }
+        }
+    }
+    """
+
+    def __init__(self, here: str = "") -> None:
+        """`here` is the screen with this header. A screen without a tab has a header without tabs."""
+        super().__init__()
+        self.figures = Figures()
+        self._here = here
+        self.set_class(not here, "-alone")
+
+    @property
+    def brief(self) -> str:
+        """What waits, in few cells."""
+        return "" if self.figures.waiting is None else self._counts(words=False).plain
+
+    def show(self, figures: Figures) -> None:
+        if figures != self.figures:
+            self.figures = figures
+            self.refresh()
+
+    def render(self) -> Text:
+        width = self.size.width
+        lines = [self._first(width), *([self._second(width)] if self.size.height > 1 else [])]
+        return Text("\n").join(lines)
+
+    def on_click(self, event: events.Click) -> None:
+        screen = self.spot_at(event) if event.y == 1 else None
+        if screen is not None:
+            self.app.call_later(self.app.run_action, f"app.go('{screen}')")
+
+    def _first(self, width: int) -> Text:
+        """What waits comes first; the rest is said as far as there is room."""
+        longest, *shorter = self._counts(words=True), self._counts(words=False)
+        for name in (" agentplane  ", " "):
+            for counts in (longest, *shorter):
+                left = Text(end="").append(name, self.look("name")) + counts
+                if left.cell_len <= width:
+                    return self._with_place(left, width)
+        left.truncate(width)
+        return left
+
+    def _counts(self, *, words: bool) -> Text:
+        figures = self.figures
+        if figures.waiting is None:
+            return Text().append(figures.problem or "reading…", self.look("place"))
+        parts = [
+            (figures.dot, figures.waiting, "wait", "wait", "dot"),
+            ("!", figures.conflicts, "conflict", "conflicts", "conflict"),
+            ("~", figures.hand_edits, "hand edit", "hand edits", "edit"),
+            ("×", figures.broken, "cannot be read", "cannot be read", "conflict"),
+        ]
+        nothing = "+" if figures.dot == "*" else "✓"
+        line = Text(end="")
+        for mark, count, one, many, look in parts:
+            if not count and mark != figures.dot:
+                continue
+            if line:
+                line.append("  ")
+            line.append(mark if count or mark != figures.dot else nothing, self.look(look))
+            more = "+" if mark == "!" and figures.looking else ""
+            line.append(f" {count:,}{more}")
+            if words:
+                line.append(f" {one if count == 1 else many}")
+        if figures.looking and words:
+            checked = max(figures.waiting - figures.looking, 0)
+            line.append(f"  {checked:,} checked", self.look("place"))
+        return line
+
+    def _with_place(self, left: Text, width: int) -> Text:
+        figures = self.figures
+        if figures.problem:
+            parts = [one_line(figures.problem, 60)]
+        else:
+            branch = " ".join(part for part in (one_line(figures.branch, 24), figures.head[:7]) if part)
+            memory = f"memory {figures.revision[:6]}" if figures.revision else ""
+            parts = [part for part in (one_line(figures.project, 30), branch, memory) if part]
+        right = "  ".join(parts)
+        while parts and left.cell_len + cell_len(right) + 3 > width:
+            parts.pop()
+            right = "  ".join(parts)
+        look = self.look("conflict" if figures.problem else "place")
+        gap = width - left.cell_len - cell_len(right) - 1
+        return left + Text(" " * max(gap, 0)) + Text(right, look)
+
+    def _second(self, width: int) -> Text:
+        figures = self.figures
+        line = Text(" ", end="")
+        self._spots = []
+        for row, tab in registry.tabs():
+            start, count = line.cell_len, figures.counts.get(row.name)
+            told = f"{tab.key} {row.title}" + (f" {count:,}" if count is not None else "")
+            line.append(told, self.look("here" if row.name == self._here else "there"))
+            self.spot(line, start, row.name)
+            line.append("   ")
+        line.truncate(width)
+        return line

@@ -1,0 +1,79 @@
+"""The command palette: every action that applies where one is, by its name."""
+
+from contextlib import suppress
+from functools import partial
+
+from textual import on
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.theme import ThemeProvider as Themes
+from textual.widgets import Input, OptionList
+
+from agentplane.tui import actions
+from agentplane.tui.protocols import HasActions, HasKeymap, InRegistry
+from agentplane.tui.widgets.modal import Answering
+
+
+__all__ = ["Actions", "Palette", "Themes"]
+
+
+class Palette(CommandPalette, Answering[None]):
+    """Textual's own, which would do twice what is chosen with enter pressed twice."""
+
+    @on(Input.Submitted)
+    @on(OptionList.OptionSelected)
+    def _once(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
+        if self._has_answered:
+            event.stop()
+            event.prevent_default()
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):  # a page up before the list was drawn
+            super()._action_command_list(action)
+
+
+class Actions(Provider):
+    """Made from the registry; what cannot be done now says why."""
+
+    async def discover(self) -> Hits:
+        for one in self._here():
+            yield DiscoveryHit(self._named(one), partial(self._run, one), help=self._help(one))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for one in self._here():
+            score = matcher.match(f"{self._called(one)} {one.name} {one.id}")
+            if score > 0:
+                yield Hit(score, self._named(one), partial(self._run, one), help=self._help(one))
+
+    def _here(self) -> list[actions.Action]:
+        moving = "Moving"
+        found = actions.on(self._where)
+        return [one for one in found if one.section != moving and one.id != "palette" and self._called(one)]
+
+    @property
+    def _where(self) -> str:
+        return self.screen.WHERE if isinstance(self.screen, InRegistry) else actions.EVERYWHERE
+
+    def _called(self, one: actions.Action) -> str:
+        """What the screen has for it as things are; empty: it is not there."""
+        called = self.screen.called if isinstance(self.screen, HasActions) else {}
+        return called.get(one.id, one.name)
+
+    def _named(self, one: actions.Action) -> str:
+        keymap = self.app.keys_wanted if isinstance(self.app, HasKeymap) else actions.Keymap()
+        name = self._called(one)
+        return f"{name[:1].upper()}{name[1:]}  ·  {keymap.shown(one, where=self._where)}"
+
+    def _help(self, one: actions.Action) -> str:
+        off = self.screen.off if isinstance(self.screen, HasActions) else {}
+        return f"Not now: {off[one.id]}" if one.id in off else one.what
+
+    async def _run(self, one: actions.Action) -> None:
+        screen, does = self.screen, one.does or one.id
+        focused = screen.focused
+        if actions.LIST in one.where and focused is not None:
+            await self.app.run_action(does, focused)
+        elif actions.EVERYWHERE in one.where:
+            await self.app.run_action(does)
+        else:
+            await self.app.run_action(does, screen)

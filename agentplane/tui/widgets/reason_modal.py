@@ -1,0 +1,20 @@
+"""Why something is done other than rejecting."""
+
+from textual.widgets import Input
+
+from agentplane.text.visible import one_line
+from agentplane.tui.widgets.rejection_modal import Reasons
+
+
+class Why(Reasons):
+    """The reason, empty where none was given; None: do not."""
+
+    def __init__(self, title: str, verb: str) -> None:
+        super().__init__(one_line(title), ())
+        self._verb = verb
+
+    def on_mount(self) -> None:
+        self.query_one(Input).placeholder = "why? it is kept"
+
+    def _keys(self) -> str:
+        return f"enter {self._verb}   esc leave it"

@@ -1,0 +1,91 @@
+"""Why something is rejected: typed, or one of the last reasons by its number."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Input, Static
+
+from agentplane.text.visible import one_line
+from agentplane.tui.widgets.modal import Box
+
+
+class _Words(Input):
+    """A number picks a reason as long as nothing was typed; a reason that begins with one follows a space."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        number, box = event.character or "", self.screen
+        counts = not self.value and number in tuple("123456789")
+        if counts and isinstance(box, Reasons) and box.picked(int(number)):
+            event.prevent_default()
+            event.stop()
+        else:
+            await super()._on_key(event)
+
+
+class Reasons(Box[str | None]):
+    """The reason, empty where none was given; None: do not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "leave it"),
+        Binding("up", "older", "earlier reason", priority=True),
+        Binding("down", "newer", "later reason", priority=True),
+    ]
+
+    def __init__(self, title: str, last: Sequence[str]) -> None:
+        super().__init__()
+        self._title = title
+        self._last = last
+        self._at = -1
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static(Text(self._title), classes="box-title")
+            yield _Words(placeholder="why? it is kept, and known when it comes back", select_on_focus=False)
+            if self._last:
+                with VerticalScroll(can_focus=False):
+                    yield Static(self._numbered())
+            yield Static(Text(self._keys()), classes="box-keys")
+
+    def on_mount(self) -> None:
+        self._input.cursor_blink = False
+        self._input.focus()
+
+    def picked(self, number: int) -> bool:
+        """One of the last reasons by its number; whether there is such a one."""
+        there = number <= len(self._last)
+        if there:
+            self.dismiss(self._last[number - 1])
+        return there
+
+    @property
+    def _input(self) -> Input:
+        return self.query_one(Input)
+
+    def _numbered(self) -> Text:
+        return Text("\n".join(f"{number}  {one_line(why, 80)}" for number, why in enumerate(self._last, 1)))
+
+    def _keys(self) -> str:
+        return "enter reject   " + ("1-9 or ↑ an earlier reason   " if self._last else "") + "esc leave it"
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip())
+
+    def action_older(self) -> None:
+        self._pick(min(self._at + 1, len(self._last) - 1))
+
+    def action_newer(self) -> None:
+        self._pick(max(self._at - 1, -1))
+
+    def _pick(self, place: int) -> None:
+        self._at = place
+        self._input.value = self._last[place] if place >= 0 else ""
+        self._input.cursor_position = len(self._input.value)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)

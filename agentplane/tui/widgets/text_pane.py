@@ -1,0 +1,47 @@
+"""The right pane of a screen whose rows are no entries: the screen says what stands there."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from agentplane.text.visible import visible
+from agentplane.tui.screens.entry.pane import Detail
+from agentplane.tui.widgets.markdown import Look
+
+
+Sections = Callable[[Look], Iterable[Sequence[RenderableType]]]
+
+
+class Page(Detail):
+    """Scrolls and looks as the pane of an entry does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._about = ""
+        self._sections: Sections = lambda _: ()
+
+    def tell(self, about: str, sections: Sections) -> None:
+        """What is said of `about`; of another thing it is said from the top."""
+        if about != self._about:
+            self.scroll_home(animate=False)
+        self._about, self._sections = about, sections
+        self._draw()
+
+    def _content(self) -> RenderableType:
+        return Group(*spaced(self._sections(self.look)))
+
+
+def spaced(sections: Iterable[Sequence[RenderableType]]) -> Iterator[RenderableType]:
+    for place, section in enumerate(filter(None, sections)):
+        if place:
+            yield ""
+        yield from section
+
+
+def diff(lines: Iterable[str], look: Look) -> Iterator[Text]:
+    """A diff as `diff -u` has it; told by its signs, with a colour each."""
+    names = {"+": "good", "-": "bad", "@": "muted"}
+    for line in lines:
+        name = "heading" if line.startswith(("+++", "---")) else names.get(line[:1], "text")
+        yield Text(visible(line), look(name))
