@@ -64,7 +64,7 @@ class House:
 
 @pytest.fixture
 def house(plane: Plane, tmp_path: Path) -> House:
-    plane.approve([plane.propose(decision(UNLIKE[0]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[0]))])
     return House(tmp_path / "house", plane.layout.project)
 
 
@@ -96,7 +96,7 @@ def test_it_is_detected_connected_synced_and_removed(house: House, plane: Plane)
     assert memory.startswith("# Rules\n")
     assert UNLIKE[0] in memory
 
-    plane.approve([plane.propose(decision(UNLIKE[1]))])
+    plane.inbox.approve([plane.propose(decision(UNLIKE[1]))])
     house("sync")
     assert UNLIKE[1] in (project / ".acme/rules/memory.md").read_text()
     house("sync", "--check")

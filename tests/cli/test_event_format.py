@@ -150,8 +150,8 @@ def test_an_open_run_takes_the_summary_of_an_object_and_nothing_else_of_it(plane
     (plane.layout.project / "work.py").write_text(
         "import os\nfrom agentplane import open_plane\nfrom agentplane.errors import BadInput\n"
         "run, plane = os.environ['AGENTPLANE_RUN_ID'], open_plane()\n"
-        "plane.note(run, {'outputs': {'summary': 'Did it.'}, 'inputs': {'plan': 'x'}})\n"
-        "try:\n    plane.note(run, {'outputs': {'summary': 'No.', 'rows': 3}})\n"
+        "plane.runs.note(run, {'outputs': {'summary': 'Did it.'}, 'inputs': {'plan': 'x'}})\n"
+        "try:\n    plane.runs.note(run, {'outputs': {'summary': 'No.', 'rows': 3}})\n"
         "except BadInput as error:\n    assert 'rows' in str(error)\n"
     )
     run = shell(plane, f"{sys.executable} work.py")

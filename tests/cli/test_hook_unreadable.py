@@ -181,8 +181,8 @@ def test_words_of_a_file_that_give_orders_reach_no_tool(root: Path) -> None:
 def test_what_takes_too_long_is_told_as_well(root: Path) -> None:
     script = (
         "import sys, time\n"
-        "from agentplane.tools import answers\n"
-        "answers.make = lambda *_: time.sleep(60)\n"
+        "from agentplane.tools.hooks import start_context\n"
+        "start_context.make = lambda *_: time.sleep(60)\n"
         "from agentplane.cli import hook\n"
         "hook._SECONDS = 1\n"
         "hook.answer(['session-start', '--tool', 'codex'])\n"

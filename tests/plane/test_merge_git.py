@@ -236,7 +236,7 @@ def test_doctor_names_what_a_revert_took_out_and_how_to_bring_it_back(forked: Re
     forked.git("revert", "--no-edit", commit)
     forked.looks_well()
     assert set(forked.statements().values()) == {"Use Textual.", "Buttons have round corners."}
-    forked.plane.undo()
+    forked.plane.history.undo()
     forked.commit("undone")
     forked.looks_well()
 

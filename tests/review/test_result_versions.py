@@ -74,9 +74,9 @@ def contexts(folder: Path) -> object:
         Proposal(type="assumption", statement=f"The {what} keeps a message for {days} days.")
         for what, days in (("queue", 2), ("queue", 14), ("mailbox", 30))
     ]
-    plane.approve([plane.propose(one) for one in wanted])
+    plane.inbox.approve([plane.propose(one) for one in wanted])
     asks = (Ask(), Ask(task="the bank"), Ask(budget=330), Ask(budget=900, measure="characters"))
-    return [plane.pack(ask).text for ask in asks]
+    return [plane.tools.pack(ask).text for ask in asks]
 
 
 @pytest.mark.slow

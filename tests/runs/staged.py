@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from agentplane.api.changes import Committed
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
+from agentplane.api.results import Committed
 from agentplane.runs.capsule import capsule
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import OpenRun

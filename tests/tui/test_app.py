@@ -45,7 +45,7 @@ SIZES = ((120, 40), (80, 24), (60, 20), (40, 12))
 _HOLD = """
 import sys
 from agentplane.api import open_plane
-from agentplane.plane import lock
+from agentplane.plane.store import lock
 plane = open_plane(sys.argv[1])
 with lock.held(plane.layout, 5):
     print("held", flush=True)

@@ -58,7 +58,7 @@ def test_processes_that_start_at_once_agree(tmp_path: Path) -> None:
     words = (
         sys.executable,
         "-c",
-        "from agentplane.plane import user_key; print(user_key.mark('cache', b''))",
+        "from agentplane.plane.trust import user_key; print(user_key.mark('cache', b''))",
     )
     started = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(6)]
     assert len({process.communicate()[0] for process in started}) == 1

@@ -229,8 +229,8 @@ def test_far_down_a_long_text() -> None:
 def test_a_short_text_loads_no_numpy() -> None:
     """It is for long outputs only, and takes longer to load than a short text to be looked at."""
     code = (
-        "import sys; from agentplane.review import masks;"
-        f"assert masks.masked_text({FOUND[0]!r}) != {FOUND[0]!r};"
+        "import sys; from agentplane.scan.secrets import mask;"
+        f"assert mask.masked_text({FOUND[0]!r}) != {FOUND[0]!r};"
         "assert 'numpy' not in sys.modules"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)

@@ -100,6 +100,6 @@ def test_a_text_that_tomlkit_would_change_is_refused() -> None:
 
 
 def test_reading_does_not_load_tomlkit() -> None:
-    code = "import sys; from agentplane.text import toml_text; toml_text.read('a = 1'); print('tomlkit' in sys.modules)"
+    code = "import sys; from agentplane.text.toml import limited; limited.read('a = 1'); print('tomlkit' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "False\n", run.stderr

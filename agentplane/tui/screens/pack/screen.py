@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.pack_model import View
     from agentplane.tui.backend.tools_model import Planned
     from agentplane.tui.screens.pack.field_modal import Field, Offer
-    from agentplane.tui.widgets.text_pane import Page
+    from agentplane.tui.screens.text_pane import Page
 
 NO_HIT = "Nothing in the pack fits.\nesc takes the filter away."
 UNREAD = "The pack cannot be made: "
@@ -95,7 +95,7 @@ class PackScreen(WritingScreen):
     # The detail
 
     def detail(self) -> Widget:
-        from agentplane.tui.widgets.text_pane import Page
+        from agentplane.tui.screens.text_pane import Page
 
         return Page()
 

@@ -9,8 +9,8 @@ from agentplane.agents.model import Limits
 from agentplane.text.visible import one_line, visible
 from agentplane.tui.backend.list_state import Row
 from agentplane.tui.backend.tools_model import View
+from agentplane.tui.screens.text_pane import diff
 from agentplane.tui.widgets.markdown import Look
-from agentplane.tui.widgets.text_pane import diff
 
 
 _BADGES = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentplane.tui.backend.model import PlaneView
     from agentplane.tui.backend.session_watch import Seen
     from agentplane.tui.backend.tools_model import Planned, View
-    from agentplane.tui.widgets.text_pane import Page
+    from agentplane.tui.screens.text_pane import Page
 
 NO_HIT = "No tool fits.\nesc takes the filter away."
 A_SESSION = "this is a session: R restarts it"
@@ -112,7 +112,7 @@ class ToolsScreen(WritingScreen):
     # The detail
 
     def detail(self) -> Widget:
-        from agentplane.tui.widgets.text_pane import Page
+        from agentplane.tui.screens.text_pane import Page
 
         return Page()
 
