@@ -16,11 +16,11 @@ from agentplane.errors import Refused
 from agentplane.memory.operations import Proposal
 from agentplane.review.confirm import Unconfirmed
 from agentplane.tools import presence
+from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.pack import rows
 from agentplane.tui.screens.pack.field_modal import Field
 from agentplane.tui.screens.pack.screen import PackScreen
 from agentplane.tui.screens.shelf.screen import ShelfScreen
-from agentplane.tui.widgets.confirm_files_modal import Writes
 from tests.cases import some
 from tests.conftest import UNLIKE, decision, files_of, plane_in
 from tests.tui.conftest import Sitting, sit

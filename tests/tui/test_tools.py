@@ -10,8 +10,8 @@ from agentplane.api import Plane
 from agentplane.tools import presence
 from agentplane.tools.foreign_file import Change
 from agentplane.tui.backend.tools_model import Planned
+from agentplane.tui.screens.confirm_files_modal import Writes
 from agentplane.tui.screens.tools.screen import ToolsScreen
-from agentplane.tui.widgets.confirm_files_modal import Writes
 from tests.conftest import decision
 from tests.tui.conftest import Sitting, sit, waiting
 

@@ -55,7 +55,7 @@ class WritingScreen(ListScreen):
 
     @on(_Planned)
     def _show_plan(self, message: _Planned) -> None:
-        from agentplane.tui.widgets.confirm_files_modal import Writes
+        from agentplane.tui.screens.confirm_files_modal import Writes
 
         planned = message.planned
         if self.app.screen is not self:
