@@ -35,7 +35,7 @@ def look_all(size: int, folder: Path) -> Row:
     `cpu_ratio`: the same in processor time. `answer_ms`: what `agentplane status` takes there before anything was looked at, as a process.
     """
     plane = planes.make(folder, max(size // 10, 1), size)
-    memory = plane.memory()
+    memory = plane.memory.read()
 
     def forget() -> None:
         shutil.rmtree(plane.layout.cache, ignore_errors=True)
@@ -47,7 +47,7 @@ def look_all(size: int, folder: Path) -> Row:
     bare = best(lambda: _alone(memory), rounds)
     cpu_ratio = (between - begin) / max(time.process_time() - between, 1e-6)
     forget()
-    plane.memory()
+    plane.memory.read()
     answer = best(_status(plane), 3)
     return {
         "ratio": round(taken / bare, 3),
@@ -62,12 +62,12 @@ def look_again(size: int, folder: Path) -> Row:
     """Looking at what one approval has touched, against looking at all `size` candidates first."""
     plane = planes.make(folder, max(size // 10, 1), size)
     looks = Looks(plane.layout)
-    memory = plane.memory()
+    memory = plane.memory.read()
     first = best(lambda: _look(memory, looks), 1)
     again = []
     for id_ in memory.inbox_ids[:3]:
-        plane.approve([id_], _BOTH)
-        now = plane.memory()
+        plane.inbox.approve([id_], _BOTH)
+        now = plane.memory.read()
         again.append(best(lambda now=now: _look(now, looks), 1))  # type: ignore[misc]
     taken = min(again)
     return {"ratio": round(taken / first, 4), "limit": 0.02, "ms": round(taken * 1000, 2)}

@@ -31,7 +31,7 @@ def row(time_taken: float, baseline: float, limit: float) -> Row:
 def badge(size: int, folder: Path) -> Row:
     """`agentplane badge` as a process, against a Python that does nothing."""
     plane = planes.make(folder, size, 3)
-    plane.badge()
+    plane.inbox.badge()
     program = Path(sys.executable).with_name("agentplane")
     here = plane.layout.project
 
@@ -103,11 +103,13 @@ def approve_bulk(size: int, folder: Path) -> Row:
     """Approving a tenth of `size` candidates at once, against approving one, on the same plane."""
     count = max(size // 10, 1)
     plane = planes.make(folder, size, count + 6)
-    waiting = plane.memory().inbox_ids
+    waiting = plane.memory.read().inbox_ids
     singles = iter(waiting[count:])
     both = Choice(keep_both=True, why="they are as good as alike")
-    one = best(lambda: plane.approve([next(singles)], both), 5)
-    bulk = best(lambda: plane.approve(waiting[:count], both), 3, before=plane_without(plane, waiting[:count]))
+    one = best(lambda: plane.inbox.approve([next(singles)], both), 5)
+    bulk = best(
+        lambda: plane.inbox.approve(waiting[:count], both), 3, before=plane_without(plane, waiting[:count])
+    )
     return {**row(bulk, one, 10), "candidates": count}
 
 
@@ -133,7 +135,7 @@ def conflict_bulk(size: int, folder: Path) -> Row:
 
 def _checking(size: int, folder: Path, count: int) -> Row:
     rounds = 9 if count == 1 else 3
-    memory = planes.make(folder, size, count * (rounds + 1)).memory()
+    memory = planes.make(folder, size, count * (rounds + 1)).memory.read()
     conflicts = Conflicts(memory)
     entries = memory.inbox
     conflicts.of_each(entries[:count])  # builds the index

@@ -50,7 +50,7 @@ def tui_paint(size: int, folder: Path) -> Row:
     plane = planes.make(folder, 100, size)
     here = plane.layout.project
     ours = (sys.executable, "-m", "agentplane")
-    first = plane.memory().inbox[0].statement[:12].encode()
+    first = plane.memory.read().inbox[0].statement[:12].encode()
     kept = plane.layout.cache / "glimpse"
     times = []
     for _ in rounds_of(_ROUNDS):

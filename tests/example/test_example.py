@@ -23,7 +23,7 @@ def test_it_is_what_the_tool_writes(made: Path) -> None:
 
 def test_it_has_something_of_everything(made: Path) -> None:
     plane = make.World(made).person(make.MARA)
-    memory = plane.memory()
+    memory = plane.memory.read()
     kinds = {entry.head.type for entry in memory.shelf}
     assert len(memory.shelf) >= 25
     assert kinds == {"decision", "assumption", "invariant", "fact"}
@@ -45,7 +45,7 @@ def test_it_has_something_of_everything(made: Path) -> None:
 
 def test_what_its_entries_cite_is_true(made: Path) -> None:
     plane = make.World(made).person(make.MARA)
-    memory = plane.memory()
+    memory = plane.memory.read()
     by_statement = {entry.statement: entry for entry in memory.entries.values()}
     old = by_statement["Retry failed webhooks after a fixed 30 s."]
     assert (old.head.status, old.head.superseded_by) == ("superseded", ("DEC-011",))

@@ -113,7 +113,7 @@ def test_what_is_answered_is_what_a_process_of_its_own_answers(tmp_path: Path) -
             ]
             found.append((met, answer["near"], answer["waiting"], answer["flags"]))
             if number % 4 == 3:
-                plane.deprecate([f"DEC-{number:03}"])
+                plane.memory.deprecate([f"DEC-{number:03}"])
         held.serve(0)
         told.append(found)
     assert told[0] == told[1]
@@ -124,15 +124,15 @@ def test_an_index_finds_what_a_scan_finds(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 300, TEXTS)
     dice = random.Random(5)
     for round_ in range(3):
-        memory = plane.memory()
+        memory = plane.memory.read()
         index = lookup.of_shelf(memory)
         entries = [entry for entry in memory.shelf if IN_FORCE.takes(entry)]
         for _ in range(25):
             words = " ".join(dice.choices(" ".join(dice.choices(TEXTS, k=3)).split(), k=dice.randint(1, 14)))
             limit = dice.choice((1, 3, 10))
             assert look_up(index, IN_FORCE, words, limit) == scan(entries, words, limit)
-        plane.approve([plane.propose(decision(UNLIKE[round_]))])
-        plane.deprecate([f"DEC-{1 + round_:03}"])
+        plane.inbox.approve([plane.propose(decision(UNLIKE[round_]))])
+        plane.memory.deprecate([f"DEC-{1 + round_:03}"])
 
 
 @pytest.mark.usefixtures("serving")
@@ -200,7 +200,7 @@ def test_a_server_that_is_killed_leaves_a_plane_that_is_whole(tmp_path: Path) ->
         assert not plane.is_damaged()
     with bench.serving(plane) as server:
         answer = server.propose("Every endpoint answers within two seconds.")["structuredContent"]
-        assert answer["waiting"] == len(plane.memory().inbox_ids)
+        assert answer["waiting"] == len(plane.memory.read().inbox_ids)
     assert not plane.is_damaged()
 
 
@@ -210,7 +210,7 @@ def test_two_servers_of_one_plane_see_each_other(tmp_path: Path) -> None:
         for number, statement in enumerate(TEXTS[-6:]):
             answer = (one, other)[number % 2].propose(statement)["structuredContent"]
             assert answer["waiting"] == number + 1
-    assert not plane.memory().hand_edits
+    assert not plane.memory.read().hand_edits
 
 
 def test_caches_that_grow_with_each_statement_are_cut_back() -> None:

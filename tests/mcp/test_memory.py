@@ -119,7 +119,7 @@ def test_a_package_that_is_loaded_is_never_hidden() -> None:
 @pytest.mark.usefixtures("serving")
 def test_an_entry_is_no_copy_of_its_file(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 40, TEXTS)
-    memory = plane.memory()
+    memory = plane.memory.read()
     for entry in memory.shelf:
         page = memory.snapshot.pages[entry.file]
         block = page.document.find(entry.id)
@@ -131,12 +131,12 @@ def test_an_entry_is_no_copy_of_its_file(tmp_path: Path) -> None:
 
 def test_entries_are_equal_by_what_they_say(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 3, TEXTS)
-    one = plane.memory().shelf[0]
-    page = plane.memory().snapshot.pages[one.file]
-    (other,) = plane.memory().entries_in(page.document.core(page.document.find(one.id)), one.file)  # type: ignore[arg-type]
+    one = plane.memory.read().shelf[0]
+    page = plane.memory.read().snapshot.pages[one.file]
+    (other,) = plane.memory.read().entries_in(page.document.core(page.document.find(one.id)), one.file)  # type: ignore[arg-type]
     assert (other.raw, other.header, other.line) == (one.raw, one.header, 1)
     assert other != one  # its line is another
-    again = plane.memory().shelf[0]
+    again = plane.memory.read().shelf[0]
     assert again == one
     assert hash(again) == hash(one)
     assert one.saying(b"Other words.", one.head) != one
@@ -167,11 +167,11 @@ def test_a_proposal_compares_each_file_at_most_four_times(
 def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 5, TEXTS)
     kept = plane.layout.cache / stamp.KEPT
-    plane.badge()
+    plane.inbox.badge()
     before = kept.stat().st_ino, kept.read_bytes()
-    plane.badge()
+    plane.inbox.badge()
     assert (kept.stat().st_ino, kept.read_bytes()) == before
-    memory = plane.memory()
+    memory = plane.memory.read()
     shas = {file: page.sha256 for file, page in memory.snapshot.pages.items()}
     badges.keep(plane.layout, badges.Badge(7, 0, 0), shas, memory.snapshot.ledger.size)
     assert kept.read_bytes() != before[1]
@@ -180,7 +180,7 @@ def test_the_same_counts_are_not_written_twice(tmp_path: Path) -> None:
 def test_a_run_copies_the_facts_without_holding_them(tmp_path: Path) -> None:
     plane = bench.make(tmp_path / "plane", 1500, TEXTS)
     before = plane.layout.state.read_bytes()
-    plane.log({"summary": "Warmed up."})
+    plane.runs.log({"summary": "Warmed up."})
     tracemalloc.start()
     try:
         ledger = plane.store.snapshot().ledger

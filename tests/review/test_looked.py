@@ -141,10 +141,10 @@ def test_where_a_shelf_grows_so_long_that_only_the_nearest_are_compared(tmp_path
         approve(plane)
         found = look(plane, looks)
         assert all(one.checked for one in found.values())
-    assert len(plane.memory().shelf) > FEW
+    assert len(plane.memory.read().shelf) > FEW
     assert found == cold(plane)
     for _ in range(3):
-        plane.undo()
+        plane.history.undo()
         found = look(plane, looks)
     assert found == cold(plane)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from agentplane.api.changes import Committed
 
 from agentplane.api import Plane
+from agentplane.api.results import Committed
 from agentplane.runs import capsule, session
 from agentplane.runs.session import OpenRun
 from agentplane.tools.table import TOOLS
