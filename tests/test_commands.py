@@ -21,10 +21,16 @@ from agentplane.commands import (
     Redo,
     Reject,
     Revert,
+    SetRestart,
+    Sync,
+    ToolCommand,
     Undo,
     Unpin,
+    Unwire,
+    Wire,
 )
 from agentplane.errors import Refused
+from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import UNLIKE, decision
 
@@ -156,3 +162,47 @@ def test_what_is_refused_is_refused_by_the_preview_too(plane: Plane) -> None:
     with pytest.raises(Refused):
         plane.preview(Propose(decision(UNLIKE[1])))
     assert everything(plane.layout.root) == before
+
+
+def test_a_relation_is_previewed_as_it_is_added(plane: Plane) -> None:
+    entry(plane)
+    propose = Propose(decision(UNLIKE[1]), relation=Relation("refines", "DEC-001"), joins=True)
+    id_ = candidate(plane, UNLIKE[1])
+    (change,) = plane.preview(propose)
+    done = plane.do(propose)
+    assert done is not None
+    assert (done.verb, done.ids) == ("relate", [id_])
+    assert memory_files(plane)[change.path] == change.after
+    assert plane.preview(propose) == ()
+    assert plane.do(propose) is None
+
+
+TOOL_COMMANDS: dict[type, ToolCommand] = {
+    Wire: Wire(("claude-code",)),
+    Sync: Sync(("codex",)),
+    Unwire: Unwire(("claude-code",)),
+    SetRestart: SetRestart(auto=True),
+}
+
+
+def test_every_tool_command_is_tried() -> None:
+    assert set(TOOL_COMMANDS) == set(commands.ToolCommand.__args__)
+
+
+@pytest.mark.parametrize("kind", TOOL_COMMANDS, ids=lambda kind: kind.__name__)
+def test_a_tool_command_writes_what_its_preview_says(plane: Plane, kind: type) -> None:
+    entry(plane)
+    if kind is Unwire:
+        plane.do(TOOL_COMMANDS[Wire])
+    project = plane.layout.project
+    before = everything(project)
+    changes = plane.preview(TOOL_COMMANDS[kind])
+    assert everything(project) == before
+    plane.do(TOOL_COMMANDS[kind])
+    after = everything(project)
+    assert changes
+    assert {change.path: change.after for change in changes} == {
+        path: after.get(path)
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path) and not path.endswith("context/receipt.json")
+    }

@@ -4,11 +4,9 @@
 its name. All of them make changes through one `Committer`.
 """
 
-from agentplane.api.inbox import Promoted
 from agentplane.api.listeners import Listeners
 from agentplane.api.plane import Plane, Status, open_plane
-from agentplane.api.runs import Logged
-from agentplane.api.tools import Harvested
+from agentplane.api.results import Harvested, Logged, Promoted
 
 
 __all__ = ["Harvested", "Listeners", "Logged", "Plane", "Promoted", "Status", "open_plane"]

@@ -113,17 +113,11 @@ class Committer:
 
         `by` is the origin that the log records, if it is another one than the committer's.
         """
-        self._accept_manual_edits()
-        done = self._settled_first(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin)
-        return None if done is None else self._followed(done)
+        return self._commit(lambda snapshot: _with_receipts(plan, Memory(snapshot)), by or self.origin)
 
     def commit_snapshot(self, plan: Callable[[Snapshot], Plan | None]) -> Committed:
         """Commit a plan that needs no entries, such as an undo."""
-        self._accept_manual_edits()
-        done = self._settled_first(plan, self.origin)
-        if done is None:
-            raise nothing_to_do()
-        return self._followed(done)
+        return required(self._commit(plan, self.origin))
 
     def settle(self, *, deep: bool = True) -> Settlement:
         """Bring branches together that Git merged. `deep` also looks in Git for what a merge brought back or left out."""
@@ -168,20 +162,44 @@ class Committer:
         stamp = self.stamp(self.origin.actor)
         return plans.By(stamp.actor, stamp, stamp.today, self.store.token)
 
-    def _followed(self, done: Done) -> Committed:
-        return Committed(
-            **msgspec.structs.asdict(done), reached=self._update_dependents(Memory(done.snapshot))
-        )
+    def _commit(self, plan: Callable[[Snapshot], Plan | None], by: Origin) -> Committed | None:
+        """Commit a plan, and update what depends on the memory.
 
-    def _update_dependents(self, memory: Memory) -> Reached:
-        """Update the badge, and the tool files that have older memory."""
-        from agentplane.tools.memory_file import deliver
+        If the settings accept manual edits, those are approved by an operation of their own before. The tool files are
+        looked at only if the revision changed.
+        """
+        before = ""
 
+        def checked(snapshot: Snapshot) -> Plan | None:
+            nonlocal before
+            before = snapshot.ledger.revision()
+            if _accepted_edits(snapshot) is not None:
+                raise _ManualEdits
+            return plan(snapshot)
+
+        try:
+            done = self._settled_first(checked, by)
+        except _ManualEdits:
+            policy = msgspec.structs.replace(self.origin, channel="policy")
+            # Where branches meet, a difference in the files may be nobody's edit.
+            self._settled_first(_accepted_edits, policy)
+            done = self._settled_first(plan, by)
+        if done is None:
+            return None
+        reached = self._update_dependents(Memory(done.snapshot), deliver=done.revision != before)
+        return Committed(**msgspec.structs.asdict(done), reached=reached)
+
+    def _update_dependents(self, memory: Memory, *, deliver: bool = True) -> Reached:
+        """Update the badge and, with `deliver`, the tool files that have older memory."""
         self.keep_badge(memory)
         if memory.snapshot.ledger.unsettled:
             return Reached()
         settings = memory.snapshot.settings.tools
-        delivered = deliver.deliver(memory, self.today, write=settings.deliver)
+        delivered = None
+        if deliver:
+            from agentplane.tools.memory_file.deliver import deliver as bring
+
+            delivered = bring(memory, self.today, write=settings.deliver)
         return Reached(delivered, self._restart_old(memory) if settings.restart == "auto" else ())
 
     def _restart_old(self, memory: Memory) -> "tuple[Session, ...]":
@@ -225,14 +243,6 @@ class Committer:
                 self.settle(deep=False)
             return self.store.commit(plan, by)
 
-    def _accept_manual_edits(self) -> None:
-        """If the settings accept manual edits, approve them by an operation of their own before the next one."""
-        if self.store.settings().trust.hand_edits != "accept":
-            return
-        by = msgspec.structs.replace(self.origin, channel="policy")
-        # Where branches meet, a difference in the files may be nobody's edit.
-        self._settled_first(lambda snapshot: operations.adopt_what_counts(Memory(snapshot)), by)
-
 
 def required(done: Committed | None) -> Committed:
     """Return what was committed. Raise BadInput if there was nothing to change."""
@@ -268,5 +278,16 @@ def _left_contradicting(
     )
 
 
+def _accepted_edits(snapshot: Snapshot) -> Plan | None:
+    """Return the plan that approves the manual edits, if the settings accept them and there are any."""
+    if snapshot.settings.trust.hand_edits != "accept":
+        return None
+    return operations.adopt_what_counts(Memory(snapshot))
+
+
 class _BranchesMeet(Exception):
+    """Raised under the lock, before anything is written."""
+
+
+class _ManualEdits(Exception):
     """Raised under the lock, before anything is written."""

@@ -8,7 +8,7 @@ import msgspec
 
 from agentplane.api import plans
 from agentplane.api.committer import Committer, required
-from agentplane.api.results import Committed
+from agentplane.api.results import Committed, Promoted
 from agentplane.commands import Approve, ApproveClean, Merge, Propose, Reject
 from agentplane.memory import operations
 from agentplane.memory.operations import Proposal
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from agentplane.review.gate.gate import Context
     from agentplane.review.inbox import Reviewed, Reviewer
     from agentplane.review.proposals import Offered
-
-
-class Promoted(msgspec.Struct, frozen=True):
-    """What became of a fact: a candidate, or an entry if the policy approved it."""
-
-    id: str
-    approved: bool
 
 
 class _Entered(msgspec.Struct, frozen=True):

@@ -4,20 +4,15 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never, overload
 
 import msgspec
 
 from agentplane.api.committer import Committer
-from agentplane.api.history import History
-from agentplane.api.inbox import Inbox, Promoted
 from agentplane.api.listeners import Listeners
-from agentplane.api.memory import PlaneMemory
-from agentplane.api.recall import Recall
-from agentplane.api.results import Committed, Settlement
-from agentplane.api.runs import Runs
-from agentplane.api.tools import SyncResult, Tools
+from agentplane.api.results import Committed, Promoted, Settlement, SyncResult
 from agentplane.commands import (
     Adopt,
     Approve,
@@ -54,6 +49,13 @@ from agentplane.tools.foreign_file import Change
 
 # These modules are loaded when they are used: reading the memory needs few of them.
 if TYPE_CHECKING:
+    from agentplane.agents.model import Tool
+    from agentplane.api.history import History
+    from agentplane.api.inbox import Inbox
+    from agentplane.api.memory import PlaneMemory
+    from agentplane.api.recall import Recall
+    from agentplane.api.runs import Runs
+    from agentplane.api.tools import Tools
     from agentplane.guard.guard import Checked
     from agentplane.tools.connections import Wired
 
@@ -93,12 +95,48 @@ class Plane:
 
     def __init__(self, store: Store, by: Origin, listeners: Listeners | None = None) -> None:
         self._committer = Committer(store, by, listeners or Listeners())
-        self.inbox = Inbox(self._committer)
-        self.memory = PlaneMemory(self._committer)
-        self.history = History(self._committer)
-        self.recall = Recall(self._committer)
-        self.runs = Runs(self._committer)
-        self.tools = Tools(self._committer, self.inbox, self.runs)
+
+    @cached_property
+    def inbox(self) -> "Inbox":
+        """The candidates: proposing, checking and deciding."""
+        from agentplane.api.inbox import Inbox
+
+        return Inbox(self._committer)
+
+    @cached_property
+    def memory(self) -> "PlaneMemory":
+        """The memory: reading it, and changing its entries."""
+        from agentplane.api.memory import PlaneMemory
+
+        return PlaneMemory(self._committer)
+
+    @cached_property
+    def history(self) -> "History":
+        """The operations: listing, undoing, redoing and pruning."""
+        from agentplane.api.history import History
+
+        return History(self._committer)
+
+    @cached_property
+    def recall(self) -> "Recall":
+        """Finding entries: `plane.recall("words", limit=5)`."""
+        from agentplane.api.recall import Recall
+
+        return Recall(self._committer)
+
+    @cached_property
+    def runs(self) -> "Runs":
+        """The log and the capsules."""
+        from agentplane.api.runs import Runs
+
+        return Runs(self._committer)
+
+    @cached_property
+    def tools(self) -> "Tools":
+        """The coding tools: their context, files and sessions."""
+        from agentplane.api.tools import Tools
+
+        return Tools(self._committer, self.inbox, self.runs)
 
     @property
     def store(self) -> Store:
@@ -131,8 +169,6 @@ class Plane:
     def do(self, command: SetRestart) -> None: ...
     def do(self, command: Command) -> "Committed | Wired | SyncResult | None":
         """Carry out a command. For a `MemoryCommand`, return None if there was nothing to change."""
-        from agentplane.tools import presence as found
-
         match command:
             case Propose():
                 return self.inbox.put(command)
@@ -141,9 +177,9 @@ class Plane:
             case Deprecate() | Pin() | Unpin() | Adopt() | Revert() | Undo() | Redo():
                 return self._committer.do(command)
             case Wire():
-                return self.tools.wire(found.named(command.ids))
+                return self.tools.wire(_tools(command))
             case Unwire():
-                return self.tools.unwire(found.named(command.ids))
+                return self.tools.unwire(_tools(command))
             case Sync():
                 return self.tools.bring(command)
             case SetRestart():
@@ -225,6 +261,12 @@ class Plane:
                 return False
             time.sleep(_LOOK_SECONDS)  # another process may be in the middle of an op
         return True
+
+
+def _tools(command: Wire | Unwire) -> "list[Tool]":
+    from agentplane.tools import presence as found
+
+    return found.named(command.ids)
 
 
 def _next_step(memory: Memory) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from agentplane.api.committer import Committer
-from agentplane.api.inbox import Inbox, Promoted
+from agentplane.api.inbox import Inbox
+from agentplane.api.results import Logged, Promoted
 from agentplane.errors import AgentplaneError
 
 
@@ -21,17 +20,6 @@ if TYPE_CHECKING:
 
 _LOOKS = 4
 _LOOK_SECONDS = 0.05
-
-
-class Logged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run that was added to the log, and what became of its facts."""
-
-    run_id: str
-    promoted: tuple[Promoted, ...] = ()
-    refused: tuple[str, ...] = ()
-    """Why the gate refused some of them."""
-    awaited: tuple[str, ...] = ()
-    """Ids of facts that the run names and that have no statement yet."""
 
 
 class Runs:

@@ -11,6 +11,7 @@ import msgspec
 
 from agentplane.api.committer import Committer, required
 from agentplane.api.inbox import Inbox
+from agentplane.api.results import Harvested, SyncResult
 from agentplane.api.runs import Runs
 from agentplane.commands import SetRestart, Sync, ToolCommand, Unwire, Wire
 from agentplane.errors import AgentplaneError
@@ -39,23 +40,6 @@ _SCOPE = re.compile(r" \(only for [^()]*\)\Z")
 """What a pack says behind a statement that is about some paths only."""
 
 
-class Harvested(msgspec.Struct, frozen=True):
-    """What became of each offer of a harvest, in their order: the candidate's id, or why the gate refused it."""
-
-    ids: tuple[str | None, ...] = ()
-    refused: tuple[str | None, ...] = ()
-
-
-class SyncResult(msgspec.Struct, frozen=True):
-    """The result of a `Sync`."""
-
-    synced: "Synced"
-    pack: "Pack"
-    """The context pack that the files have now."""
-    context_changed: bool
-    """True if a pack that was asked for replaced the one in context/active.md."""
-
-
 class Tools:
     """The coding tools that use one plane."""
 
@@ -67,7 +51,7 @@ class Tools:
         self._layout = committer.layout
 
     def preview(self, command: ToolCommand) -> tuple[Change, ...]:
-        """Return the files that a command would change, without writing anything."""
+        """Return the files that a command would change, without writing anything. The receipt of a pack is left out."""
         from agentplane.plane import settings_edit
         from agentplane.tools import presence as found
         from agentplane.tools.memory_file import sync

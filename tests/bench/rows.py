@@ -135,7 +135,7 @@ def conflict_bulk(size: int, folder: Path) -> Row:
 
 def _checking(size: int, folder: Path, count: int) -> Row:
     rounds = 9 if count == 1 else 3
-    memory = planes.make(folder, size, count * (rounds + 1)).memory()
+    memory = planes.make(folder, size, count * (rounds + 1)).memory.read()
     conflicts = Conflicts(memory)
     entries = memory.inbox
     conflicts.of_each(entries[:count])  # builds the index

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.bench import reads
 from tests.bench.rows import ROWS
 from tests.conftest import ROOT
 
@@ -62,3 +65,11 @@ def test_the_bench_of_a_proposal_prints_its_figures(tmp_path: Path) -> None:
     (row,) = json.loads(done.stdout.splitlines()[-1])["rows"]
     assert row["entries"] == 60
     assert min(row[name] for name in ("median_ms", "worst_ms", "cli_ms", "rss_mb", "peak_mb", "x_bare")) > 0
+
+
+@pytest.mark.slow
+def test_a_proposal_reads_the_plane_twice(tmp_path: Path) -> None:
+    found = reads.measured(ROOT, tmp_path)
+    assert list(found) == ["propose", "approve", "run"]
+    assert found["propose"]["planes"] == 2
+    assert found["propose"]["settings"] == 3

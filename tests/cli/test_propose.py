@@ -1,10 +1,12 @@
-"""Proposing again what was rejected."""
+"""Proposing, also again what was rejected or is a candidate already."""
 
 import json
 
 import pytest
 
 from agentplane.api import Plane
+from agentplane.review import inbox
+from agentplane.review.gate import past_rejections, verbatim
 from agentplane.runs.open import open_run
 from agentplane.runs.open.open_run import Asked
 from tests.cli.conftest import Cli, candidate
@@ -90,3 +92,34 @@ def test_all_clean_of_a_run_by_the_part_behind_the_dash(plane: Plane, person: Cl
     person("approve", "--all-clean", "--from", "nosuch").refused(2, "of those that were asked for")
     assert person("approve", "--all-clean", "--from", run.partition("-")[2]).out == f"{mine} -> DEC-001\n"
     assert len(plane.memory.read().inbox_ids) == 1
+
+
+def test_the_same_sentence_with_another_rationale_loses_neither(plane: Plane, cli: Cli) -> None:
+    for rationale in ("It is fast.", "It is what we run already."):
+        assert cli("propose", "Cache sessions in Redis.", "--rationale", rationale).code == 0
+    bodies = [entry.body for entry in plane.memory.read().inbox]
+    assert ["It is fast." in body for body in bodies] == [True, False]
+    assert ["It is what we run already." in body for body in bodies] == [False, True]
+
+
+@pytest.mark.parametrize("statement", ["Log in JSON lines.", "Cache sessions in Redis, the fast store."])
+def test_the_gate_and_what_it_reads_are_looked_at_once(
+    rejected: str, plane: Plane, cli: Cli, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    (plane.layout.project / "AGENTS.md").write_text("Run the tests before each commit.\n")
+    calls: list[str] = []
+
+    def counted(module: object, name: str) -> None:
+        real = getattr(module, name)
+
+        def count(*words: object, **more: object) -> object:
+            calls.append(name)
+            return real(*words, **more)
+
+        monkeypatch.setattr(module, name, count)
+
+    counted(verbatim, "read_instructions")
+    counted(past_rejections, "kept")
+    counted(inbox, "gate_context")
+    assert cli("propose", statement).code in (0, 3)
+    assert sorted(calls) == ["gate_context", "kept", "read_instructions"]

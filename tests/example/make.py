@@ -456,16 +456,16 @@ def fill(world: World) -> None:
         person = world.person(MARA if number % 2 == 0 else TOMAS)
         rejected = [id_ for id_, row in zip(ids, rows, strict=True) if row[1].startswith("Name queues")]
         if rejected:
-            person.reject(rejected, "style belongs in the linter's settings")
+            person.inbox.reject(rejected, "style belongs in the linter's settings")
         waiting = [id_ for id_ in ids if id_ not in rejected]
         backoff = [id_ for id_, row in zip(ids, rows, strict=True) if "exponential" in row[1]]
         if backoff:
-            person.approve(backoff, Choice(supersede=("DEC-004",), why="the partner's rate limit"))
-        person.approve([id_ for id_ in waiting if id_ not in backoff])
+            person.inbox.approve(backoff, Choice(supersede=("DEC-004",), why="the partner's rate limit"))
+        person.inbox.approve([id_ for id_ in waiting if id_ not in backoff])
         world.next_day(1.4)
-    world.person(TOMAS).deprecate(["DEC-008"], "the managed database has a pool of its own")
-    world.person(MARA).deprecate(["FACT-003"], "the laptop was exchanged")
-    world.person(MARA).undo()
+    world.person(TOMAS).memory.deprecate(["DEC-008"], "the managed database has a pool of its own")
+    world.person(MARA).memory.deprecate(["FACT-003"], "the laptop was exchanged")
+    world.person(MARA).history.undo()
     for tool, task, summary, rows in WAITING:
         run = run_of(world, tool, task, summary)
         for row in rows:
