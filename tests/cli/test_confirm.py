@@ -11,6 +11,7 @@ import pytest
 
 from agentplane.api import Plane
 from agentplane.cli import confirming, output
+from agentplane.commands import Approve
 from agentplane.memory.operations import Proposal
 from agentplane.review import spots
 from agentplane.review.confirm import Unconfirmed
@@ -92,7 +93,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
 
         monkeypatch.setattr(output, "confirmed", answer)
         with pytest.raises(Unconfirmed):
-            confirming.carried_out(leaky, lambda given: leaky.inbox.approve([id_], confirmed=given), None)
+            confirming.carried_out(leaky, Approve((id_,)), None)
     assert asked == [f"Approve {entry.id} with this text unchanged?"]
     assert leaky.memory.read().shelf == []
 

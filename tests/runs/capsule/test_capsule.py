@@ -120,7 +120,7 @@ def test_secrets_are_masked_wherever_they_come_from(plane: Plane, monkeypatch: p
     script = (
         f"echo {TOKEN}; echo password={PASSWORD} >&2; echo '{TOKEN}' >> app.txt; python3 -c '\n"
         "import json,os\nfrom agentplane import open_plane\n"
-        'open_plane().note(os.environ["AGENTPLANE_RUN_ID"], json.load(open("note.json")))\n\' '
+        'open_plane().runs.note(os.environ["AGENTPLANE_RUN_ID"], json.load(open("note.json")))\n\' '
     )
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     run = shell(

@@ -70,7 +70,7 @@ def test_a_path_counts_from_the_top_of_the_project(plane: Plane, written: str) -
     assert [row["path"] for row in rows(plane)] == ["a.txt"]
     (plane.layout.project / "say.py").write_text(
         "import os\nfrom agentplane import open_plane\n"
-        f"open_plane().note(os.environ['AGENTPLANE_RUN_ID'], {{'outputs': [{{'path': {path!r}}}]}})\n"
+        f"open_plane().runs.note(os.environ['AGENTPLANE_RUN_ID'], {{'outputs': [{{'path': {path!r}}}]}})\n"
     )
     run = shell(plane, f"{sys.executable} say.py", task="U")
     assert [(output["path"], output["tracked"]) for output in run.outputs] == [("a.txt", True)]
@@ -81,7 +81,7 @@ def test_what_a_program_adds_to_its_run_gets_its_hash(plane: Plane) -> None:
     (plane.layout.project / "work.py").write_text(
         "import os\nfrom agentplane import open_plane\n"
         "open('made.bin', 'w').write('made')\n"
-        "open_plane().note(os.environ['AGENTPLANE_RUN_ID'],"
+        "open_plane().runs.note(os.environ['AGENTPLANE_RUN_ID'],"
         " {'outputs': [{'path': 'a.txt'}, {'path': 'made.bin'}], 'summary': 'Made it.'})\n"
     )
     run = shell(plane, f"echo new > b.txt; {sys.executable} work.py")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agentplane.agents.catalog import TOOLS
 from agentplane.api import Plane
+from agentplane.api.committer import Committer
 from agentplane.context.choose import Ask
 from agentplane.context.pack import Pack
 from agentplane.text import files
@@ -88,7 +89,7 @@ def test_a_pack_of_the_same_memory_is_as_good_until_somebody_or_time_changes_it(
     assert standing() == {"old"}
     active.write_bytes(text)
     assert standing() == {"current"}
-    monkeypatch.setattr(plane, "_today", lambda: date(2031, 1, 1))
+    monkeypatch.setattr(Committer, "today", lambda _: date(2031, 1, 1))
     assert standing() == {"old"}
 
 
