@@ -65,16 +65,25 @@ def rooms() -> list[str]:
 
 
 def modules() -> str:
-    """Each room's modules with the first sentence of their docstrings."""
-    return "\n".join(_room(room) for room in rooms())
+    """The modules of each package, with the first sentence of their docstrings."""
+    house = ROOT / "agentplane"
+    return "\n".join(
+        _package(folder.parent, house)
+        for room in rooms()
+        for folder in sorted((house / room).rglob("__init__.py"))
+    )
 
 
-def _room(room: str) -> str:
-    folder = ROOT / "agentplane" / room
-    rows = [f"| `{path.name}` | {_first_line(path)} |" for path in sorted(folder.glob("*.py"))]
-    rows = [row for row in rows if "`__init__.py`" not in row]
-    head = f"### `{room}/`\n\n{_first_line(folder / '__init__.py')}\n\n| module | what it does |\n| --- | --- |\n"
-    return head + "\n".join(rows) + "\n"
+def _package(folder: Path, house: Path) -> str:
+    name = folder.relative_to(house).as_posix()
+    level = "###" if folder.parent == house else "####"
+    rows = [
+        f"| `{path.name}` | {_first_line(path)} |"
+        for path in sorted(folder.glob("*.py"))
+        if path.name != "__init__.py"
+    ]
+    table = ["", "| module | what it does |", "| --- | --- |", *rows] if rows else []
+    return "\n".join([f"{level} `{name}/`", "", _first_line(folder / "__init__.py"), *table, ""])
 
 
 def _first_line(path: Path) -> str:
