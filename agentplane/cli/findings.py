@@ -12,6 +12,8 @@ _MARKS = {"error": "x", "warning": "!", "info": "-"}
 
 def row(finding: Finding) -> dict[str, Any]:
     return {
+        "code": finding.code,
+        "id": finding.subject,
         "severity": finding.severity,
         "where": finding.where,
         "what": finding.what,
