@@ -21,7 +21,7 @@ from agentplane.review.conflicts.resolve import Choice
 from agentplane.text.log import chain
 from agentplane.text.markdown import header
 from tests.conftest import decision
-from tests.runs.branches import RUN, Repo, copied, event_of, made
+from tests.guard.branches import RUN, Repo, copied, event_of, made
 
 
 ADA = Origin("Ada", "terminal", "bash")

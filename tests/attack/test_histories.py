@@ -30,7 +30,7 @@ from tests.attack.forging import (
     waiting,
 )
 from tests.conftest import clean_environment
-from tests.runs.branches import Repo
+from tests.guard.branches import Repo
 
 
 FORGED: dict[str, tuple[Forge, str, bool]] = {}

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT, clean_environment
-from tests.runs.branches import MEMORY, Repo, made, swap
+from tests.guard.branches import MEMORY, Repo, made, swap
 
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())

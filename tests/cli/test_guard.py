@@ -14,7 +14,7 @@ from agentplane.findings import Finding, Instruction
 from agentplane.tools.memory_file import block
 from tests.cli.conftest import Cli, candidate
 from tests.conftest import clean_environment, decision
-from tests.runs.branches import LOG, MEMORY, Repo, append_event, append_op, forged, made, swap, write_entry
+from tests.guard.branches import LOG, MEMORY, Repo, append_event, append_op, forged, made, swap, write_entry
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from agentplane.api import Plane
 from tests.cli.conftest import Cli, candidate
-from tests.runs import signed
+from tests.guard import signed
 
 
 pytestmark = signed.needs_ssh_keygen

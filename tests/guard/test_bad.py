@@ -15,8 +15,8 @@ from agentplane.plane.store.store import Edit, Plan
 from agentplane.text.log import chain
 from agentplane.text.markdown import document
 from tests.conftest import decision
-from tests.runs import branches
-from tests.runs.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry
+from tests.guard import branches
+from tests.guard.branches import LOG, MEMORY, RUN, Repo, append_event, append_op, forged, swap, write_entry
 
 
 OTHER_RUN = "20260128T101502Z-aaaaaa"

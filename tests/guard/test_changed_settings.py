@@ -8,7 +8,7 @@ from agentplane.guard import changed_settings
 from agentplane.plane import settings
 from agentplane.plane.settings import DEFAULTS, Settings
 from agentplane.plane.trust import rules
-from tests.runs.branches import Repo
+from tests.guard.branches import Repo
 
 
 def test_every_setting_is_judged_or_said_to_be_harmless() -> None:

@@ -21,7 +21,7 @@ from agentplane.review.conflicts import resolve
 from agentplane.review.conflicts.relation import Relation
 from agentplane.review.conflicts.resolve import Choice
 from tests.conftest import approve_seen, decision, offer, plane_in
-from tests.runs.branches import MEMORY, RUN, Repo, swap, write_entry
+from tests.guard.branches import MEMORY, RUN, Repo, swap, write_entry
 
 
 DECISIONS = f"{MEMORY}/decisions.md"

@@ -24,8 +24,8 @@ from agentplane.plane.trust import signatures, ssh_keygen, user_key
 from agentplane.text.json import canonical
 from agentplane.text.log import chain, event_line
 from tests.conftest import ROOT, decision
-from tests.runs import branches, signed
-from tests.runs.branches import LOG, Repo, append_op, forged, write_entry
+from tests.guard import branches, signed
+from tests.guard.branches import LOG, Repo, append_op, forged, write_entry
 
 
 pytestmark = signed.needs_ssh_keygen

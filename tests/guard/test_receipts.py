@@ -6,8 +6,8 @@ import pytest
 
 from agentplane.guard.plane_at_commit import CONFIG
 from tests.conftest import decision
-from tests.runs import branches
-from tests.runs.branches import MEMORY, RUN, Repo
+from tests.guard import branches
+from tests.guard.branches import MEMORY, RUN, Repo
 
 
 NEW = "20260127T101503Z-neww22"

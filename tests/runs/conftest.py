@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from agentplane.api import Plane
-from tests.conftest import ROOT, clean_environment
-from tests.runs.branches import Repo, copied, made
+from tests.conftest import ROOT
 from tests.runs.screen import Screen, until
 from tests.runs.staged import Stage
 
@@ -91,18 +90,3 @@ def script(tmp_path: Path) -> Script:
         return [sys.executable, "-I", "-S", str(file)]
 
     return write
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Repo:
-    """Made once: each test gets a copy."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in clean_environment().items():
-            patch.setenv(name, value)
-        return made(tmp_path_factory.mktemp("guarded") / "repo")
-
-
-@pytest.fixture
-def repo(template: Repo, tmp_path: Path) -> Repo:
-    """A repository with DEC-001, DEC-002 and a candidate on `main`; `work` is checked out."""
-    return copied(template, tmp_path / "repo")

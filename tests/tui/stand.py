@@ -25,7 +25,7 @@ from agentplane.tui.widgets.header_counts import Figures
 class Stand(App[None]):
     """Answers as the real app does, as far as a screen sees it."""
 
-    CSS_PATH = str(Path(__file__).parents[2] / "agentplane" / "tui" / "look.tcss")
+    CSS_PATH = str(Path(__file__).parents[2] / "agentplane" / "tui" / "app.tcss")
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (15, "-tall")]
     BINDINGS: ClassVar = [*bindings(EVERYWHERE)]

@@ -8,7 +8,7 @@ from agentplane.api import Plane
 from agentplane.context.choose import Ask
 from agentplane.plane.trust import signatures
 from agentplane.text.log import chain
-from tests.runs import signed
+from tests.guard import signed
 from tests.tui.conftest import Sitting, on_shelf, sit, waiting
 
 

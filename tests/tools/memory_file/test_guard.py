@@ -11,7 +11,7 @@ from agentplane.findings import Finding
 from agentplane.memory.operations import Proposal
 from agentplane.tools.memory_file import block
 from tests.conftest import clean_environment, decision
-from tests.runs.branches import Repo, copied, made, swap
+from tests.guard.branches import Repo, copied, made, swap
 
 
 SOME = [tool for tool in TOOLS if tool.name in ("claude-code", "codex", "cursor", "windsurf")]

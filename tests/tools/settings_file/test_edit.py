@@ -20,7 +20,7 @@ NOWHERE = Path("/nonexistent")
 PLACES = [place for tool in TOOLS for place in desired.places(NOWHERE, tool)]
 JSON_PLACES = [place for place in PLACES if not place.toml]
 (TOML_PLACE,) = (place for place in PLACES if place.toml)
-WILD = sorted((Path(__file__).parent / "wild").rglob("*.*"))
+WILD = sorted((Path(__file__).parents[1] / "wild").rglob("*.*"))
 
 
 def place_of(name: str, part: str) -> Place:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.branches import Repo
+from tests.guard.branches import Repo
 
 
 needs_ssh_keygen = pytest.mark.skipif(
