@@ -1,6 +1,4 @@
-"""The check that an operation wrote each entry that a branch adds, changes or removes, and that entries name
-their source.
-"""
+"""The check that operations wrote all entry changes of a branch, and that new texts name their source."""
 
 from collections.abc import Iterator, Sequence
 

@@ -81,7 +81,7 @@ class Past:
         return any(not self.braid.reaches(place, version.place) for version in found)
 
     def state(self, id_: str, place: int) -> Known | None:
-        """Return the current state of an id at the time of the event."""
+        """Return the state of an id that counted when the event was written."""
         found = self._known_at(id_, place)
         if not found:
             return None

@@ -168,8 +168,9 @@ def _lost_texts(old: Stored | None, new: Stored, pruned: frozenset[str]) -> Iter
 
 
 def _new_records(base: Side, now: Side) -> Iterator[Finding]:
-    """Yield findings for new records without an event, in the file of the wrong month, or with wrong
-    texts.
+    """Yield findings for new records that are invalid, duplicate, without an event, or in the wrong file.
+
+    Also report texts that are missing or don't match their digest.
     """
     old = {row.line for row in base.records}
     events = {*(note.op for note in now.ledger.ops), *now.ledger.unproved}

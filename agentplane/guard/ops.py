@@ -78,7 +78,8 @@ def _op(
 
 
 def _relates_own(record: Record, past: Past) -> bool:
-    """True if the operation only relates candidates of its own proposer to other entries.
+    """True if the operation only relates candidates to other entries, and its actor proposed these
+    candidates.
 
     The exact changes are compared elsewhere, like the changes of any operation.
     """

@@ -137,7 +137,7 @@ def named(verb: str, ids: list[str]) -> str:
 
 
 def by_tool(record: Record) -> bool:
-    """True if the record names a coding tool as the author."""
+    """True if a coding tool did the operation, according to its record."""
     return record.channel in UNPERSONAL or bool({record.actor, record.program} & _TOOLS)
 
 

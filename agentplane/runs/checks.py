@@ -75,7 +75,7 @@ def shared(store: Store) -> Iterator[Finding]:
     layout, settings = store.layout, store.settings().runs
     found = files.read_if(gitignore.ignore_file(layout))
     used = layout.runs.is_dir() and any(name != ".gitignore" for name in os.listdir(layout.runs))
-    if used and found is None:  # runs of other branches don't need the file
+    if used and found is None:  # only open runs and runs in this log need the file
         used = any(run.capsule for _, _, run in capsule.every(layout)) or any(open_run.every(layout))
     if used and found != gitignore.wanted(settings):
         what, remedy = "is not what `share` under [runs] says", Mend("share", after=" makes it anew.")

@@ -38,7 +38,9 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 Restarter = Callable[[OpenRun, Asked, Request], Decision]
-"""Returns the command that replaces a running one. The second argument is the unmasked original request."""
+"""Decides about a request to replace a command. The second argument is the unmasked description of the
+run.
+"""
 
 
 class Recorder:

@@ -42,7 +42,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def read(given: str, folder: Path, project: Path) -> Plan:
-    """Return the plan for an option: a file, which can be written as `@FILE`, or a text that is not a path."""
+    """Return the plan for an option.
+
+    The option is a file, which can be written as `@FILE`, or a text that is not a path.
+    """
     name = given.removeprefix("@")
     path = folder / name
     if not given.startswith("@") and not _is_there(path):

@@ -1,8 +1,9 @@
-"""Copies of whole files in a capsule: inputs that a person named, and produced files that Git doesn't track.
+"""Copies of whole files in a capsule, both inputs that a person named and produced files that Git doesn't
+track.
 
-Only plain files are copied, never through a link. Secrets in text files are masked. Binary files with secrets are not
-copied. Files beyond the limits of `keep_files` are recorded by hash and size. Copies stay on this machine unless
-`share` names their folder.
+Only plain files are copied, never through a link. Secrets in text files are masked. Binary files with secrets
+are not copied. Files beyond the limits of `keep_files` are recorded by hash and size. Copies stay on this
+machine unless `share` names their folder.
 """
 
 import hashlib

@@ -47,9 +47,9 @@ def start(layout: Layout, run: Run, name: str, most: int) -> Piece | None:
 def end(
     layout: Layout, run: Run, name: str, most: int, goes_on: Callable[[], bool] = lambda: True
 ) -> Piece | None:
-    """Return the end of a capsule file, or None if the file doesn't exist on this machine.
+    """Return the end of a capsule file, or None if the file does not exist on this machine.
 
-    Only the end of an unpacked file is read. `goes_on` can stop the unpacking of a packed file.
+    Only the end is read of a file that is not packed. `goes_on` can stop the unpacking of a packed file.
     """
     kept = run.file(name)
     if kept is None or not _is_here(layout, run, kept):

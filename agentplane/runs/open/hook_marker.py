@@ -59,7 +59,7 @@ class Session:
 
     @property
     def key(self) -> str:
-        """Unique name of the session on this machine. It uses the tool's id, or the process id if the tool
+        """Unique name of the session in this plane. It uses the tool's id, or the process id if the tool
         states none.
         """
         import zlib
@@ -80,7 +80,7 @@ class Session:
 
 
 def owner(pid: int) -> int:
-    """Return the process that a hook works for. That is the nearest ancestor that is not just a launcher."""
+    """Return the process that a hook works for, which is the nearest ancestor that is not just a launcher."""
     for ancestor in processes.ancestors(pid):
         if processes.name(ancestor) not in _NO_TOOLS:
             return ancestor
@@ -151,8 +151,11 @@ def adopt(root: str, run_id: str, session: Session, given: "dict[str, str] | Non
     """Record the session of the command in a run that `agentplane run` opened. Return False for a foreign
     session.
 
-    A session is foreign if it belongs to another tool, to a tool that this tool started, or to a server that
-    outlives the run.
+    These sessions are foreign:
+
+    - a session of another tool
+    - a session of a tool that this tool started
+    - a session of a server that outlives the run
     """
     marker = named(root, run_id)
     if marker is None or marker["asked"].get("tool") != session.tool:
@@ -336,7 +339,7 @@ def _below(path: str) -> "list[str]":
 
 
 def _indexed(root: str) -> "list[str]":
-    """Return the run ids in the hints of sessions on this machine."""
+    """Return the run ids in the hints of this plane's sessions."""
     folder = os.path.join(root, INDEX)
     try:
         _must_be_folders(root, *_below(INDEX))

@@ -41,10 +41,10 @@ def call(root: str, run_id: str, tool: str, path: str) -> None:
 def details(
     root: str, run_id: str, event: str, tool: str, path: str, command: str, more: "dict[str, Any]"
 ) -> None:
-    """Note the command of a call, how it ended, and the permission decision.
+    """Note the command of a call, its result, and the permission decision.
 
-    A close search for secrets takes four times as long as the rest of a hook. So commands are noted unmasked,
-    readable by this user only, like recorded output. Sealing masks them.
+    A full search for secrets takes four times as long as the rest of a hook. Therefore commands are stored
+    unmasked, readable by this user only, like recorded output. Sealing masks them.
     """
     said: dict[str, Any] = {"event": event, "tool": _clean(tool[:80], name=True), "at": instant(time.time())}
     if command:

@@ -12,7 +12,7 @@ from agentplane.text.log import chain, times
 
 
 _OLDER = 2_000
-"""The count ends after this many consecutive older lines. Merged branches may lie between newer lines."""
+"""The count ends after this many consecutive older lines. Fewer older lines can come from a merged branch."""
 _LOOK = 4_096
 _SECONDS = 86_400
 _APPROVES = ("approve", "supersede", "merge")

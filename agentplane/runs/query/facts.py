@@ -38,7 +38,7 @@ def _evidence(run: Run, plane: str) -> Iterable[str]:
 
 
 def _reference(receipt: object) -> str | None:
-    """Return a receipt as evidence. That is its text, or the reference that it names."""
+    """Return a receipt as evidence, either its text or the reference that it names."""
     if isinstance(receipt, str):
         return receipt
     if isinstance(receipt, dict):

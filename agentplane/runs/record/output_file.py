@@ -1,9 +1,8 @@
-"""Recording an output while it runs, with its beginning and end on disk and the size and hash of the complete
-output.
+"""Recording an output while it runs, with its beginning and end on disk and its full size and hash.
 
 Recorded bytes are on disk immediately, so a killed process loses none of them. Two files alternate for the
 end. Together they always contain at least the last half of the allowed size. Each file begins with the
-position of its first byte in the output, so the files themselves show the gap between them.
+position of its first byte in the output. Thus the files themselves show the gap between them.
 """
 
 import hashlib
@@ -78,9 +77,7 @@ class Tape:
         self._ends: list[int] = []
         self._turn = self._filled = 0
         self._next = -1
-        """Position in the output after the last recorded byte of the end files, or -1 before the first
-        byte.
-        """
+        """Position in the output where the end files end, or -1 if no bytes may be appended to them yet."""
         try:
             start, *ends = _paths(folder, name) if place is None else _names(name)
             self._start = os.open(start, _FLAGS, 0o600, dir_fd=place)

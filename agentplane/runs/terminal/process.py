@@ -18,9 +18,7 @@ class Source(msgspec.Struct, frozen=True):
     stream: str
     outlet: Outlet
     follows: bool
-    """True if the command should notice that its output has lost its reader, and the reader that the output
-    ended.
-    """
+    """True if the command should notice when its reader is gone, and the reader when the output ends."""
 
     @property
     def fd(self) -> int:
