@@ -1,4 +1,7 @@
-"""The files of a plane in a commit or in the checkout. The content can be arbitrary bytes."""
+"""The files of a plane in a commit or in the checkout.
+
+The content can be arbitrary bytes.
+"""
 
 import os
 import stat

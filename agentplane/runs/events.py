@@ -1,4 +1,4 @@
-"""Run events. Each is one execution of a tool, as a line of the log."""
+"""Run events, each of which describes one execution of a tool in a line of the log."""
 
 import os
 from collections.abc import Mapping

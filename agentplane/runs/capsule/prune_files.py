@@ -1,5 +1,6 @@
-"""Removing a text from capsules. Sealed files stay provable, because the operation names each old and new
-hash.
+"""Removing a text from capsules.
+
+Sealed files stay provable, because the operation names each old and new hash.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The safe repairs of runs that `doctor --fix` makes. They never lose data."""
+"""The safe repairs of runs that `doctor --fix` makes, without any loss of data."""
 
 import os
 import shutil

@@ -1,5 +1,6 @@
-"""The timeline of runs and operations, newest first. Only the needed part of the log is read, from its
-end.
+"""The timeline of runs and operations, newest first.
+
+Only the needed part of the log is read, from its end.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A copy of passing output for a recorder. The terminal gets the output first."""
+"""A copy of passing output for a recorder, made after the terminal got the output."""
 
 from collections.abc import Callable
 

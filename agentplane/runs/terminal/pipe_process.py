@@ -1,4 +1,7 @@
-"""A command without a terminal for its output. It shares agentplane's input, session and process group."""
+"""A command without a terminal for its output, in agentplane's session and process group.
+
+It shares agentplane's input.
+"""
 
 import os
 import signal
